@@ -263,7 +263,7 @@ $(GOLDEN_O): $O/tests/golden/%.o: tests/golden/%.c | $(GEN)
 	@echo "  CC    $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
 
-$O/tests/replay: $(addprefix $O/tests/golden/,replay.o replay_print.o replay_klocks.o outsiders.o) $(SCENARIO_O) $O/libpinch.a
+$O/tests/replay: $(addprefix $O/tests/golden/,replay.o replay_print.o replay_klocks.o externals.o) $(SCENARIO_O) $O/libpinch.a
 $O/tests/graph_replay: $(addprefix $O/tests/golden/,graph_replay.o graph_print.o) $(SCENARIO_O) $O/libpinch.a
 $O/tests/replay $O/tests/graph_replay:
 	@echo "  TEST  $@"; mkdir -p $(@D)

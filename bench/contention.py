@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What it costs to tell of each wait for a lock of the kernel, on programs that do little else, beside
+What it costs to tell of each wait for a kernel lock, on programs that do little else, beside
 `perf record` of the same two events with stacks. perf's own `lock contention -b` and bcc's klockstat need what
 neither Debian's perf nor this kernel has.
 """
@@ -66,7 +66,7 @@ def rows(by_program):
 
 def measure(place, measure_rounds, kernel_counts_runs):
     """
-    measure_rounds(title, tracers, run): interleaved; kernel_counts_runs(): so long the kernel tells what programs
+    measure_rounds(title, tracers, run): interleaved; kernel_counts_runs(): so long the kernel says what programs
     cost, in runs of their own. Returns rounds by program.
     """
     used = [Untraced(place), Pinch(place), PerfContention(place)]

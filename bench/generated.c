@@ -61,10 +61,10 @@ static void put_file(struct generated *g, uint64_t file, uint32_t mode, const ch
 	union {
 		struct ev_file_path e;
 		char bytes[sizeof(struct ev_file_path) + 64];
-	} room = { .e = { .file = file, .inode = file >> 5, .mode = mode, .links = 1, .name_bytes = name_bytes } };
+	} capacity = { .e = { .file = file, .inode = file >> 5, .mode = mode, .links = 1, .name_bytes = name_bytes } };
 
-	memcpy(room.e.names, names, name_bytes);
-	generated_put(g, &room, EV_FILE_PATH, 0);
+	memcpy(capacity.e.names, names, name_bytes);
+	generated_put(g, &capacity, EV_FILE_PATH, 0);
 }
 
 static void put_files(struct generated *g)
@@ -88,10 +88,10 @@ static void put_program(struct generated *g)
 	union {
 		struct ev_space_found e;
 		char bytes[sizeof(struct ev_space_found) + sizeof(path)];
-	} room = { .e = { .pid = GENERATED_PID, .start = program_start, .size = PROGRAM_BYTES, .inode = 1 } };
+	} capacity = { .e = { .pid = GENERATED_PID, .start = program_start, .size = PROGRAM_BYTES, .inode = 1 } };
 
-	memcpy(room.e.path, path, sizeof(path));
-	generated_put(g, &room, EV_SPACE_FOUND, 0);
+	memcpy(capacity.e.path, path, sizeof(path));
+	generated_put(g, &capacity, EV_SPACE_FOUND, 0);
 }
 
 uint64_t generated_address(uint64_t what)
@@ -105,21 +105,21 @@ static void put_stacks(struct generated *g)
 	union {
 		struct ev_stack_frames e;
 		uint64_t words[sizeof(struct ev_stack_frames) / 8 + FRAMES_MAX];
-	} room;
+	} capacity;
 
 	for (uint32_t i = 0; i < g->stacks; i++) {
 		unsigned int count = 8 + generated_pick(g, FRAMES_MAX - 12);
 
-		room.e = (struct ev_stack_frames){
+		capacity.e = (struct ev_stack_frames){
 			.stack = hash_u64(i + 1),
 			.kernel_count = 4,
 			.user_count = count,
 		};
 		for (unsigned int k = 0; k < 4; k++)
-			room.e.frames[k] = kernel_start + hash_u64(k + i % 5) % (1 << 24);
+			capacity.e.frames[k] = kernel_start + hash_u64(k + i % 5) % (1 << 24);
 		for (unsigned int k = 0; k < count; k++)
-			room.e.frames[4 + k] = generated_address(k < count / 2 ? i * 64 + k : count - k);
-		generated_put(g, &room, EV_STACK_FRAMES, 0);
+			capacity.e.frames[4 + k] = generated_address(k < count / 2 ? i * 64 + k : count - k);
+		generated_put(g, &capacity, EV_STACK_FRAMES, 0);
 	}
 }
 
@@ -129,15 +129,15 @@ static void put_run(struct generated *g, uint32_t cpu_count)
 	union {
 		struct ev_collect_run e;
 		char bytes[sizeof(struct ev_collect_run) + 4 + sizeof(text) + 8];
-	} room = { .e = { .realtime_ns = 1700000000000000000ull,
-			  .sample_period_ns = g->sample_ns,
-			  .cpu_count = cpu_count,
-			  .pid_count = 1,
-			  .text_bytes = sizeof(text) } };
+	} capacity = { .e = { .realtime_ns = 1700000000000000000ull,
+			      .sample_period_ns = g->sample_ns,
+			      .cpu_count = cpu_count,
+			      .pid_count = 1,
+			      .text_bytes = sizeof(text) } };
 
-	memcpy(room.e.pids, &(uint32_t){ GENERATED_PID }, 4);
-	memcpy(room.e.pids + 1, text, sizeof(text));
-	generated_put(g, &room, EV_COLLECT_RUN, 0);
+	memcpy(capacity.e.pids, &(uint32_t){ GENERATED_PID }, 4);
+	memcpy(capacity.e.pids + 1, text, sizeof(text));
+	generated_put(g, &capacity, EV_COLLECT_RUN, 0);
 }
 
 void generated_begin(struct generated *g, uint32_t cpu_count)

@@ -26,7 +26,7 @@ struct generated {
 /* A random number below another one. */
 uint64_t generated_pick(struct generated *g, uint64_t below);
 
-/* Puts an event a ns after the one before; nothing when there is only room for the end. */
+/* Puts an event a ns after the one before; nothing when there is only space for the end. */
 void generated_put(struct generated *g, void *event, enum event_id id, uint32_t thread);
 
 /* One of the call paths that lead to something, by its number. */

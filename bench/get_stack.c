@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * get_stack FILE COMMAND [ARG…]: runs a command while get_stack.bpf.c looks at its stacks, and
+ * get_stack FILE COMMAND [ARG…]: runs a command while get_stack.bpf.c examines its stacks, and
  * writes as JSON how many it took, their frames, and what they took; and what a run of a program
  * that does nothing took, as the kernel counts it (kernel.bpf_stats_enabled). The exit status is
  * the command's.

@@ -3,7 +3,7 @@
  * states_ask STATES [SECONDS [SEED]]				(1 s a kind of question, seed 1)
  * Asks a history of states random questions: what a thread did at a moment, what it and a CPU did in a range,
  * how much of what, and what a thread waited for. Each kind is asked warm, and cold: the file is dropped
- * from the page cache before, and opened anew as a part of the answer. Prints as JSON how long answers took.
+ * from the page cache before, and opened again as a part of the answer. Prints as JSON how long answers took.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -29,7 +29,7 @@ static struct {
 	struct states *states;
 	uint64_t begin_ns, end_ns;
 	uint32_t *threads;
-	size_t thread_count, thread_room;
+	size_t thread_count, thread_capacity;
 	uint64_t random;
 	uint64_t answer; /* so that nothing is left out as useless */
 } w;
@@ -213,9 +213,9 @@ static int ask_all(const char *name, bool is_cold, uint64_t limit_ns)
 static void add_thread(void *data, uint32_t thread)
 {
 	(void)data;
-	if (w.thread_count == w.thread_room) {
-		w.thread_room = w.thread_room ? 2 * w.thread_room : 64;
-		w.threads = xrealloc(w.threads, w.thread_room, sizeof(*w.threads));
+	if (w.thread_count == w.thread_capacity) {
+		w.thread_capacity = w.thread_capacity ? 2 * w.thread_capacity : 64;
+		w.threads = xrealloc(w.threads, w.thread_capacity, sizeof(*w.threads));
 	}
 	w.threads[w.thread_count++] = thread;
 }

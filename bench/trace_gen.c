@@ -30,7 +30,7 @@ enum {
 	NOBODY = UINT32_MAX,
 	SLICE_NS = 3000000,
 	IDLE_EXIT_NS = 1500,
-	LIFE = 20000, /* bursts, in the mean */
+	LIFE = 20000, /* bursts, on average */
 };
 
 /* First come, first served; a thread is in one at most. */

@@ -27,7 +27,7 @@ class Untraced:
 
 
 class Perf:
-    """`perf sched record` looks at the whole machine, whatever runs under it."""
+    """`perf sched record` examines the whole machine, whatever runs under it."""
 
     name = "perf"
 
@@ -226,7 +226,7 @@ def peak_rss_bytes(pid):
 
 
 def worker_rss_peak_bytes(pid):
-    """The file's pages that it looked at are part of it."""
+    """The file's pages that it examined are part of it."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children") as file:
             children = file.read().split()

@@ -46,7 +46,7 @@ class PerfData(tracers.Perf):
 
 
 def timed(argv):
-    """Wall time, and the highest resident set of the process, which is looked at while it runs."""
+    """Wall time, and the highest resident set of the process, which is examined while it runs."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         begin_s, peak_bytes = time.monotonic(), 0
         process = processes.start(argv, stdout=output, stderr=errors)

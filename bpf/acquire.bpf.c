@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Locks of the kernel that traced threads take and let go of, also while nobody else wants them: by probes of
+ * Locks of the kernel that traced threads take and released, also while nobody else wants them: by probes of
  * the functions that do so (share/klock.json). Added up by lock, and told when the engine asks. Who waits for
- * a lock has it from the end of the wait on, which klock.bpf.c tells.
+ * a lock has it from the end of the wait on, which klock.bpf.c says.
  */
 #include "acquire.bpf.h"
 #include "context.bpf.h"
@@ -47,7 +47,7 @@ static __always_inline struct klock_held *held_get(__u64 lock, __u64 kind, const
 	return held;
 }
 
-/* Readers of a lock let go of it at the same time. */
+/* Readers of a lock released it at the same time. */
 static __always_inline void max_note(__u64 *max, __u64 value)
 {
 	for (int i = 0; i < MAX_TRIES; i++) {
@@ -65,7 +65,7 @@ static __always_inline __u64 without(__u64 ns, __u64 cost_ns)
 
 /* --- Who has what ------------------------------------------------------------------------------ */
 
-/* Where there is room for one more, or the one that it has had for longest: somebody else lets go of that. */
+/* Where there is space for one more, or the one that it has had for longest: somebody else releases that. */
 static __always_inline struct klock_hold *hold_get(struct thread_state *thread, __u64 address)
 {
 	struct klock_hold *hold = hold_find(thread, address);
@@ -235,7 +235,7 @@ int acquire_return(struct pt_regs *ctx)
 
 /* --- Telling ----------------------------------------------------------------------------------- */
 
-static __always_inline bool ring_has_room(void)
+static __always_inline bool ring_has_space(void)
 {
 	void *ring = ring_here();
 
@@ -243,7 +243,7 @@ static __always_inline bool ring_has_room(void)
 }
 
 /*
- * Tells of each lock what came since it was told last. Those that there is no room for in the ring are counted:
+ * Tells of each lock what came since it was told last. Those that there is no space for in the ring are counted:
  * they come the next time.
  */
 SEC("iter/bpf_map_elem")
@@ -259,7 +259,7 @@ int list_holds(struct bpf_iter__bpf_map_elem *ctx)
 	held = bpf_map_lookup_elem(&klocks_held, &own_key);
 	if (!held || !(held->taken | held->holds))
 		return 0;
-	if (!ring_has_room()) {
+	if (!ring_has_space()) {
 		holds_left++;
 		return 0;
 	}

@@ -31,7 +31,7 @@ static __always_inline void hold_give_up(struct klock_hold *hold)
 
 /*
  * The wait for a lock is over that the thread was taking: it has it from now on, unless it gave up. What the function
- * returns says so again, where the kernel had room to note that it was called.
+ * returns says so again, where the kernel had space to note that it was called.
  */
 static __always_inline void hold_waited(struct thread_state *thread, __u64 address, bool gave_up)
 {

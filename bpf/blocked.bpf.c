@@ -56,7 +56,7 @@ static __always_inline __u64 blocked_send(struct task_struct *task, const struct
 	barrier_var(bytes);
 	if (bytes > sizeof(m->words))
 		return 0;
-	if (gap_is_told() && !bpf_ringbuf_output(ring, m, sizeof(*e) + bytes, BPF_RB_NO_WAKEUP))
+	if (gap_is_reported() && !bpf_ringbuf_output(ring, m, sizeof(*e) + bytes, BPF_RB_NO_WAKEUP))
 		return e->stack;
 	event_lost();
 	return 0;
@@ -88,7 +88,7 @@ static __always_inline void blocked_futex(__u32 words[FUTEX_WORDS], struct task_
 }
 
 /*
- * Tells of each wait that lasts where it is, once. Those that there is no room for in the ring are
+ * Tells of each wait that lasts where it is, once. Those that there is no space for in the ring are
  * counted: they come the next time.
  */
 SEC("iter.s/task")
@@ -108,7 +108,7 @@ int list_waits(struct bpf_iter__task *ctx)
 	begin_ns = thread->wait_begin_ns;
 	if (thread->wait_listed == (begin_ns | 1))
 		return 0;
-	if (!memory_has_room()) {
+	if (!memory_has_space()) {
 		waits_left++;
 		return 0;
 	}
@@ -131,6 +131,6 @@ int list_waits(struct bpf_iter__task *ctx)
 	e->owners[1] = words[3];
 	e->owners[2] = words[4];
 	event_submit(e);
-	klocks_tell_lasting(thread, task->pid);
+	klocks_emit_lasting(thread, task->pid);
 	return 0;
 }

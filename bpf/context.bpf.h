@@ -16,7 +16,7 @@ enum {
 };
 
 /*
- * Where a CPU's variables lie, its queue of threads tells: they are as far apart on each CPU as the
+ * Where a CPU's variables lie, its queue of threads says: they are as far apart on each CPU as the
  * kernel's type information says.
  */
 static __always_inline int preempt_count(struct task_struct *current)

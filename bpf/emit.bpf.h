@@ -2,7 +2,7 @@
 /*
  * Records into the ring buffer of this CPU, and what both of its rings need; switches and
  * wake-ups have theirs in slots.bpf.h. Nobody is woken for records: the engine polls. Only want of
- * unwind tables rings the bell.
+ * unwind tables rings the doorbell.
  */
 #pragma once
 
@@ -44,7 +44,7 @@ static __always_inline void *ring_here(void)
 	return bpf_map_lookup_elem(&rings, &cpu);
 }
 
-/* Tells the engine, as soon as there is room again, that records are missing. 0: not yet. */
+/* Gives the engine, as soon as there is space again, that records are missing. 0: not yet. */
 static __noinline int gap_report(void)
 {
 	struct cpu_counts *here = counts_here();
@@ -57,7 +57,7 @@ static __noinline int gap_report(void)
 	if (!e)
 		return 0;
 	header_fill(&e->header, EV_COLLECT_GAP, 0);
-	e->lost = __sync_lock_test_and_set(&here->lost_untold, 0);
+	e->lost = __sync_lock_test_and_set(&here->lost_unreported, 0);
 	e->cpu = bpf_get_smp_processor_id();
 	e->reserved = 0;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
@@ -65,16 +65,16 @@ static __noinline int gap_report(void)
 }
 
 /* Whether the next record may go out: a slot may be free where the gap's record does not fit. */
-static __always_inline bool gap_is_told(void)
+static __always_inline bool gap_is_reported(void)
 {
-	return !counts_here()->lost_untold || gap_report();
+	return !counts_here()->lost_unreported || gap_report();
 }
 
 static __always_inline void event_lost(void)
 {
 	struct cpu_counts *here = counts_here();
 
-	__sync_fetch_and_add(&here->lost_untold, 1);
+	__sync_fetch_and_add(&here->lost_unreported, 1);
 	__sync_fetch_and_add(&here->lost, 1);
 }
 
@@ -84,7 +84,7 @@ static __always_inline void *event_reserve(enum event_id id, __u32 thread, __u64
 	void *ring = ring_here();
 	struct ev_header *header;
 
-	if (!ring || !gap_is_told()) {
+	if (!ring || !gap_is_reported()) {
 		event_lost();
 		return NULL;
 	}
@@ -103,7 +103,7 @@ static __always_inline void event_submit(void *event)
 }
 
 /*
- * Notes in a map that the engine has been told of something. While the map's own locks are held, who
+ * Notes in a map that the engine has been informed of something. While the map's own locks are held, who
  * waits for a lock (klock.bpf.c) must not come back here.
  */
 static __always_inline void remember(void *known, const void *key, const void *value)
@@ -116,7 +116,7 @@ static __always_inline void remember(void *known, const void *key, const void *v
 }
 
 /* For a stack as it lies in memory. Other records need some, too. */
-static __always_inline bool memory_has_room(void)
+static __always_inline bool memory_has_space(void)
 {
 	void *ring = ring_here();
 

@@ -22,7 +22,7 @@ enum {
 
 static const char process_name[] = "[pidfd]";
 
-/* Notes a name behind those before; false when there is no room or nothing to read. */
+/* Notes a name behind those before; false when there is no space or nothing to read. */
 static __always_inline bool name_add(struct file_scratch *s, const void *name)
 {
 	__u32 at = s->bytes;
@@ -65,7 +65,7 @@ static long path_step(__u32 index __attribute__((unused)), void *data)
 	return 0;
 }
 
-/* Sends the last bytes of the event's fixed part and the names; told again when that fails. */
+/* Sends the last bytes of the event's fixed part and the names; repeated when that fails. */
 static __always_inline void file_send(struct file_scratch *s, __u32 fixed_bytes, __u64 file)
 {
 	__u32 bytes = s->bytes;
@@ -75,14 +75,14 @@ static __always_inline void file_send(struct file_scratch *s, __u32 fixed_bytes,
 	barrier_var(bytes);
 	if (!ring || bytes > NAMES_BYTES + NAME_BYTES)
 		return;
-	if (!gap_is_told() || bpf_ringbuf_output(ring, (char *)s->event + sizeof(s->event) - fixed_bytes,
-						 fixed_bytes + bytes, BPF_RB_NO_WAKEUP))
+	if (!gap_is_reported() || bpf_ringbuf_output(ring, (char *)s->event + sizeof(s->event) - fixed_bytes,
+						     fixed_bytes + bytes, BPF_RB_NO_WAKEUP))
 		event_lost();
 	else
 		remember(&files_known, &file, &seen);
 }
 
-/* What a file is must be known even to who has no room to remember its name. */
+/* What a file is must be known even to who has no space to remember its name. */
 static __always_inline __u64 name_of_kind(__u64 hash, __u32 mode)
 {
 	__u64 kind = (mode & FILE_KIND_MASK) >> FILE_KIND_SHIFT;

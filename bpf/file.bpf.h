@@ -29,7 +29,7 @@ static __always_inline __u64 file_known(struct thread_state *thread, __u64 file,
 	    thread->file_private != private) {
 		name = file_name(file, inode, owner);
 		thread->file = name;
-		/* Looked up again if there was no room to tell it. */
+		/* Looked up again if there was no space to tell it. */
 		thread->file_struct = bpf_map_lookup_elem(&files_known, &name) ? file : 0;
 		thread->file_inode = inode;
 		thread->file_inode_number = number;

@@ -71,7 +71,7 @@ static __always_inline void host_send(const struct answer_walk *walk)
 	event_submit(e);
 }
 
-static __always_inline bool is_told(const struct socket_address *x, const struct socket_address *y)
+static __always_inline bool is_recorded(const struct socket_address *x, const struct socket_address *y)
 {
 	const __u64 *x6 = (const void *)x->address6, *y6 = (const void *)y->address6;
 
@@ -102,7 +102,7 @@ static long answer_step(__u32 index __attribute__((unused)), void *data)
 	if (bpf_probe_read_user(&address, bytes, (void *)answer.address))
 		return 0;
 	address.family = answer.family;
-	if (is_told(&address, &walk->last))
+	if (is_recorded(&address, &walk->last))
 		return 0;
 	walk->last = address;
 	host_send(walk);

@@ -18,7 +18,7 @@
 
 enum {
 	KLOCK_MEAN_MAX_NS = 4000000000u,
-	SPIN_MIN_NS = 1000, /* shorter ones are looked at as if they took that long */
+	SPIN_MIN_NS = 1000, /* shorter ones are examined as if they took that long */
 	SPIN_LONG_NS = 20000,
 	OWNER_FLAGS = 7,
 	OWNER_READS = 1, /* of an rw_semaphore */
@@ -79,7 +79,7 @@ static __always_inline void owner_note(struct klock_wait *wait)
 }
 
 /* Where in the kernel the owner is, and who it is if it is not traced. One that runs is nowhere yet. */
-static __always_inline __u64 owner_tell(struct cpu_counts *here, __u32 tid, bool wants_stack)
+static __always_inline __u64 owner_emit(struct cpu_counts *here, __u32 tid, bool wants_stack)
 {
 	__u64 stack = 0;
 	struct task_struct *owner;
@@ -90,7 +90,7 @@ static __always_inline __u64 owner_tell(struct cpu_counts *here, __u32 tid, bool
 	if (!owner)
 		return 0;
 	if (!thread_of(owner))
-		other_tell(here, owner);
+		other_emit(here, owner);
 	if (wants_stack && !owner->on_cpu)
 		stack = stack_of_sleeper(owner, SCRATCH_OF_LOCKS);
 	bpf_task_release(owner);
@@ -99,8 +99,8 @@ static __always_inline __u64 owner_tell(struct cpu_counts *here, __u32 tid, bool
 
 /*
  * The chance with which a wait has a stack from the beginning. Most waits that spin are shorter than it takes
- * to look at a stack: of these only as many are looked at as their time is worth, lest the waiter finds the lock
- * taken again. What has turned out to be long is looked at in the end.
+ * to look at a stack: of these only as many are examined as their time is worth, lest the waiter finds the lock
+ * taken again. What has turned out to be long is examined in the end.
  */
 static __always_inline __u64 stack_keep_early(__u32 mean_ns, bool spins)
 {
@@ -140,7 +140,7 @@ static __always_inline void stack_early(void *ctx, struct cpu_counts *here, stru
 
 	wait->keep = keep < KEEP_CERTAIN ? keep : 0;
 	/* An owner that has no CPU is worth a look, whatever the waiter does. */
-	wait->owner_stack = owner_tell(here, wait->owner, coin < stack_keep(mean_ns));
+	wait->owner_stack = owner_emit(here, wait->owner, coin < stack_keep(mean_ns));
 	if (coin >= keep)
 		return;
 	wait->flags |= KLOCK_HAS_STACK;
@@ -165,7 +165,7 @@ static __always_inline void stack_late(void *ctx, struct klock_wait *wait, struc
 
 /*
  * Whoever waits for a rwlock waits for the spinlock in it first, if there are others: no other wait that spins
- * has one within. NULL: this one is not for such a lock, but for another one, and the outer one is over.
+ * has one within. NULL: this one is not for such a lock, except for another one, and the outer one is over.
  */
 static __always_inline struct klock_wait *spin_within(const struct klock_wait *outer, __u64 address, __u32 context)
 {
@@ -195,7 +195,7 @@ static __always_inline struct klock_wait *spin_ended(__u64 address, __u32 contex
 	return spin && spin->address == address ? spin : NULL;
 }
 
-/* Where waits are that may sleep, KLOCKS_AT_ONCE of them. NULL: there is no room. */
+/* Where waits are that may sleep, KLOCKS_AT_ONCE of them. NULL: there is no space. */
 static __always_inline struct klock_wait *waits_of(struct thread_state *thread, struct task_struct *current,
 						   __u64 flags)
 {
@@ -207,7 +207,7 @@ static __always_inline struct klock_wait *waits_of(struct thread_state *thread, 
 	return waits ? waits->waits : NULL;
 }
 
-/* What the current thread waits for, or what interrupted it. NULL: there is no room. */
+/* What the current thread waits for, or what interrupted it. NULL: there is no space. */
 static __always_inline struct klock_wait *wait_begun(struct thread_state *thread, struct task_struct *current,
 						     __u64 address, __u32 flags, __u32 context)
 {
@@ -265,7 +265,7 @@ static __always_inline void interrupts_forget(__u32 context)
 	}
 }
 
-static __always_inline bool is_told(struct task_struct *current, struct thread_state *thread)
+static __always_inline bool is_recorded(struct task_struct *current, struct thread_state *thread)
 {
 	return thread || (trace_all && (__u32)current->tgid != own_pid);
 }
@@ -283,7 +283,7 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 	struct klock_wait *wait;
 	__u32 context;
 
-	if (!is_told(current, thread))
+	if (!is_recorded(current, thread))
 		return;
 	context = context_here(current);
 	interrupts_forget(context);
@@ -350,7 +350,7 @@ static __always_inline void on_end(void *ctx, struct cpu_counts *here, __u64 add
 	__u32 context;
 	__u64 now_ns;
 
-	if (!is_told(current, thread))
+	if (!is_recorded(current, thread))
 		return;
 	context = context_here(current);
 	interrupts_forget(context);
@@ -364,7 +364,7 @@ static __always_inline void on_end(void *ctx, struct cpu_counts *here, __u64 add
 	if (is_own(thread, context))
 		stack_late(ctx, wait, current, thread, now_ns - wait->begin_ns);
 	if (!thread && context <= WAKE_KERNEL_THREAD)
-		other_tell(here, current);
+		other_emit(here, current);
 	e = event_reserve(EV_KLOCK_WAIT, thread ? thread->thread : 0, sizeof(*e));
 	if (!e)
 		return;
@@ -401,7 +401,7 @@ static __always_inline bool lasts(const struct klock_wait *wait, __u64 begin_ns)
 	return *(volatile const __u64 *)&wait->address && *(volatile const __u64 *)&wait->begin_ns == begin_ns;
 }
 
-static __always_inline void tell_lasting(struct thread_state *thread, const struct klock_wait *wait, __u32 tid)
+static __always_inline void emit_lasting(struct thread_state *thread, const struct klock_wait *wait, __u32 tid)
 {
 	struct ev_klock_wait *e;
 
@@ -419,11 +419,11 @@ static __always_inline void tell_lasting(struct thread_state *thread, const stru
 		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
 }
 
-__noinline int klocks_tell_lasting(struct thread_state *thread, __u32 tid)
+__noinline int klocks_emit_lasting(struct thread_state *thread, __u32 tid)
 {
 	if (!thread)
 		return 0;
-	tell_lasting(thread, &thread->klocks[0], tid);
-	tell_lasting(thread, &thread->klocks[KLOCKS_AT_ONCE - 1], tid);
+	emit_lasting(thread, &thread->klocks[0], tid);
+	emit_lasting(thread, &thread->klocks[KLOCKS_AT_ONCE - 1], tid);
 	return 0;
 }

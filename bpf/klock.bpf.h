@@ -14,4 +14,4 @@
 __u64 klock_name(__u64 address, __u32 kind, __u32 is_thread);
 
 /* Tells of waits that are still on, of a thread that sleeps. */
-int klocks_tell_lasting(struct thread_state *thread, __u32 tid);
+int klocks_emit_lasting(struct thread_state *thread, __u32 tid);

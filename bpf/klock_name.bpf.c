@@ -175,14 +175,14 @@ __noinline __u64 klock_name(__u64 address, __u32 kind, __u32 is_thread)
 	describe(e, current);
 	header_fill(&e->header, EV_KLOCK_LOCK, 0);
 	e->lock = lock;
-	if (!gap_is_told() || bpf_ringbuf_output(ring, e, sizeof(*e), BPF_RB_NO_WAKEUP))
+	if (!gap_is_reported() || bpf_ringbuf_output(ring, e, sizeof(*e), BPF_RB_NO_WAKEUP))
 		event_lost();
 	else
 		remember(&klocks_known, &lock, &seen);
 	return lock;
 }
 
-/* Finds the run queues of all CPUs: each has threads of the kernel's that stay there. */
+/* Finds the run queues of all CPUs: each has kernel threads's that stay there. */
 SEC("iter/task")
 int list_queues(struct bpf_iter__task *ctx)
 {

@@ -4,7 +4,7 @@
  *
  * An evaluation, one call of _PyEval_EvalFrameDefault(), runs a chain of Python frames: Python
  * calls Python without a call in C. On its C stack it keeps something that CPython's own lists
- * lead to: a record (3.11), or a frame that stands for its caller (3.12 on). This anchor tells
+ * lead to: a record (3.11), or a frame that stands for its caller (3.12 on). This anchor says
  * which native frame is the evaluation's, wherever compilers put the code, and whether a thread
  * that is just entering or leaving an evaluation counts it.
  *
@@ -36,7 +36,7 @@ static __always_inline bool python_read_word(__u64 address, __u64 *word)
 
 /*
  * Prepares for the stack of the thread whose memory of its own is at id; thread: where its state was
- * the last time, 0: not known.
+ * the last time, 0: unknown.
  */
 static __always_inline void python_begin(struct python_walk *p, const struct python_process *process, __u64 id,
 					 __u64 thread)
@@ -152,7 +152,7 @@ static __always_inline void python_next_frame(struct python_walk *p)
 		python_wait(p);
 		return;
 	}
-	/* A stack has no room for more than fit here; those further in come first. */
+	/* A stack has no space for more than fit here; those further in come first. */
 	if (p->count < PYTHON_FRAMES_MAX &&
 	    (!layout->frame_function || python_word(p, layout->frame_function) != p->process.none)) {
 		p->frames[p->count & (PYTHON_FRAMES_MAX - 1)] = python_frame(p);

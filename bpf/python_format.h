@@ -40,7 +40,7 @@ enum {
 	PYTHON_THREAD_BYTES = 192, /* what is read of a thread, an evaluation's record, a frame */
 	PYTHON_RECORD_BYTES = 24,
 	PYTHON_FRAME_BYTES = 72,
-	PYTHON_WORDS = 32,     /* room for any of them: a power of two */
+	PYTHON_WORDS = 32,     /* space for any of them: a power of two */
 	PYTHON_OWNED_BY_C = 3, /* frame_owner of a frame that stands for C's caller */
 	PYTHON_SKIP_MAX = 255,
 };
@@ -52,7 +52,7 @@ enum python_state {
 	PYTHON_AT_RECORD,       /* the record of an evaluation is to be read */
 	PYTHON_IN_EVALUATION,   /* its next frame is */
 	PYTHON_EMITS,           /* its frames follow in the stack */
-	PYTHON_UNSOUGHT,        /* no frame of the interpreter has been met */
+	PYTHON_UNSOUGHT,        /* no frame of the interpreter has been seen */
 	PYTHON_WAITS,           /* its frames are known; those of C that it called come first */
 	PYTHON_OVER,            /* there are no more, or they cannot be read */
 };

@@ -5,7 +5,7 @@
  */
 #include "context.bpf.h"
 #include "cost.bpf.h"
-#include "outside_sched.bpf.h"
+#include "external_sched.bpf.h"
 #include "slots.bpf.h"
 #include "stack.bpf.h"
 #include "switch.bpf.h"
@@ -20,7 +20,7 @@
 enum { WAIT_MEAN_MAX_NS = 4000000000u };
 
 /* Others may take turns for ever on a CPU that nobody who is traced waits for any more. */
-enum { TURNS_TOLD_MAX = 256 };
+enum { TURNS_RECORDED_MAX = 256 };
 
 /*
  * A wait weighs its length over the number of living threads, so that all waits together weigh no
@@ -171,22 +171,22 @@ static __always_inline void thread_enter(struct thread_state *thread, __u64 now_
  * Who has the CPU of a traced thread that could run: next, when that one leaves it, or prev, when it
  * gets one. Returns its tid; 0: the idle thread. Not for a traced one, of which there is no need to tell.
  */
-static __always_inline __u32 rival_tell(struct cpu_counts *here, struct task_struct *rival, bool is_leaving)
+static __always_inline __u32 rival_emit(struct cpu_counts *here, struct task_struct *rival, bool is_leaving)
 {
 	if (!rival->pid)
 		return 0;
-	other_tell(here, rival);
-	here->turns_left = TURNS_TOLD_MAX * is_leaving;
+	other_emit(here, rival);
+	here->turns_left = TURNS_RECORDED_MAX * is_leaving;
 	return rival->pid;
 }
 
 /* Neither is traced: prev and next take turns on the CPU that a traced thread had to leave. */
-static __always_inline void turn_tell(struct cpu_counts *here, struct task_struct *prev, struct task_struct *next)
+static __always_inline void turn_emit(struct cpu_counts *here, struct task_struct *prev, struct task_struct *next)
 {
 	struct ev_sched_switch *e;
 
 	here->turns_left = next->pid ? here->turns_left - 1 : 0;
-	other_tell(here, prev);
+	other_emit(here, prev);
 	e = slot_begin(here, EV_SCHED_SWITCH, 0);
 	if (!e)
 		return;
@@ -199,7 +199,7 @@ static __always_inline void turn_tell(struct cpu_counts *here, struct task_struc
 }
 
 /* What the current thread waits for. Verified once, not for each way that a switch can take. */
-__noinline int wait_tell(struct ev_sched_switch *e, struct thread_state *thread)
+__noinline int wait_emit(struct ev_sched_switch *e, struct thread_state *thread)
 {
 	struct klock_wait *klock;
 
@@ -216,7 +216,7 @@ __noinline int wait_tell(struct ev_sched_switch *e, struct thread_state *thread)
 }
 
 /* The thread that got this CPU in the last switch told here has left it without a word. */
-__noinline int hidden_tell(__u32 tid)
+__noinline int hidden_emit(__u32 tid)
 {
 	struct cpu_counts *here = counts_here();
 	struct ev_sched_hidden *e;
@@ -244,12 +244,12 @@ __noinline int hidden_tell(__u32 tid)
  */
 static __always_inline bool is_after_hidden(struct cpu_counts *here, struct task_struct *prev, struct task_struct *next)
 {
-	__u32 before = here->next_told;
+	__u32 before = here->next_recorded;
 	bool is_hidden = before && before != prev->pid + 1u;
 
 	if (is_hidden)
-		hidden_tell(before - 1);
-	here->next_told = next->pid + 1;
+		hidden_emit(before - 1);
+	here->next_recorded = next->pid + 1;
 	here->next_process = next->tgid;
 	if (here->hidden_process)
 		here->hidden_since_ns = here->hidden_process == (__u32)next->tgid ? bpf_ktime_get_ns() : 0;
@@ -262,7 +262,7 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	__u32 is_hidden = unfollowed(here, is_after_hidden(here, prev, next));
 	struct thread_state *out = thread_of(prev), *in = thread_of(next);
 	__u32 reason = SWITCH_RUNNABLE, rival = 0;
-	struct outsiders_switched outsiders = {};
+	struct externals_switched externals = {};
 	__u64 now_ns, weight = 0;
 	struct ev_sched_switch *e;
 	bool is_traced;
@@ -271,14 +271,14 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	barrier_var(is_traced); /* or clang tests "out | in", which the verifier forbids */
 	if (!is_traced && !in) {
 		if (tells_system)
-			outside_switch(here, prev, next,
-				       unfollowed(here, switch_reason(preempt, prev->__state, prev_state)), is_hidden);
+			external_switch(here, prev, next,
+					unfollowed(here, switch_reason(preempt, prev->__state, prev_state)), is_hidden);
 		else if (here->turns_left)
-			turn_tell(here, prev, next);
+			turn_emit(here, prev, next);
 		return;
 	}
 	if (tells_system)
-		outsiders = outsiders_switch(here, out ? NULL : prev, in ? NULL : next,
+		externals = externals_switch(here, out ? NULL : prev, in ? NULL : next,
 					     unfollowed(here, switch_reason(preempt, prev->__state, prev_state)));
 	if (tells_system && in)
 		running_note(in->thread, next);
@@ -286,9 +286,9 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 		reason = unfollowed(here, switch_reason(preempt, prev->__state, prev_state));
 	here->turns_left = 0;
 	if (reason == SWITCH_RUNNABLE && !(out && in))
-		rival = rival_tell(here, out ? next : prev, is_traced);
+		rival = rival_emit(here, out ? next : prev, is_traced);
 	if (in)
-		throttle_tell(in, next);
+		throttle_emit(in, next);
 	e = slot_begin(here, EV_SCHED_SWITCH, out ? out->thread : 0);
 	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
 	if (out)
@@ -309,9 +309,9 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 		e->flags = SWITCH_THROTTLED;
 	e->flags |= is_hidden * SWITCH_AFTER_HIDDEN;
 	if (out && is_blocking(reason))
-		wait_tell(e, out);
+		wait_emit(e, out);
 	if (tells_system)
-		outsiders_tell(e, outsiders, prev);
+		externals_emit(e, externals, prev);
 	if (out && (weight || is_blocking(reason)))
 		stack_leave(ctx, prev, out, weight ? stack_keep(weight - 1) : 0, e);
 	slot_end(here);
@@ -387,7 +387,7 @@ static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct
 	__u8 context;
 
 	if (tells_system && !thread) {
-		outside_wake(here, task, current);
+		external_wake(here, task, current);
 		return;
 	}
 	if (thread && is_queued)
@@ -398,7 +398,7 @@ static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct
 	context = context_here(current);
 	waker = thread_of(current);
 	if (!waker && may_be_sender(current, context))
-		other_tell(here, current);
+		other_emit(here, current);
 	e = slot_begin(here, EV_SCHED_WAKE, thread->thread);
 	active_add(1, e ? e->header.time_ns : bpf_ktime_get_ns());
 	if (!e)

@@ -75,13 +75,13 @@ enum target_kind {
 struct cpu_counts {
 	__u64 slots_begun; /* records */
 	__u64 slots_done;
-	__u64 slots_read;  /* written by the engine */
-	__u64 lost_untold; /* records lost since the last collect.GAP */
-	__u64 runs;        /* of the scheduler's programs */
-	__u64 timed_runs;  /* of them, those whose time was taken */
+	__u64 slots_read;      /* written by the engine */
+	__u64 lost_unreported; /* records lost since the last collect.GAP */
+	__u64 runs;            /* of the scheduler's programs */
+	__u64 timed_runs;      /* of them, those whose time was taken */
 	/* Switches between others to tell of: a traced thread waits for the CPU. */
 	__u32 turns_left;
-	__u32 next_told;      /* who got the CPU in the last switch: tid + 1; 0: not known */
+	__u32 next_recorded;  /* who got the CPU in the last switch: tid + 1; 0: unknown */
 	__u32 next_process;   /* and its process */
 	__u32 hidden_process; /* the last one whose switch from here the kernel told no tracer; 0: none */
 	/* Behind the cache line that each switch needs. */
@@ -94,12 +94,12 @@ struct cpu_counts {
 	__u64 stack_frames;    /* of the program, in all of them */
 	__u32 memory_sent;     /* stack.MEMORY records */
 	__u32 memory_allowed;  /* how many may have been; written by the engine */
-	__u64 other_told;      /* the last thread named that is not traced, and its name */
+	__u64 other_recorded;  /* the last thread named that is not traced, and its name */
 	__u32 hidden;          /* switches of which the kernel told no tracer */
 	__u32 is_remembering;  /* what the engine has been told is being noted */
 	__u64 hidden_since_ns; /* just before that process got the CPU, if it did last; else 0 */
 	__u64 unfollowed;      /* what the verifier is not to know */
-	__u64 run_queue;       /* where the kernel has that of this CPU; 0: not known */
+	__u64 run_queue;       /* where the kernel has that of this CPU; 0: unknown */
 	__u32 stack_times[STACK_TIMES];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
@@ -117,13 +117,13 @@ struct system_cpu {
 	__u32 received_packets, received_bytes, received_interface;
 	char received_name[16];
 	__u32 reserved2;
-	__u64 lost_untold; /* records lost since the last system.LOST */
+	__u64 lost_unreported; /* records lost since the last system.LOST */
 	__u64 lost;
 	__u64 padding[5];
 };
 _Static_assert(sizeof(struct system_cpu) % 64 == 0, "no CPU writes to another's cache lines");
 
-/* A record of a slot ring: room for the largest event that goes there. */
+/* A record of a slot ring: space for the largest event that goes there. */
 struct slot {
 	__u64 words[8];
 };

@@ -21,8 +21,8 @@ static __always_inline void *slot_begin(struct cpu_counts *here, enum event_id i
 
 	if (at - here->slots_read > slot_mask)
 		goto lost;
-	/* Once this record has room: as long as more are lost, each would be a gap of its own. */
-	if (!gap_is_told())
+	/* Once this record has space: as long as more are lost, each would be a gap of its own. */
+	if (!gap_is_reported())
 		goto lost;
 	index = bpf_get_smp_processor_id() * (slot_mask + 1) + (at & slot_mask);
 	header = bpf_map_lookup_elem(&slots, &index);

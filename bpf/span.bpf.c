@@ -16,7 +16,7 @@ enum { SIDE_BEGIN, SIDE_END };
 
 _Static_assert(sizeof(struct ev_span_begin) == sizeof(struct ev_span_end), "filled in alike");
 
-static __always_inline void span_tell(enum event_id id, struct task_struct *current, __u32 thread, __u32 span,
+static __always_inline void span_emit(enum event_id id, struct task_struct *current, __u32 thread, __u32 span,
 				      __u64 value, __u32 flags)
 {
 	struct ev_span_end *e = event_reserve(id, thread, sizeof(*e));
@@ -51,7 +51,7 @@ static __always_inline __u32 descriptor_kind(struct task_struct *current, __u32 
 	return BPF_CORE_READ(inode, i_mode) >> 12;
 }
 
-/* One span that the call begins or ends, if its conditions hold. The verifier looks at it once. */
+/* One span that the call begins or ends, if its conditions hold. The verifier examines it once. */
 __noinline int span_call(__u32 span, __u32 side, __u32 argument, __u64 result)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -66,7 +66,7 @@ __noinline int span_call(__u32 span, __u32 side, __u32 argument, __u64 result)
 		return 0;
 	if (rule->file_kind && descriptor_kind(current, descriptor) != rule->file_kind)
 		return 0;
-	span_tell(side == SIDE_BEGIN ? EV_SPAN_BEGIN : EV_SPAN_END, current, thread->thread, span, value, 0);
+	span_emit(side == SIDE_BEGIN ? EV_SPAN_BEGIN : EV_SPAN_END, current, thread->thread, span, value, 0);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ int span_function_begin(struct pt_regs *ctx)
 	struct thread_state *thread = thread_of(current);
 
 	if (thread)
-		span_tell(EV_SPAN_BEGIN, current, thread->thread, bpf_get_attach_cookie(ctx), ctx->sp, 0);
+		span_emit(EV_SPAN_BEGIN, current, thread->thread, bpf_get_attach_cookie(ctx), ctx->sp, 0);
 	return 0;
 }
 
@@ -128,7 +128,7 @@ int span_function_end(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 
 	if (thread)
-		span_tell(EV_SPAN_END, current, thread->thread, cookie, ctx->sp,
+		span_emit(EV_SPAN_END, current, thread->thread, cookie, ctx->sp,
 			  cookie & SPAN_PROBE_JUMPS ? SPAN_JUMPS : 0);
 	return 0;
 }

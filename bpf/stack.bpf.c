@@ -12,7 +12,7 @@ static __always_inline void memory_restore(struct memory_scratch *m, const struc
 	__u64 place = subject->return_at - ((sp & -(__u64)WORD_BYTES) - RED_ZONE_BYTES);
 
 	if (place < bytes)
-		m->words[(place / WORD_BYTES) & (MEMORY_WORDS_ROOM - 1)] = subject->return_address;
+		m->words[(place / WORD_BYTES) & (MEMORY_WORDS_MAX - 1)] = subject->return_address;
 }
 
 /*
@@ -48,8 +48,8 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 	bytes += kernel_count;
 	counts_here()->memory_sent++;
 	/* The sooner the tables are there, the fewer are sent so. A full bell has rung. */
-	bpf_ringbuf_output(&bell, &zero, 1, BPF_RB_FORCE_WAKEUP);
-	if (gap_is_told() && !bpf_ringbuf_output(ring, m, sizeof(*e) + bytes, BPF_RB_NO_WAKEUP))
+	bpf_ringbuf_output(&doorbell, &zero, 1, BPF_RB_FORCE_WAKEUP);
+	if (gap_is_reported() && !bpf_ringbuf_output(ring, m, sizeof(*e) + bytes, BPF_RB_NO_WAKEUP))
 		return e->stack;
 	event_lost();
 	return 0;
@@ -65,7 +65,7 @@ __noinline __u64 stack_name(__u32 owner)
 	if (!s)
 		return 0;
 	count = s->first + s->unwind.count;
-	for (i = 0; i < STACK_FRAMES_ROOM; i++) {
+	for (i = 0; i < STACK_FRAMES_CAPACITY; i++) {
 		if (i >= count)
 			break;
 		hash = hash_mix(hash, s->frames[i]);
@@ -99,8 +99,8 @@ static __always_inline __u64 frames_send(struct stack_scratch *s, __u32 owner)
 	e->user_count = s->unwind.count;
 	e->end = s->unwind.end;
 	__builtin_memset(e->reserved, 0, sizeof(e->reserved));
-	if (!gap_is_told() ||
-	    bpf_ringbuf_output(ring, s, sizeof(*e) + (count & (STACK_FRAMES_ROOM - 1)) * sizeof(__u64),
+	if (!gap_is_reported() ||
+	    bpf_ringbuf_output(ring, s, sizeof(*e) + (count & (STACK_FRAMES_CAPACITY - 1)) * sizeof(__u64),
 			       BPF_RB_NO_WAKEUP))
 		event_lost(); /* not known then: the next one sends it */
 	else
@@ -118,7 +118,7 @@ __noinline __u64 stack_find(__u32 owner)
 	/* Only so many, or a program without tables could make us send nothing else. */
 	stack_unwind(owner, (__s32)(here->memory_allowed - here->memory_sent) > 0);
 	if (s->unwind.lacks_range) {
-		if (memory_has_room())
+		if (memory_has_space())
 			return memory_send(s, s->first);
 		stack_unwind(owner, false);
 	}

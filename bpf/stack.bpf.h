@@ -29,7 +29,7 @@ static __always_inline __u64 stack_keep(__u64 weight_ns)
 	return keep < (1ull << 12) ? 1ull << 12 : keep;
 }
 
-/* The probability with which one of two tells, of which neither is certain; as an event tells it. */
+/* The probability with which one of two says, of which neither is certain; as an event tells it. */
 static __always_inline __u32 keep_of_two(__u64 first, __u64 second)
 {
 	return second < KEEP_CERTAIN ? first + ((KEEP_CERTAIN - first) * second >> 32) : 0;
@@ -37,7 +37,7 @@ static __always_inline __u32 keep_of_two(__u64 first, __u64 second)
 
 /*
  * The rest of stack_take(): of what lies in scratch memory. A function of its own, for the verifier
- * looks at it once then, and not with all that each caller knows.
+ * examines it once then, and not with all that each caller knows.
  */
 __u64 stack_find(__u32 owner);
 

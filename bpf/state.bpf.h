@@ -26,7 +26,7 @@ extern const volatile __u32 stack_depth;       /* frames, 1 to STACK_DEPTH_MAX *
 extern const volatile __u32 sample_each_ticks; /* 0: the kernel's tick is not used */
 /* Of the kernel's per-CPU variables by which it is known. */
 extern const volatile __u32 hrtimer_bases_offset, tick_cpu_sched_offset, irq_regs_offset;
-extern const volatile __u32 runqueues_offset, preempt_count_offset; /* 0: not known */
+extern const volatile __u32 runqueues_offset, preempt_count_offset; /* 0: unknown */
 extern const volatile bool kernel_stacks;
 extern const volatile bool threads_only;   /* do not follow into new processes */
 extern const volatile bool processes_only; /* first threads of processes only */
@@ -41,10 +41,10 @@ extern const volatile struct span_call span_calls[SYSCALLS_MAX];  /* by system c
 extern const volatile struct span_rule span_rules[2 * SPANS_MAX]; /* begin and end of each span */
 extern const volatile __u8 wait_arguments[SYSCALLS_MAX];          /* enum wait_argument, by system call */
 
-/* What is known of a thread of an interpreter. */
+/* What is known about a thread of an interpreter. */
 struct python_hint {
-	__u64 thread; /* where CPython keeps its state; 0: not known */
-	__u32 skip;   /* stacks that it is not looked for, after it was in vain */
+	__u64 thread; /* where CPython keeps its state; 0: unknown */
+	__u32 skip;   /* stacks that it is not looked for, after it was without effect */
 	__u32 skip_last;
 };
 
@@ -86,7 +86,7 @@ struct klock_hold {
 enum { KLOCK_HOLDS_AT_ONCE = 8 };
 
 /*
- * A traced thread. Only the CPU that switches the thread writes it, but for phase: a waker
+ * A traced thread. Only the CPU that switches the thread writes it, except for phase: a waker
  * moves it from BLOCKED to RUNNABLE, and the iterator from UNKNOWN to what it finds.
  */
 struct thread_state {
@@ -133,19 +133,19 @@ struct threads_map {
 	__type(value, struct thread_state);
 };
 
-/* A thread that is told of and not traced. Who writes what: as above. */
-struct outside_thread {
-	__u32 number; /* with THREAD_OUTSIDE */
+/* A thread that is external. Who writes what: as above. */
+struct external_thread {
+	__u32 number; /* with THREAD_EXTERNAL */
 	__u32 phase;
 	__u32 cpu;
 	__u32 reserved;
 };
 
-struct outsiders_map {
+struct externals_map {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct outside_thread);
+	__type(value, struct external_thread);
 };
 
 struct targets_map {
@@ -169,16 +169,16 @@ struct rings_map {
 	__array(values, struct ring_map);
 };
 
-/* A byte in it wakes the engine, which else looks at the rings when it thinks fit. */
-struct bell_map {
+/* A byte in it wakes the engine, which else examines the rings when it thinks fit. */
+struct doorbell_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 };
 
 /*
  * Context switches and wake-ups go to rings of fixed slots, which one CPU writes with its
- * interrupts off: no lock, no atomic operation. Here are the rings of all CPUs, one behind the
- * other: an array's look-up is a few instructions, and an array of arrays' is not.
+ * interrupts off: no lock, no atomic operation. Here are the rings of all CPUs, one
+ * after the other: an array's look-up is a few instructions, and an array of arrays' is not.
  */
 struct slots_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -189,8 +189,8 @@ struct slots_map {
 };
 
 enum {
-	SUBJECT_REGISTERS = 32,  /* a power of two, above those that there are */
-	STACK_FRAMES_ROOM = 256, /* of the kernel and the user: STACK_DEPTH_MAX each */
+	SUBJECT_REGISTERS = 32,      /* a power of two, above those that there are */
+	STACK_FRAMES_CAPACITY = 256, /* of the kernel and the user: STACK_DEPTH_MAX each */
 	STACK_MEMOS = 512,
 };
 
@@ -225,7 +225,7 @@ struct stack_subject {
 /* A struct ev_stack_frames as it goes out, in scratch memory: too large for the BPF stack. */
 struct stack_scratch {
 	__u64 event[sizeof(struct ev_stack_frames) / sizeof(__u64)];
-	__u64 frames[STACK_FRAMES_ROOM];
+	__u64 frames[STACK_FRAMES_CAPACITY];
 	__u32 owner;  /* enum scratch_owner */
 	__u32 first;  /* of the user's frames */
 	__u32 thread; /* whose stack it is; 0 unless its process runs Python */
@@ -237,14 +237,14 @@ struct stack_scratch {
 
 enum {
 	PAGE_BYTES = 4096,
-	MEMORY_PAGES = 3,         /* of a stack that is sent as it is; the first one in part */
-	MEMORY_WORDS_ROOM = 2048, /* for them and the kernel's frames: a power of two */
+	MEMORY_PAGES = 3,        /* of a stack that is sent as it is; the first one in part */
+	MEMORY_WORDS_MAX = 2048, /* for them and the kernel's frames: a power of two */
 };
 
 /* A struct ev_stack_memory as it goes out. */
 struct memory_scratch {
 	__u64 event[sizeof(struct ev_stack_memory) / sizeof(__u64)];
-	__u64 words[MEMORY_WORDS_ROOM];
+	__u64 words[MEMORY_WORDS_MAX];
 };
 
 struct scratch_map {
@@ -379,11 +379,11 @@ struct spaces_map {
 extern struct chunks_map unwind_chunks SEC(".maps");
 extern struct spaces_map unwind_spaces SEC(".maps");
 extern struct threads_map threads SEC(".maps");
-extern struct outsiders_map outsiders SEC(".maps");
+extern struct externals_map externals SEC(".maps");
 extern struct targets_map targets SEC(".maps");
 extern struct slots_map slots SEC(".maps");
 extern struct rings_map rings SEC(".maps");
-extern struct bell_map bell SEC(".maps");
+extern struct doorbell_map doorbell SEC(".maps");
 /* The sampler's own: it may interrupt a program that is writing to the others. */
 extern struct rings_map sample_rings SEC(".maps");
 extern struct rings_map system_rings SEC(".maps");
@@ -409,11 +409,11 @@ extern struct system_cpu system_cpus[KERNEL_CPUS_MAX];
  */
 extern __u64 activity;
 extern __u64 threads_alive;
-extern __u64 threads_born;  /* the last number given */
-extern __u64 outsiders_met; /* the last number given to one of them, without THREAD_OUTSIDE */
+extern __u64 threads_born;   /* the last number given */
+extern __u64 externals_seen; /* the last number given to one of them, without THREAD_EXTERNAL */
 extern __u64 others_renamed;
-extern __u64 waits_left; /* those that the last list of waits had no room for */
-extern __u64 holds_left; /* sums that the last list of holds had no room for */
+extern __u64 waits_left; /* those that the last list of waits had no space for */
+extern __u64 holds_left; /* sums that the last list of holds had no space for */
 extern __u64 holds_lost; /* acquisitions of locks of which there are too many */
 extern struct klock_own own_hold;
 extern __u64 threads_untracked; /* refused: no memory for their state, or too many */

@@ -56,7 +56,7 @@ int BPF_PROG(softirq_begin, unsigned int vector)
 }
 
 /* Tells of the packets that have come in since it was last told. */
-static __noinline int received_tell(void)
+static __noinline int received_emit(void)
 {
 	struct system_cpu *here = system_here();
 	struct ev_system_receive *e;
@@ -85,7 +85,7 @@ int BPF_PROG(softirq_end, unsigned int vector)
 	here->softirq = 0;
 	here->softirq_begin_ns = 0;
 	if (here->received_packets)
-		received_tell();
+		received_emit();
 	if (!begin_ns)
 		return 0;
 	e = system_reserve(EV_SYSTEM_SOFTIRQ, number_here(bpf_get_current_task_btf()), sizeof(*e));
@@ -124,7 +124,7 @@ int BPF_PROG(net_receive, struct sk_buff *packet)
 	__u32 interface = BPF_CORE_READ(device, ifindex);
 
 	if (here->received_packets && here->received_interface != interface)
-		received_tell();
+		received_emit();
 	if (!here->received_packets) {
 		here->received_begin_ns = bpf_ktime_get_ns();
 		here->received_bytes = 0;
@@ -135,18 +135,18 @@ int BPF_PROG(net_receive, struct sk_buff *packet)
 	here->received_packets++;
 	here->received_bytes += packet->len;
 	if (!here->softirq)
-		received_tell();
+		received_emit();
 	return 0;
 }
 
 /* --- Disks ------------------------------------------------------------------------------------ */
 
 /* Whom the kernel has it from is no business of a trace: a name that nothing else has at the time. */
-static __always_inline __u64 request_name(__u64 *room, struct request *request)
+static __always_inline __u64 request_name(__u64 *buffer, struct request *request)
 {
-	/* Only as a number in memory may a pointer be reckoned with. */
-	*(volatile __u64 *)room = (__u64)request;
-	return hash_mix(0, *(volatile __u64 *)room);
+	/* Only as a number in memory may a pointer be computed with. */
+	*(volatile __u64 *)buffer = (__u64)request;
+	return hash_mix(0, *(volatile __u64 *)buffer);
 }
 
 static __always_inline __u32 request_device(struct request *request)

@@ -10,37 +10,37 @@
 
 static __always_inline void system_lost(struct system_cpu *here)
 {
-	__sync_fetch_and_add(&here->lost_untold, 1);
+	__sync_fetch_and_add(&here->lost_unreported, 1);
 	__sync_fetch_and_add(&here->lost, 1);
 }
 
 /* Whether the next record may go out: what is missing before it has been told. */
-static __noinline int system_loss_is_told(void *ring)
+static __noinline int system_loss_is_recorded(void *ring)
 {
 	struct system_cpu *here = system_here();
 	struct ev_system_lost *e;
 
-	if (!here->lost_untold)
+	if (!here->lost_unreported)
 		return 1;
 	e = bpf_ringbuf_reserve(ring, sizeof(*e), 0);
 	if (!e)
 		return 0;
 	header_fill(&e->header, EV_SYSTEM_LOST, 0);
-	e->lost = __sync_lock_test_and_set(&here->lost_untold, 0);
+	e->lost = __sync_lock_test_and_set(&here->lost_unreported, 0);
 	e->cpu = bpf_get_smp_processor_id();
 	e->reserved = 0;
 	event_submit(e);
 	return 1;
 }
 
-/* Space for a record, empty but for its header. A full ring is counted, never ignored. */
+/* Space for a record, empty except for its header. A full ring is counted, never ignored. */
 static __always_inline void *system_reserve(enum event_id id, __u32 thread, __u64 size)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	void *ring = bpf_map_lookup_elem(&system_rings, &cpu);
 	struct ev_header *header = NULL;
 
-	if (ring && system_loss_is_told(ring))
+	if (ring && system_loss_is_recorded(ring))
 		header = bpf_ringbuf_reserve(ring, size, 0);
 	if (!header) {
 		system_lost(system_here());

@@ -71,18 +71,18 @@ static __always_inline void space_end(struct task_struct *task)
 }
 
 /* Only once the threads are listed: until then it is not known who will be traced. */
-static __always_inline void outside_born(struct task_struct *parent, struct task_struct *child)
+static __always_inline void external_born(struct task_struct *parent, struct task_struct *child)
 {
-	struct outside_thread *outside;
+	struct external_thread *external;
 	struct ev_thread_born *e;
 
-	if (!tells_system || !outsiders_met || target_kind(child->tgid) == TARGET_EXEC)
+	if (!tells_system || !externals_seen || target_kind(child->tgid) == TARGET_EXEC)
 		return;
-	outside = outside_add(child);
-	if (!outside)
+	external = external_add(child);
+	if (!external)
 		return;
-	outside->phase = PHASE_RUNNABLE;
-	e = event_reserve(EV_THREAD_BORN, outside->number, sizeof(*e));
+	external->phase = PHASE_RUNNABLE;
+	e = event_reserve(EV_THREAD_BORN, external->number, sizeof(*e));
 	if (!e)
 		return;
 	event_clear(e, sizeof(*e));
@@ -99,10 +99,10 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	__u64 now_ns, word;
 
 	if (!is_followed(parent, child)) {
-		outside_born(parent, child);
+		external_born(parent, child);
 		return 0;
 	}
-	/* First: it lives from here on, and to make room for what is known of it takes microseconds. */
+	/* First: it lives from here on, and to make space for what is known about it takes microseconds. */
 	e = event_reserve(EV_THREAD_BORN, 0, sizeof(*e));
 	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
 	thread = thread_add(child);
@@ -175,7 +175,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *task)
 		return 0;
 	}
 	if (!number)
-		number = outside_number(task);
+		number = external_number(task);
 	if (number)
 		exec_report(number, task);
 	return 0;
@@ -270,30 +270,30 @@ static __always_inline void found_wait(struct ev_thread_found *e, struct task_st
 }
 
 /* Tells of a thread that is not traced; but not of one that will be, from its exec on. */
-static __always_inline void outside_list(struct task_struct *task)
+static __always_inline void external_list(struct task_struct *task)
 {
-	struct outside_thread *outside = outside_of(task);
+	struct external_thread *external = external_of(task);
 	struct ev_thread_found *e;
 
 	if (!tells_system || (task->__state & TASK_DEAD) || target_kind(task->tgid) == TARGET_EXEC)
 		return;
-	if (!outside)
-		outside = outside_add(task);
-	if (!outside || !outside->number)
+	if (!external)
+		external = external_add(task);
+	if (!external || !external->number)
 		return;
-	__sync_val_compare_and_swap(&outside->phase, PHASE_UNKNOWN, phase_of(task));
-	e = event_reserve(EV_THREAD_FOUND, outside->number, sizeof(*e));
+	__sync_val_compare_and_swap(&external->phase, PHASE_UNKNOWN, phase_of(task));
+	e = event_reserve(EV_THREAD_FOUND, external->number, sizeof(*e));
 	if (!e)
 		return;
-	if (outside->phase == PHASE_DEAD) {
+	if (external->phase == PHASE_DEAD) {
 		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
 		return;
 	}
 	event_clear(e, sizeof(*e));
 	thread_describe(e, task, 0);
-	e->phase = outside->phase;
+	e->phase = external->phase;
 	e->is_outside = 1;
-	e->cpu = outside->cpu;
+	e->cpu = external->cpu;
 	e->syscall = SYSCALL_NONE;
 	event_submit(e);
 }
@@ -317,7 +317,7 @@ int list_threads(struct bpf_iter__task *ctx)
 	thread = thread_of(task);
 	if (!thread) {
 		if (!is_target(task)) {
-			outside_list(task);
+			external_list(task);
 			return 0;
 		}
 		if (task->__state & TASK_DEAD)

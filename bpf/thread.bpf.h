@@ -7,7 +7,7 @@
 #include "active.bpf.h"
 #include "emit.bpf.h"
 #include "hash.bpf.h"
-#include "outside.bpf.h"
+#include "external.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 
@@ -24,7 +24,7 @@ static __always_inline __u32 number_of(struct task_struct *task)
 {
 	struct thread_state *thread = thread_of(task);
 
-	return thread ? thread->thread : outside_number(task);
+	return thread ? thread->thread : external_number(task);
 }
 
 /*
@@ -65,7 +65,7 @@ static __always_inline struct thread_state *thread_add(struct task_struct *task)
 	number = __sync_fetch_and_add(&threads_born, 1) + 1;
 	if (__sync_val_compare_and_swap(&thread->thread, 0, number))
 		return NULL;
-	outside_forget(task);
+	external_forget(task);
 	__sync_fetch_and_add(&threads_alive, 1);
 	return thread;
 }
@@ -114,20 +114,20 @@ static __noinline int other_send(__u64 who, __u64 name, struct task_struct *task
 
 /*
  * The same, unless that was done, of a waker or of who has the CPU of a traced thread. Who forks is
- * called like its parent until it execs or renames itself, and is told again then. A CPU often has to
+ * called like its parent until it execs or renames itself, and is repeated then. A CPU often has to
  * do with one and the same: it need not look that one up again.
  */
-static __always_inline void other_tell(struct cpu_counts *here, struct task_struct *task)
+static __always_inline void other_emit(struct cpu_counts *here, struct task_struct *task)
 {
 	__u64 who = hash_mix(hash_mix(0, task->start_boottime), (__u64)task->tgid << 32 | task->pid);
-	__u64 name = other_name(task), told = hash_mix(who ^ name, others_renamed);
+	__u64 name = other_name(task), recorded = hash_mix(who ^ name, others_renamed);
 	const __u64 *known;
 
-	if (here->other_told == told)
+	if (here->other_recorded == recorded)
 		return;
 	known = bpf_map_lookup_elem(&others_known, &who);
 	if (known && *known == name) {
-		here->other_told = told;
+		here->other_recorded = recorded;
 		return;
 	}
 	/* No CPU may go by what it saw before: the thread may yet get its old name again. */

@@ -20,7 +20,7 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	       task->se.cfs_rq->throttle_count;
 }
 
-/* For how long the queue was stopped in all, but for a stop that lasts. */
+/* For how long the queue was stopped in all, except for a stop that lasts. */
 static __always_inline __u64 queue_stopped_ns(struct cfs_rq *queue)
 {
 	if (bpf_core_field_exists(queue->throttled_clock_self_time))
@@ -76,7 +76,7 @@ static __always_inline __u64 stopped_since_noted(struct thread_state *thread, st
 	return past_queue_stopped_ns((struct cfs_rq *)queue) - thread->queue_stopped_ns;
 }
 
-/* A function of its own, for the verifier looks at it once then. */
+/* A function of its own, for the verifier examines it once then. */
 __noinline int throttle_send(__u32 thread, __u64 stopped_ns)
 {
 	struct ev_sched_throttled *e = event_reserve(EV_SCHED_THROTTLED, thread, sizeof(*e));
@@ -89,7 +89,7 @@ __noinline int throttle_send(__u32 thread, __u64 stopped_ns)
 }
 
 /* The thread is about to get a CPU. */
-static __always_inline void throttle_tell(struct thread_state *thread, struct task_struct *task)
+static __always_inline void throttle_emit(struct thread_state *thread, struct task_struct *task)
 {
 	__u64 stopped_ns = stopped_since_noted(thread, task);
 

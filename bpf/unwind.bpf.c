@@ -110,7 +110,7 @@ static __always_inline __u32 rule_remember(struct stack_scratch *s, __u64 addres
 
 static __always_inline void frame_note(struct stack_scratch *s, __u64 frame)
 {
-	s->frames[(s->first + s->unwind.count) & (STACK_FRAMES_ROOM - 1)] = frame;
+	s->frames[(s->first + s->unwind.count) & (STACK_FRAMES_CAPACITY - 1)] = frame;
 	s->unwind.count++;
 }
 

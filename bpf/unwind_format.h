@@ -65,7 +65,7 @@ enum unwind_rbp {
 
 /*
  * A rule: the kind of CFA in bits 0-3, of rbp in 4-5, rbp's offset in 6-12, the CFA's in 13-31.
- * Offsets are signed, in units of 8 bytes but for UNWIND_PLT, UNWIND_REGISTER,
+ * Offsets are signed, in units of 8 bytes except for UNWIND_PLT, UNWIND_REGISTER,
  * UNWIND_RSP_BYTES and UNWIND_GO.
  */
 enum {
@@ -113,7 +113,7 @@ struct unwind_search {
 	__u32 base, count;
 };
 
-/* A stack that is being unwound: the frame that is being looked at, and those before. */
+/* A stack that is being unwound: the frame that is being examined, and those before. */
 struct unwind {
 	__u64 ip, sp, bp;
 	struct unwind_range range; /* that of the frame before */

@@ -267,7 +267,7 @@ static __always_inline bool step_by_frame_pointer(struct unwind *u)
 	return true;
 }
 
-/* The frame that is being looked at, as it is sent. */
+/* The frame that is being examined, as it is sent. */
 static __always_inline __u64 unwind_frame(const struct unwind *u)
 {
 	return (u->ip & STACK_FRAME_ADDRESS) | (u->is_guessed ? STACK_FRAME_GUESSED : 0) |

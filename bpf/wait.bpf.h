@@ -11,7 +11,7 @@ enum {
 	OPERATION_MAX = 0xffff,
 	FUTEX_WORDS = 5, /* the word, and those around it where libraries keep who holds a lock */
 	NO_DESCRIPTOR = 0xffffffff,
-	PARTS_MAX = 16, /* of what a call reads or writes: of more the sum is not known */
+	PARTS_MAX = 16, /* of what a call reads or writes: of more the sum is unknown */
 };
 
 struct pollfd {
@@ -116,7 +116,7 @@ static __always_inline void restart_read(struct ev_sched_switch *e, struct task_
 	}
 }
 
-/* How many bytes there are in all parts; 0: not known. They go where the names of the file will. */
+/* How many bytes there are in all parts; 0: unknown. They go where the names of the file will. */
 static __always_inline __u32 parts_bytes(struct task_struct *task, __u64 address, __u64 count, enum scratch_owner owner)
 {
 	__u32 key = owner, i;

@@ -22,7 +22,7 @@ static __always_inline void waker_describe(struct ev_sched_wake *e, struct task_
 	e->tid = current->pid;
 	e->pid = current->tgid;
 	if (tells_system && !waker)
-		e->waker = outside_number(current);
+		e->waker = external_number(current);
 	if (current->flags & PF_KTHREAD)
 		return;
 	regs = (struct pt_regs *)bpf_task_pt_regs(current);

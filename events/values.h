@@ -8,7 +8,7 @@
 enum { CPUS_MAX = 1 << 16 };
 
 /* In the number of a thread that is told of with --system and not traced. */
-#define THREAD_OUTSIDE (1u << 31)
+#define THREAD_EXTERNAL (1u << 31)
 
 /* Why a thread was switched out: sched.SWITCH.state. */
 enum switch_state {
@@ -25,7 +25,7 @@ enum switch_flags {
 	SWITCH_STACK_SKIPPED = 2, /* the slice was worth a stack, the governor took none */
 	SWITCH_IO_WAIT = 4,       /* the kernel says that it waits for a device */
 	SWITCH_COMPAT = 8,        /* its system call is one of 32 bits, with numbers of its own */
-	SWITCH_THROTTLED = 16,    /* it could run, but for the CPU limit of its cgroup */
+	SWITCH_THROTTLED = 16,    /* it could run, except for the CPU limit of its cgroup */
 	SWITCH_AFTER_HIDDEN = 32, /* the kernel has not told how it got the CPU: see sched.HIDDEN */
 	SWITCH_KERNEL_LOCK = 64,  /* it waits for a kernel lock: object is a klock.LOCK */
 };
@@ -35,7 +35,7 @@ enum switch_flags {
  *
  *	                object                 value           operation
  *	a futex         address of the word    the word        FUTEX_WAIT_BITSET and so on, with flags
- *	a file          file.*, 0: not known   descriptor      second argument's lowest bits; the
+ *	a file          file.*, 0: unknown   descriptor      second argument's lowest bits; the
  *	                                                       next three are in owners
  *	poll, ppoll     the file, if it is one descriptors     milliseconds; 65535: no limit, or as many
  *	none: a fault   file.* mapped there    enum fault_memory
@@ -85,7 +85,7 @@ enum wake_flags {
 	WAKE_TO_DIE = 4,         /* the thread woken has been killed, or its whole process ends */
 	/* With --system, of interrupts: */
 	WAKE_BY_TIMER = 8,  /* a timer has expired */
-	WAKE_VECTOR = 0xf0, /* enum softirq_vector + 1; 0: not known */
+	WAKE_VECTOR = 0xf0, /* enum softirq_vector + 1; 0: unknown */
 };
 
 enum { WAKE_VECTOR_SHIFT = 4 };
@@ -126,7 +126,7 @@ enum block_flags {
 enum stack_end {
 	STACK_COMPLETE = 0,   /* its outermost function is there */
 	STACK_TRUNCATED = 1,  /* it is deeper than --depth */
-	STACK_NO_TABLE = 2,   /* nothing tells who called the last frame */
+	STACK_NO_TABLE = 2,   /* nothing says who called the last frame */
 	STACK_UNREADABLE = 3, /* its memory, or what it led to, made no sense */
 	STACK_ENDS = 4,
 };
@@ -141,9 +141,9 @@ enum stack_end {
 #define STACK_FRAME_ADDRESS (STACK_FRAME_MANAGED - 1)
 
 /*
- * With STACK_FRAME_MANAGED it is no address but a frame of the interpreter whose native frame
+ * With STACK_FRAME_MANAGED it is not an address but a frame of the interpreter whose native frame
  * follows: the address of a code object of CPython's, which is a multiple of 8 below 2^47, and
- * the index of the instruction in units of code; all ones: not known.
+ * the index of the instruction in units of code; all ones: unknown.
  */
 #define STACK_MANAGED_SHIFT 14 /* an address is so much further left */
 #define STACK_MANAGED_INDEX ((1ull << 17) - 1)
@@ -194,7 +194,7 @@ enum { SPANS_MAX = 16 };
 
 /* span.END.flags. */
 enum span_flags {
-	SPAN_JUMPS = 1, /* the function jumps: it ends if its frame is gone, as value tells */
+	SPAN_JUMPS = 1, /* the function jumps: it ends if its frame is gone, as value says */
 };
 
 /* What begins and ends a span: span.NAME.kind. */

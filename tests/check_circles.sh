@@ -58,7 +58,7 @@ circles() {
 	}' | sort -u
 }
 
-# report SENTENCE: fails when $work/needs has a circle that is not known
+# report SENTENCE: fails when $work/needs has a circle that is unknown
 report() {
 	count=$((count + 1))
 	circles <"$work/needs" | while read -r circle; do

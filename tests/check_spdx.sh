@@ -51,7 +51,7 @@ while read -r file; do
 	if [ ! -f "$file" ] || is_exempt "$file"; then
 		continue
 	fi
-	# The first few lines; the rest of the line but for the end of a comment or string.
+	# The first few lines; the rest of the line except for the end of a comment or string.
 	found=$(head -n 8 "$file" | tr -d '\0' |
 		sed -n 's/.*SPDX-License-Identifier: *//p' | head -n 1 |
 		sed 's/ *\*\/ *$//; s/ *-->.*$//; s/",\{0,1\}$//')

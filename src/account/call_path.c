@@ -36,7 +36,7 @@ struct call_paths {
 	struct arena *arena;
 	struct table *by_hash;
 	struct call_path **paths;
-	size_t count, room, paths_max;
+	size_t count, capacity, paths_max;
 	struct call_path *others; /* NULL until it is needed */
 	struct table *pairs;      /* threads that a path has met but does not name */
 	size_t sample_kinds;
@@ -70,7 +70,7 @@ static struct call_path *add_path(struct call_paths *paths, uint64_t now_ns)
 {
 	struct call_path *path = arena_alloc(paths->arena, sizeof(*path));
 
-	ARRAY_GROW(paths->paths, paths->count, paths->room, 64);
+	ARRAY_GROW(paths->paths, paths->count, paths->capacity, 64);
 	path->number = paths->count;
 	path->metrics.first_ns = now_ns;
 	path->metrics.cause = SLICE_CAUSES;
@@ -211,7 +211,7 @@ static void show_samples(struct call_path *path, const struct stacks *stacks)
 	path->metrics.sample_kind_count = path->samples.kind_count;
 	if (path->stack_tops) {
 		if (!path->samples.kinds) {
-			/* Adding and clearing makes the room. */
+			/* Adding and clearing makes the space. */
 			sample_set_add(&path->samples, 0, 0, 0, 1);
 			sample_set_clear(&path->samples);
 		}

@@ -31,7 +31,7 @@ struct call_path *call_paths_get(struct call_paths *paths, const struct thread *
 bool call_path_add_slice(struct call_paths *paths, struct call_path *path, const struct thread *thread,
 			 fixed_ns cmetric, uint32_t keep);
 
-/* Returns how many samples found no room. */
+/* Returns how many samples found no space. */
 uint64_t call_path_add_samples(struct call_paths *paths, struct call_path *path, const struct sample_set *samples);
 
 /* A slice without samples: the top of the stack stands in. False when there is no stack. */

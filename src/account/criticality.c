@@ -2,7 +2,7 @@
 /*
  * What each thread does, told from the ordered stream. Records may be lost, and clocks of
  * two CPUs may disagree by some nanoseconds: an event that does not fit the state of its
- * thread mends the state, so that one loss never falsifies what follows.
+ * thread corrects the state, so that one loss never falsifies what follows.
  */
 #include "account/criticality_internal.h"
 
@@ -14,10 +14,10 @@
 #include "account/state_listener.h"
 #include "account/thread_waits.h"
 #include "base/memory.h"
-#include "session/outside.h"
+#include "session/external_threads.h"
 #include "session/wake_order.h"
 #include "values.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 
 /*
  * Whether all threads sleep, or spin, has changed, or not; row is the thread that changed it, in the
@@ -93,7 +93,7 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 }
 
 /* What the row does by now: the switch or the wake-up that made it do so, as far as there is one. */
-static void tell_state(const struct criticality *self, const struct thread_row *row, const struct ev_sched_switch *out,
+static void emit_state(const struct criticality *self, const struct thread_row *row, const struct ev_sched_switch *out,
 		       const struct ev_sched_wake *wake)
 {
 	const struct state_listener *listener = self->options.listener;
@@ -127,7 +127,7 @@ static void set_spinning(struct criticality *self, struct thread_row *row, bool 
 	note_stall(self, row, row->phase);
 	if (self->options.waits)
 		thread_wait_note_history(row, p);
-	tell_state(self, row, NULL, NULL);
+	emit_state(self, row, NULL, NULL);
 }
 
 /* The row of an event's thread, time advanced to the event. */
@@ -174,7 +174,7 @@ static void note_odd(struct criticality *self, const struct thread_row *row, con
 }
 
 /*
- * What the row does now does not follow from what it did. That is odd, unless nothing was known of it,
+ * What the row does now does not follow from what it did. That is odd, unless nothing was known about it,
  * or records are lost.
  */
 static void note_unordered(struct criticality *self, const struct thread_row *row, const char *what)
@@ -186,15 +186,15 @@ static void note_unordered(struct criticality *self, const struct thread_row *ro
 }
 
 /* The row, which is blocked, turns out to have been woken. */
-static void note_untold_wake(struct criticality *self, const struct thread_row *row)
+static void note_missing_wakeup(struct criticality *self, const struct thread_row *row)
 {
 	const struct parallelism *p = &self->parallelism;
-	struct untold *untold = self->options.untold;
+	struct missing_wakeups *missing = self->options.missing;
 
 	if (may_cross_list(self, row) ||
-	    (untold && untold_add(untold, UNTOLD_CHANGE, row->block_ns, p->now_ns, NULL) != UNTOLD_ODD))
+	    (missing && missing_wakeups_add(missing, MISSING_CHANGE, row->block_ns, p->now_ns, NULL) != MISSING_ODD))
 		return;
-	self->totals.unordered += !untold;
+	self->totals.unordered += !missing;
 	note_odd(self, row, "became active without a wake-up");
 }
 
@@ -203,7 +203,7 @@ static void switch_out(struct criticality *self, struct thread_row *row, const s
 	uint8_t phase = phase_after(e, row);
 
 	if (row->phase == PHASE_BLOCKED)
-		note_untold_wake(self, row);
+		note_missing_wakeup(self, row);
 	else if ((row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu)) &&
 		 !(e->flags & SWITCH_AFTER_HIDDEN))
 		note_unordered(self, row, "left a CPU without having been on it");
@@ -220,7 +220,7 @@ static void switch_out(struct criticality *self, struct thread_row *row, const s
 		set_phase(self, row, phase, e);
 	if (phase == PHASE_BLOCKED)
 		thread_wait_begin(self->options.waits, row, &self->parallelism, e);
-	tell_state(self, row, e, NULL);
+	emit_state(self, row, e, NULL);
 }
 
 static void switch_in(struct criticality *self, struct thread_row *row, uint16_t cpu)
@@ -228,7 +228,7 @@ static void switch_in(struct criticality *self, struct thread_row *row, uint16_t
 	row->is_wake_early = false;
 	row->is_wake_late = false;
 	if (row->phase == PHASE_BLOCKED) {
-		note_untold_wake(self, row);
+		note_missing_wakeup(self, row);
 		row->is_wake_late = true;
 		row->wake_ns = self->parallelism.now_ns;
 	} else if (row->phase != PHASE_RUNNABLE) {
@@ -239,7 +239,7 @@ static void switch_in(struct criticality *self, struct thread_row *row, uint16_t
 	set_phase(self, row, PHASE_RUNNING, NULL);
 	row->cpu = cpu;
 	self->running[cpu] = row;
-	tell_state(self, row, NULL, NULL);
+	emit_state(self, row, NULL, NULL);
 }
 
 static bool counts(const struct criticality *self, uint32_t thread)
@@ -252,10 +252,10 @@ static void on_switch(void *data, const struct ev_header *header)
 	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
 	struct criticality *self = data;
 	struct thread_row *row = self->running[e->cpu];
-	struct ev_sched_switch room;
+	struct ev_sched_switch capacity;
 
 	if (!self->options.is_of_all)
-		e = switch_of_target(e, &room);
+		e = switch_of_target(e, &capacity);
 	header = &e->header;
 	parallelism_advance(&self->parallelism, header->time_ns);
 	self->totals.switches += header->thread || e->next;
@@ -263,7 +263,7 @@ static void on_switch(void *data, const struct ev_header *header)
 		/* The switch that ended its slice was lost. */
 		note_unordered(self, row, "was replaced on its CPU without a switch record");
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
-		tell_state(self, row, NULL, NULL);
+		emit_state(self, row, NULL, NULL);
 	}
 	if (header->thread)
 		switch_out(self, advance_to(self, header, header->thread), e);
@@ -285,11 +285,11 @@ static void on_wake(void *data, const struct ev_header *header)
 {
 	const struct ev_sched_wake *e = (const struct ev_sched_wake *)header;
 	struct criticality *self = data;
-	struct ev_sched_wake room;
+	struct ev_sched_wake capacity;
 	struct thread_row *row;
 
 	if (!self->options.is_of_all)
-		e = wake_of_target(e, &room);
+		e = wake_of_target(e, &capacity);
 	if (!counts(self, header->thread))
 		return;
 	row = advance_to(self, header, header->thread);
@@ -297,7 +297,7 @@ static void on_wake(void *data, const struct ev_header *header)
 	case PHASE_BLOCKED:
 		end_wait(self, row, self->parallelism.now_ns, e);
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
-		tell_state(self, row, NULL, e);
+		emit_state(self, row, NULL, e);
 		break;
 	case PHASE_RUNNING:
 		if (row->is_wake_late && header->time_ns <= row->wake_ns + WAKE_TIE_NS_MAX) {
@@ -313,7 +313,7 @@ static void on_wake(void *data, const struct ev_header *header)
 		break;
 	case PHASE_UNKNOWN:
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
-		tell_state(self, row, NULL, e);
+		emit_state(self, row, NULL, e);
 		break;
 	case PHASE_DEAD:
 		/* To believe it would leave a ghost that is active for ever. */
@@ -359,7 +359,7 @@ static void on_born(void *data, const struct ev_header *header)
 	row = advance_to(self, header, header->thread);
 	if (row->phase == PHASE_UNKNOWN) {
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
-		tell_state(self, row, NULL, NULL);
+		emit_state(self, row, NULL, NULL);
 	} else if (row->phase == PHASE_DEAD) {
 		note_unordered(self, row, "was created after it had exited");
 	}
@@ -385,7 +385,7 @@ static void on_found(void *data, const struct ev_header *header)
 		return;
 	if (e->phase == row->phase) {
 		if (self->is_in_gap) /* that it still does so is news */
-			tell_state(self, row, e->phase == PHASE_BLOCKED ? &found : NULL, NULL);
+			emit_state(self, row, e->phase == PHASE_BLOCKED ? &found : NULL, NULL);
 		return;
 	}
 	/* The list met it at its end: to believe that would leave a ghost, as with wake-ups. */
@@ -404,7 +404,7 @@ static void on_found(void *data, const struct ev_header *header)
 	if (e->phase == PHASE_BLOCKED)
 		thread_wait_begin(self->options.waits, row, &self->parallelism, &found);
 	row->wait.is_found = true;
-	tell_state(self, row, e->phase == PHASE_BLOCKED ? &found : NULL, NULL);
+	emit_state(self, row, e->phase == PHASE_BLOCKED ? &found : NULL, NULL);
 }
 
 static void on_waits(void *data, const struct ev_header *header)
@@ -479,7 +479,7 @@ static void on_sync_end(void *data, const struct ev_header *header)
 			note_unordered(self, row, "was missing from the list of all threads");
 		thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 		set_phase(self, row, PHASE_DEAD, NULL);
-		tell_state(self, row, NULL, NULL);
+		emit_state(self, row, NULL, NULL);
 	}
 	if (self->is_in_gap)
 		self->totals.gap_ns += self->parallelism.wall_ns - self->gap_begin_wall_ns;

@@ -23,18 +23,18 @@ struct criticality;
 struct run_samples;
 struct stacks;
 struct state_listener;
-struct untold;
+struct missing_wakeups;
 
 struct criticality_options {
-	uint32_t nmin;               /* 0: half of the living threads, at least 1 */
-	size_t threads_max;          /* rows; beyond, the dead are folded by name; 0: default */
-	size_t paths_max;            /* rows; paths beyond it share one row; 0: default */
-	bool has_no_paths;           /* threads alone are asked for: samples and stacks go to nobody */
-	struct waits *waits;         /* hears of waits; NULL: nobody does */
-	struct untold *untold;       /* knows why records are missing; NULL: nobody does */
-	const struct stacks *stacks; /* gives stack tops their address; NULL: they have none */
-	bool keeps_strips;           /* what each thread did over the time, at 1.4 KB a thread */
-	struct run_samples *samples; /* hears of all samples; NULL: nobody does */
+	uint32_t nmin;                   /* 0: half of the living threads, at least 1 */
+	size_t threads_max;              /* rows; beyond, the dead are folded by name; 0: default */
+	size_t paths_max;                /* rows; paths beyond it share one row; 0: default */
+	bool has_no_paths;               /* threads alone are asked for: samples and stacks go to nobody */
+	struct waits *waits;             /* hears of waits; NULL: nobody does */
+	struct missing_wakeups *missing; /* knows why records are missing; NULL: nobody does */
+	const struct stacks *stacks;     /* gives stack tops their address; NULL: they have none */
+	bool keeps_strips;               /* what each thread did over the time, at 1.4 KB a thread */
+	struct run_samples *samples;     /* hears of all samples; NULL: nobody does */
 	/* Whether a thread spins that was seen at an address: it is not active then. NULL: it is. */
 	bool (*is_spinning)(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip);
 	void *spin_data;

@@ -4,7 +4,7 @@
 
 #include "account/call_path.h"
 #include "account/criticality_internal.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 
 static fixed_ns cmetric_sum(const struct criticality *self)
 {
@@ -22,8 +22,8 @@ struct criticality_totals criticality_totals(const struct criticality *self)
 	const struct parallelism *p = &self->parallelism;
 	struct criticality_totals totals = self->totals;
 
-	if (self->options.untold)
-		totals.unordered += untold_count(self->options.untold, UNTOLD_CHANGE, UNTOLD_ODD);
+	if (self->options.missing)
+		totals.unordered += missing_wakeups_count(self->options.missing, MISSING_CHANGE, MISSING_ODD);
 	totals.begin_ns = p->begin_ns;
 	totals.end_ns = p->end_ns;
 	totals.wall_ns = p->wall_ns;
@@ -51,7 +51,7 @@ struct criticality_counts criticality_counts(const struct criticality *self)
 	};
 }
 
-/* Rows come first, then what was folded; the cursor's upper half tells which. */
+/* Rows come first, then what was folded; the cursor's upper half says which. */
 const struct thread_metrics *criticality_next_thread(const struct criticality *self, size_t *cursor)
 {
 	const size_t folded_base = SIZE_MAX / 2;

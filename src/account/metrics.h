@@ -51,16 +51,16 @@ struct sample_count {
 struct path_metrics {
 	uint64_t stack;           /* 0: the stack could not be read or was not kept */
 	uint32_t pid, exec_count; /* with first_ns: the address space; pid 0: folded paths */
-	uint64_t first_ns;        /* when it was first met */
+	uint64_t first_ns;        /* when it was first seen */
 	double cmetric_ns;        /* estimated when stacks were sampled, else exact */
 	uint64_t slices;          /* seen with their stack */
-	double slices_estimated;  /* all of them, as far as sampling tells */
+	double slices_estimated;  /* all of them, as far as sampling says */
 	uint64_t stalled_ns;      /* stalls ended by threads that blocked here */
 	const struct sample_count *samples;
 	size_t sample_kind_count;
 	const struct thread *const *threads; /* up to PATH_THREADS_MAX, by first appearance */
 	size_t thread_count;                 /* of all threads that came here, may exceed that */
-	/* Why most of the time's slices ended; SLICE_CAUSES: not known. */
+	/* Why most of the time's slices ended; SLICE_CAUSES: unknown. */
 	enum wait_cause cause;
 	struct wait_facts facts; /* of one of those */
 };
@@ -91,7 +91,7 @@ struct criticality_totals {
 	uint64_t stack_tops;
 	/* Critical slices with a stack; that the governor left without; that were cut short. */
 	uint64_t stacks_kept, stacks_skipped, stacks_missing;
-	uint64_t unordered;            /* transitions that did not fit the state, without a reason; mended */
+	uint64_t unordered;            /* transitions that did not fit the state, without a reason; corrected */
 	struct criticality_oddity odd; /* the last of these, or one that a reason was found for since */
 	uint64_t gaps, lost_records, gap_ns;
 	double keep_min; /* smallest probability of keeping a stack; 1: all */

@@ -19,7 +19,7 @@ typedef unsigned __int128 thread_ns;
 struct parallelism {
 	uint32_t active, alive; /* n and N */
 	uint32_t active_max, alive_max;
-	uint32_t spinning;    /* active but for that: they are not in n */
+	uint32_t spinning;    /* active except for that: they are not in n */
 	uint32_t nmin_option; /* 0: half of the living threads */
 	uint64_t now_ns;
 	fixed_ns share;       /* integral of dt / n: an always active thread's CMetric */

@@ -15,10 +15,10 @@ struct run_samples {
 	struct arena *arena;
 	struct table *by_hash;
 	struct run_place **places;
-	size_t place_count, place_room, level_count;
+	size_t place_count, place_capacity, level_count;
 	uint64_t count;
 	uint64_t *count_at; /* [active] */
-	size_t count_at_room;
+	size_t count_in_table;
 };
 
 struct run_samples *run_samples_new(void)
@@ -48,7 +48,7 @@ static uint64_t hash_of(const struct thread *thread, const struct ev_sched_sampl
 	return hash_u64(e->ip ^ hash_u64(e->kernel_ip ^ hash_u64(space)));
 }
 
-/* NULL when there is no room for another one. */
+/* NULL when there is no space for another one. */
 static struct run_place *get_place(struct run_samples *samples, const struct thread *thread, uint64_t now_ns,
 				   const struct ev_sched_sample *e)
 {
@@ -57,7 +57,7 @@ static struct run_place *get_place(struct run_samples *samples, const struct thr
 
 	if (place || samples->place_count == PLACES_MAX)
 		return place;
-	ARRAY_GROW(samples->places, samples->place_count, samples->place_room, 64);
+	ARRAY_GROW(samples->places, samples->place_count, samples->place_capacity, 64);
 	place = arena_alloc(samples->arena, sizeof(*place));
 	place->pid = thread->pid;
 	place->first_ns = now_ns;
@@ -97,15 +97,15 @@ static void add_name(struct run_place *place, const struct thread *thread)
 
 static void count_at(struct run_samples *samples, uint32_t active)
 {
-	size_t room = samples->count_at_room ? samples->count_at_room : 64;
+	size_t capacity = samples->count_in_table ? samples->count_in_table : 64;
 
-	while (room <= active)
-		room *= 2;
-	if (room != samples->count_at_room) {
-		samples->count_at = xrealloc(samples->count_at, room, sizeof(*samples->count_at));
-		memset(samples->count_at + samples->count_at_room, 0,
-		       (room - samples->count_at_room) * sizeof(*samples->count_at));
-		samples->count_at_room = room;
+	while (capacity <= active)
+		capacity *= 2;
+	if (capacity != samples->count_in_table) {
+		samples->count_at = xrealloc(samples->count_at, capacity, sizeof(*samples->count_at));
+		memset(samples->count_at + samples->count_in_table, 0,
+		       (capacity - samples->count_in_table) * sizeof(*samples->count_at));
+		samples->count_in_table = capacity;
 	}
 	samples->count_at[active]++;
 }
@@ -133,7 +133,7 @@ uint64_t run_samples_count(const struct run_samples *samples)
 
 uint64_t run_samples_count_at(const struct run_samples *samples, uint32_t active)
 {
-	return active < samples->count_at_room ? samples->count_at[active] : 0;
+	return active < samples->count_in_table ? samples->count_at[active] : 0;
 }
 
 const struct run_place *run_samples_place(const struct run_samples *samples, size_t index)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where running threads were seen, each time that a CPU was looked at, whatever comes of their
+ * Where running threads were seen, each time that a CPU was examined, whatever comes of their
  * slices: what share of the running time was spent where. Owns all it hands out.
  */
 #pragma once
@@ -16,7 +16,7 @@ struct thread;
 
 enum { RUN_NAMES_MAX = 4 };
 
-/* With how many active threads a place was met. */
+/* With how many active threads a place was seen. */
 struct run_level {
 	uint32_t active;
 	uint64_t count;
@@ -37,7 +37,7 @@ struct run_place {
 struct run_samples *run_samples_new(void);
 void run_samples_free(struct run_samples *samples);
 
-/* The thread was met running at now_ns, while so many threads were active. */
+/* The thread was seen running at now_ns, while so many threads were active. */
 void run_samples_add(struct run_samples *samples, const struct thread *thread, uint64_t now_ns,
 		     const struct ev_sched_sample *e, uint32_t active);
 

@@ -15,7 +15,7 @@ struct sample_set {
 	struct sample_count *kinds; /* by first appearance; one more fits behind the last */
 	size_t kind_count;
 	uint32_t *places;   /* hash table of indices into kinds, plus 1; 0: free */
-	size_t place_count; /* a power of two, at least twice the room for kinds */
+	size_t place_count; /* a power of two, at least twice the space for kinds */
 };
 
 void sample_set_fini(struct sample_set *set);

@@ -20,7 +20,7 @@ struct thread_rows {
 	struct table *by_number;
 	struct thread_row *recent[RECENT_COUNT]; /* by number: spares most look-ups */
 	struct thread_row **rows;
-	size_t count, room, rows_max;
+	size_t count, capacity, rows_max;
 	bool keeps_strips;
 	struct thread_row *first_dead, *last_dead; /* in order of death */
 	struct thread_metrics *folded[FOLDED_MAX + 1];
@@ -174,7 +174,7 @@ static struct thread_row *row_add(struct thread_rows *rows, uint32_t number)
 	row->metrics.thread_count = 1;
 	if (rows->keeps_strips)
 		row->metrics.strip = xcalloc(1, sizeof(*row->metrics.strip));
-	ARRAY_GROW(rows->rows, rows->count, rows->room, 64);
+	ARRAY_GROW(rows->rows, rows->count, rows->capacity, 64);
 	row->index = rows->count;
 	rows->rows[rows->count++] = row;
 	table_put(rows->by_number, number, row);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads numbers and strings of a section that nobody vouches for: beyond its end all are 0. */
+/* Reads numbers and strings of a section that nobody guarantees: beyond its end all are 0. */
 #pragma once
 
 #include <stdbool.h>

@@ -76,10 +76,10 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
 
 	size_bytes = (size_bytes + 15) & ~(size_t)15;
 	if (!block || block->size_bytes - block->used_bytes < size_bytes) {
-		size_t room = size_bytes > ARENA_BLOCK_BYTES ? size_bytes : ARENA_BLOCK_BYTES;
+		size_t capacity = size_bytes > ARENA_BLOCK_BYTES ? size_bytes : ARENA_BLOCK_BYTES;
 
-		block = xcalloc(1, sizeof(*block) + room);
-		block->size_bytes = room;
+		block = xcalloc(1, sizeof(*block) + capacity);
+		block->size_bytes = capacity;
 		block->next = arena->blocks;
 		arena->blocks = block;
 	}

@@ -15,15 +15,15 @@ void *xrealloc(void *memory, size_t count, size_t size_bytes);
 char *xstrdup(const char *string);
 
 /*
- * An array of count elements, with room for so many, gets room for one more: twice as much as before, at first this
+ * An array of count elements, with space for so many, gets space for one more: twice as much as before, at first this
  * much. list, count and room are evaluated several times.
  */
-#define ARRAY_GROW(list, count, room, first)                                \
-	do {                                                                \
-		if ((count) == (room)) {                                    \
-			(room) = (room) ? 2 * (room) : (first);             \
-			(list) = xrealloc((list), (room), sizeof(*(list))); \
-		}                                                           \
+#define ARRAY_GROW(list, count, capacity, first)                                \
+	do {                                                                    \
+		if ((count) == (capacity)) {                                    \
+			(capacity) = (capacity) ? 2 * (capacity) : (first);     \
+			(list) = xrealloc((list), (capacity), sizeof(*(list))); \
+		}                                                               \
 	} while (0)
 
 struct arena;

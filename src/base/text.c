@@ -22,10 +22,10 @@ static void text_reserve(struct text *text, size_t count)
 {
 	size_t wanted = text->length + count + 1;
 
-	if (wanted <= text->room)
+	if (wanted <= text->capacity)
 		return;
-	text->room = wanted * 2;
-	text->bytes = xrealloc(text->bytes, text->room, 1);
+	text->capacity = wanted * 2;
+	text->bytes = xrealloc(text->bytes, text->capacity, 1);
 }
 
 void text_put_bytes(struct text *text, const char *bytes, size_t count)

@@ -11,7 +11,7 @@
 struct text {
 	char *bytes; /* NUL-terminated once anything was put; may be NULL before */
 	size_t length;
-	size_t room;
+	size_t capacity;
 };
 
 void text_fini(struct text *text);

@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 
-const char *user_file_find(const char *variable, const char *name, char *room, size_t room_bytes)
+const char *user_file_find(const char *variable, const char *name, char *buffer, size_t buffer_bytes)
 {
 	const char *path = getenv(variable);
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -19,12 +19,12 @@ const char *user_file_find(const char *variable, const char *name, char *room, s
 	if (path && *path)
 		return path;
 	if (config && *config)
-		snprintf(room, room_bytes, "%s/pinch/%s", config, name);
+		snprintf(buffer, buffer_bytes, "%s/pinch/%s", config, name);
 	else if (home && *home)
-		snprintf(room, room_bytes, "%s/.config/pinch/%s", home, name);
+		snprintf(buffer, buffer_bytes, "%s/.config/pinch/%s", home, name);
 	else
 		return NULL;
-	return access(room, F_OK) ? NULL : room;
+	return access(buffer, F_OK) ? NULL : buffer;
 }
 
 int user_file_open(const char *path, const char *what, FILE **out)

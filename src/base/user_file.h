@@ -9,13 +9,13 @@ struct text;
 
 /*
  * The path of a user's file: what the environment variable says, or else ~/.config/pinch/NAME ($XDG_CONFIG_HOME is
- * heeded) in room, if that is there. NULL: the user has none.
+ * heeded) in buffer, if that is there. NULL: the user has none.
  */
-const char *user_file_find(const char *variable, const char *name, char *room, size_t room_bytes);
+const char *user_file_find(const char *variable, const char *name, char *buffer, size_t buffer_bytes);
 
 /*
  * Opens a user's file to be read, for the caller to close: a regular one, for others might never end. 0, or a negative
- * errno after having said why not; what: the words for what is in it.
+ * errno after a message; what: the words for what is in it.
  */
 int user_file_open(const char *path, const char *what, FILE **out);
 

@@ -18,17 +18,17 @@ static int check_machine(void)
 
 	count = machine_check(checks, CHECKS_MAX);
 	for (size_t i = 0; i < count; i++)
-		missing += checks[i].is_needed && !checks[i].is_met;
+		missing += checks[i].is_needed && !checks[i].is_seen;
 	uname(&name);
 	printf("pinch %s on Linux %s: %s\n\n", PINCH_VERSION, name.release,
 	       missing ? "cannot trace here" : "ready to trace");
 	for (size_t i = 0; i < count; i++) {
 		printf("  %-8s %s: %s\n",
-		       checks[i].is_met      ? "ok"
+		       checks[i].is_seen     ? "ok"
 		       : checks[i].is_needed ? "MISSING"
 					     : "limited",
 		       checks[i].what, checks[i].found);
-		if (!checks[i].is_met)
+		if (!checks[i].is_seen)
 			printf("           to get it: %s\n", checks[i].remedy);
 	}
 	return missing ? EXIT_FAILED : 0;

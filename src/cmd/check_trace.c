@@ -14,7 +14,7 @@
 #include "symbol/answer/answer_book.h"
 #include "trace/trace_reader.h"
 
-enum { DAMAGE_TOLD_MAX = 20 };
+enum { DAMAGE_LINES_MAX = 20 };
 
 struct trace_check {
 	const char *path;
@@ -23,7 +23,7 @@ struct trace_check {
 	size_t damaged_count;               /* of chunks */
 	bool has_end, has_names;
 	struct text origin; /* ", by pinch 0.1.0 on HOST, kernel 6.1" */
-	struct text damage; /* a line for each chunk, up to DAMAGE_TOLD_MAX */
+	struct text damage; /* a line for each chunk, up to DAMAGE_LINES_MAX */
 };
 
 static void note_damage(struct trace_check *check, size_t chunk)
@@ -36,7 +36,7 @@ static void note_damage(struct trace_check *check, size_t chunk)
 	const struct trace_place *place = &trace_reader_places(check->reader, &count)[chunk];
 	const char *content = place->kind < TRACE_CHUNK_KINDS ? contents[place->kind] : NULL;
 
-	if (check->damaged_count++ >= DAMAGE_TOLD_MAX)
+	if (check->damaged_count++ >= DAMAGE_LINES_MAX)
 		return;
 	text_printf(&check->damage, "  at byte %" PRIu64 ": ", place->offset);
 	if (place->kind == TRACE_CHUNK_LOST)
@@ -168,8 +168,8 @@ static void put_details(const struct trace_check *check, struct text *out)
 		text_put(out, "  at byte 0: the header is damaged; it holds only the time of the recording\n");
 	if (check->damaged_count)
 		text_put(out, check->damage.bytes);
-	if (check->damaged_count > DAMAGE_TOLD_MAX)
-		text_printf(out, "  and %zu more\n", check->damaged_count - DAMAGE_TOLD_MAX);
+	if (check->damaged_count > DAMAGE_LINES_MAX)
+		text_printf(out, "  and %zu more\n", check->damaged_count - DAMAGE_LINES_MAX);
 	if (trace_put_left_out(check->reader, &left_out))
 		text_printf(out, "  %s\n", left_out.bytes);
 	text_fini(&left_out);

@@ -56,8 +56,8 @@ static bool is_chosen(void *data, const struct ev_header *header)
 	return !cut->threads || cut_threads_have(cut->threads, header);
 }
 
-/* What is told again is changed, too. */
-static void tell(void *data, const struct ev_header *header)
+/* What is repeated is changed, too. */
+static void emit(void *data, const struct ev_header *header)
 {
 	struct cut *cut = data;
 
@@ -82,7 +82,7 @@ static void put_event(struct cut *cut, const struct ev_header *header)
 	}
 	prologue_follow(cut->prologue, header, changed);
 	if (cut->threads && cut_threads_is_orphan(cut->threads, header))
-		prologue_tell_mappings(cut->prologue, ((const struct ev_space_fork *)header)->pid, header->time_ns,
+		prologue_emit_mappings(cut->prologue, ((const struct ev_space_fork *)header)->pid, header->time_ns,
 				       &cut->out);
 }
 
@@ -160,7 +160,7 @@ static void put_end(struct cut *cut)
 	free(e);
 }
 
-static int tell_damage(const struct cut *cut)
+static int report_damage(const struct cut *cut)
 {
 	const struct trace_extent *extent = trace_reader_extent(cut->reader);
 	struct text left_out = { 0 };
@@ -195,7 +195,7 @@ static int cut_into(struct cut *cut, const char *path)
 	cut->damaged_count += carried_names_copy(cut->names, cut->reader, cut->writer, notes);
 	err = derived_close(cut->writer, path);
 	if (!err)
-		err = tell_damage(cut);
+		err = report_damage(cut);
 
 out_free:
 	table_free(notes);
@@ -223,7 +223,7 @@ static void cut_init(struct cut *cut, const struct time_range *range)
 	cut->from_ns = range->from_ns ? first_ns + range->from_ns : 0;
 	cut->to_ns = range->to_ns < UINT64_MAX - first_ns ? first_ns + range->to_ns : UINT64_MAX;
 	cut->prologue = prologue_new();
-	cut->out = (struct prologue_out){ tell, cut, is_chosen };
+	cut->out = (struct prologue_out){ emit, cut, is_chosen };
 	cut->written = space_numbers_new();
 	cut->names = carried_names_new(cut->written);
 }

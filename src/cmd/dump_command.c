@@ -108,7 +108,7 @@ static int put_events(struct dump *dump)
 }
 
 /* What is not there is told behind what is. */
-static int tell_missing(const struct dump *dump)
+static int report_missing(const struct dump *dump)
 {
 	const struct trace_extent *extent = trace_reader_extent(dump->reader);
 	struct text left_out = { 0 };
@@ -148,7 +148,7 @@ static int dump_trace(const struct settings *settings, const char *path)
 	dump.first_ns = trace_reader_extent(dump.reader)->first_ns;
 	err = put_events(&dump);
 	if (!err)
-		err = tell_missing(&dump);
+		err = report_missing(&dump);
 	text_fini(&dump.out);
 	trace_schema_free(dump.schema);
 	trace_reader_close(dump.reader);

@@ -100,7 +100,7 @@ static void put_numbers(struct text *out, const struct form *form, const struct 
 	text_put(out, "]");
 }
 
-/* Strings with a NUL behind each. None is empty: numbers that look like strings have zeros, too. */
+/* Strings with a NUL after each. None is empty: numbers that look like strings have zeros, too. */
 static bool is_text(const char *at, const char *end)
 {
 	char before = '\0';

@@ -99,7 +99,7 @@ static void put_all(struct merge *merge, struct trace_writer *writer)
 	free(end);
 }
 
-static int tell_damage(const struct merge *merge)
+static int report_damage(const struct merge *merge)
 {
 	int err = 0;
 
@@ -131,7 +131,7 @@ static int merge_into(struct merge *merge, const char *path)
 		return err;
 	put_all(merge, writer);
 	err = derived_close(writer, path);
-	return err ? err : tell_damage(merge);
+	return err ? err : report_damage(merge);
 }
 
 static int merge_traces(const struct settings *settings, int argc, char **argv, int rest)

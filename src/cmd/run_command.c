@@ -137,7 +137,7 @@ static void wait_for_command(struct run *run)
 }
 
 /* What it cannot do may be what another user could: it says which one it is. */
-static int tell_not_started(const struct run *run, const char *command, enum launch_step step, int err)
+static int report_not_started(const struct run *run, const char *command, enum launch_step step, int err)
 {
 	if (step == LAUNCH_USER) {
 		fail(err, "cannot run %s as user %s", command, run->user->name);
@@ -166,7 +166,7 @@ static int trace_command(struct run *run, char *const *arguments)
 	tracing_start(run->tracing, true);
 	err = launch_go(run->launch, &step);
 	if (err)
-		return tell_not_started(run, arguments[0], step, err);
+		return report_not_started(run, arguments[0], step, err);
 	/* Without it the command runs nevertheless: its exit status is pinch's failure then. */
 	tracing_begin_trace(run->tracing);
 	command_output_begin(run->output);

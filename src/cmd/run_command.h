@@ -19,5 +19,5 @@ int run_traced(const struct settings *settings, struct inheritance *inheritance,
 /* Traces the targets of the settings; argv is the command line of pinch. The same. */
 int attach_traced(const struct settings *settings, int argc, char **argv);
 
-/* Reports what a trace tells. The same. */
+/* Reports what a trace says. The same. */
 int report_traced(const struct settings *settings, const char *path);

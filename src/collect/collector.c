@@ -53,16 +53,16 @@ struct collector {
 	uint64_t drained_ns;    /* 0: not yet */
 	uint64_t load_asked_ns; /* the machine's, 0: not yet */
 	unsigned int ring_count;
-	uint64_t *complete_ns; /* by ring: its records before that have been taken in */
-	uint64_t until_ns;     /* the least of them */
-	uint64_t delivered_ns; /* to the session's handlers, all before that */
-	int64_t room_bytes;    /* in the session; below 0: HORIZON_NS holds */
-	bool is_refused;       /* a record, in the last round */
+	uint64_t *complete_ns;  /* by ring: its records before that have been taken in */
+	uint64_t until_ns;      /* the least of them */
+	uint64_t delivered_ns;  /* to the session's handlers, all before that */
+	int64_t capacity_bytes; /* in the session; below 0: HORIZON_NS holds */
+	bool is_refused;        /* a record, in the last round */
 	double fill, sideband_fill;
 	bool has_gap; /* since the threads were listed last */
 	uint64_t listed_ns;
 	uint64_t holds_listed_ns;
-	uint64_t lost_told; /* records that a collect.GAP has told of */
+	uint64_t lost_reported; /* records that a collect.GAP has told of */
 	/* The ring being drained. */
 	unsigned int ring;
 };
@@ -88,7 +88,7 @@ static void on_gap(void *data, const struct ev_header *header)
 	struct collector *collector = data;
 
 	collector->has_gap = true;
-	collector->lost_told += e->lost;
+	collector->lost_reported += e->lost;
 }
 
 struct collector *collector_new(struct session *session, struct kernel *kernel, struct sideband *sideband)
@@ -148,13 +148,13 @@ static int on_record(void *data, const void *record, size_t size_bytes)
 	struct collector *collector = data;
 	const struct ev_header *header = record;
 	uint64_t *complete_ns = &collector->complete_ns[collector->ring];
-	bool is_full = collector->room_bytes < 0 && size_bytes >= sizeof(*header) &&
+	bool is_full = collector->capacity_bytes < 0 && size_bytes >= sizeof(*header) &&
 		       header->time_ns > collector->until_ns + HORIZON_NS;
 
 	if (is_full || session_push(collector->session, collector->ring, record, size_bytes) == -ENOSPC)
 		collector->is_refused = is_full = true;
 	else
-		collector->room_bytes -= size_bytes + ENTRY_BYTES;
+		collector->capacity_bytes -= size_bytes + ENTRY_BYTES;
 	if (size_bytes >= sizeof(*header) && header->time_ns > *complete_ns)
 		*complete_ns = header->time_ns;
 	return is_full ? -ENOSPC : 0;
@@ -183,7 +183,7 @@ static void drain(struct collector *collector)
 	collector->fill = kernel_fill(collector->kernel);
 	hurry(collector, begin_ns);
 	collector->is_refused = false;
-	collector->room_bytes = PENDING_BYTES_HALF - (int64_t)session_counts(collector->session).pending_bytes;
+	collector->capacity_bytes = PENDING_BYTES_HALF - (int64_t)session_counts(collector->session).pending_bytes;
 	for (unsigned int i = 0; i < collector->ring_count; i++) {
 		uint64_t *complete_ns = &collector->complete_ns[i];
 
@@ -289,8 +289,8 @@ void collector_finish(struct collector *collector)
 	urgency_end(&collector->urgency);
 	session_finish(collector->session);
 	lost = kernel_counts(collector->kernel).lost;
-	if (lost > collector->lost_told) {
-		struct ev_collect_gap e = { .lost = lost - collector->lost_told };
+	if (lost > collector->lost_reported) {
+		struct ev_collect_gap e = { .lost = lost - collector->lost_reported };
 
 		e.header = (struct ev_header){
 			.time_ns = clock_ns(),

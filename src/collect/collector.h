@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Carries records from the kernel to a session: drains the rings, vouches for how far they
- * are complete, and has the living threads listed anew when records were lost.
+ * Carries records from the kernel to a session: drains the rings, guarantees how far they
+ * are complete, and has the living threads listed again when records were lost.
  *
  * Owns: the kernel side: loading it, draining it, unwinding for it.
  * Used by: options, live.
@@ -26,7 +26,7 @@ void collector_free(struct collector *collector);
 /* Lists the living threads, between SYNC_BEGIN and SYNC_END. */
 int collector_list_threads(struct collector *collector);
 
-/* Has blocked threads tell where they wait. Those for which there is no room stay untold. */
+/* Has blocked threads tell where they wait. Those for which there is no space stay untold. */
 void collector_list_waits(struct collector *collector);
 
 /* Has the kernel side tell how often kernel locks were taken, also after kernel_detach(). */

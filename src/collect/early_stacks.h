@@ -13,7 +13,7 @@ struct early_stacks;
 struct early_stacks *early_stacks_new(void);
 void early_stacks_free(struct early_stacks *stacks);
 
-/* Keeps a copy of the event; false: there is no room for it. */
+/* Keeps a copy of the event; false: there is no space for it. */
 bool early_stacks_add(struct early_stacks *stacks, const struct ev_stack_memory *e);
 
 /* How many are kept of a process. */

@@ -37,7 +37,7 @@ struct kernel {
 	struct pinch_bpf *bpf;
 	unsigned int cpu_count;
 	struct cpu_rings *rings;
-	struct ring *bell;
+	struct ring *doorbell;
 	struct sampler *sampler;
 	uint64_t sample_period_ns;
 	struct bpf_link *iterator, *waits_iterator;
@@ -99,11 +99,11 @@ static void choose_programs(struct kernel *kernel)
 	choose_context(kernel, btf);
 	bpf_program__set_autoload(kernel->bpf->progs.exit_begin, btf && machine_exit_is_late(btf));
 	/* Without it, a wait in a page fault does not say of which file. */
-	bpf_program__set_autoload(kernel->bpf->progs.page_fault, btf && machine_tells_faults(btf));
+	bpf_program__set_autoload(kernel->bpf->progs.page_fault, btf && machine_has_fault_events(btf));
 	btf__free(btf);
 }
 
-/* Whether this machine can be traced so. The number of its CPUs, or a negative errno after having said why not. */
+/* Whether this machine can be traced so. The number of its CPUs, or a negative errno after a message. */
 static int check_machine(const struct kernel_options *options)
 {
 	int cpu_count = libbpf_num_possible_cpus();
@@ -158,12 +158,12 @@ static int load(struct kernel *kernel)
 
 static int open_rings(struct kernel *kernel)
 {
-	const struct bpf_map *bell = kernel->bpf->maps.bell;
+	const struct bpf_map *doorbell = kernel->bpf->maps.doorbell;
 	int err = cpu_rings_make(kernel->rings);
 
 	if (err)
 		return err;
-	err = ring_open(bpf_map__fd(bell), bpf_map__max_entries(bell), &kernel->bell);
+	err = ring_open(bpf_map__fd(doorbell), bpf_map__max_entries(doorbell), &kernel->doorbell);
 	return err ? fail(err, "cannot map a ring buffer") : 0;
 }
 
@@ -205,7 +205,7 @@ void kernel_close(struct kernel *kernel)
 		return;
 	kernel_detach(kernel);
 	cpu_rings_free(kernel->rings);
-	ring_close(kernel->bell);
+	ring_close(kernel->doorbell);
 	user_probes_free(kernel->user_probes);
 	sampler_free(kernel->sampler);
 	acquisitions_free(kernel->acquisitions);
@@ -339,20 +339,20 @@ unsigned int kernel_cpu_count(const struct kernel *kernel)
 	return kernel->cpu_count;
 }
 
-int kernel_bell_fd(const struct kernel *kernel)
+int kernel_doorbell_fd(const struct kernel *kernel)
 {
-	return bpf_map__fd(kernel->bpf->maps.bell);
+	return bpf_map__fd(kernel->bpf->maps.doorbell);
 }
 
-static int on_ring_of_bell(void *data __attribute__((unused)), const void *record __attribute__((unused)),
-			   size_t size_bytes __attribute__((unused)))
+static int on_doorbell(void *data __attribute__((unused)), const void *record __attribute__((unused)),
+		       size_t size_bytes __attribute__((unused)))
 {
 	return 0;
 }
 
 void kernel_hush(struct kernel *kernel)
 {
-	ring_drain(kernel->bell, on_ring_of_bell, NULL);
+	ring_drain(kernel->doorbell, on_doorbell, NULL);
 }
 
 void kernel_allow_memory(struct kernel *kernel)

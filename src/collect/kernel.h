@@ -56,13 +56,13 @@ int kernel_list_threads(struct kernel *kernel);
 
 /*
  * Has the threads that are blocked tell where, each once for each wait (thread.WAITS). Returns how
- * many there was no room for in the rings, or a negative error number.
+ * many there was no space for in the rings, or a negative error number.
  */
 int kernel_list_waits(struct kernel *kernel);
 
 /*
  * Has the kernel side tell how often kernel locks were taken since it told last (klock.HELD), also after
- * kernel_detach(). Returns of how many there was no room for in the rings, or a negative errno.
+ * kernel_detach(). Returns of how many there was no space for in the rings, or a negative errno.
  */
 int kernel_list_holds(struct kernel *kernel);
 
@@ -85,11 +85,11 @@ unsigned int kernel_cpu_count(const struct kernel *kernel);
  * A descriptor that can be read when code runs whose unwind tables are wanted; kernel_hush() makes
  * it wait for the next time. Owned by kernel.
  */
-int kernel_bell_fd(const struct kernel *kernel);
+int kernel_doorbell_fd(const struct kernel *kernel);
 void kernel_hush(struct kernel *kernel);
 
 /*
- * Lets each CPU send some stacks as they lie in memory, for want of unwind tables: when mappings
+ * Lets each CPU send some stacks as they lie in memory, for lack of unwind tables: when mappings
  * have changed, so that a program that has none cannot make it send nothing else.
  */
 void kernel_allow_memory(struct kernel *kernel);

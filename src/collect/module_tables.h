@@ -20,7 +20,7 @@ struct table_part {
 	uint32_t place, block_count, unit_count;
 };
 
-/* What is known of a module; no part when it has no table. */
+/* What is known about a module; no part when it has no table. */
 struct module_table {
 	uint32_t number;
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "collect/kernel.h"
-#include "collect/probe/met_files.h"
+#include "collect/probe/seen_files.h"
 #include "collect/probe/user_probes.h"
 #include "helper/file_stamp.h"
 #include "helper/maps_file.h"
@@ -23,7 +23,7 @@ static const char function[] = "getaddrinfo";
 struct resolver {
 	struct symbols *symbols;
 	struct user_probes *probes;
-	struct met_files *met;
+	struct seen_files *seen;
 	struct table *files; /* by file_stamp_probe_key(): attached to */
 	size_t attached_count, failed_count;
 	uint64_t changed_count; /* files that were written to meanwhile */
@@ -51,18 +51,18 @@ static int attach(struct resolver *resolver, int fd, const struct file_stamp *st
 }
 
 /* Whatever other files say of themselves, its offsets are those of this one. */
-static void look_at(void *data, const struct met_file *met)
+static void look_at(void *data, const struct seen_file *seen)
 {
 	struct resolver *resolver = data;
 	struct file_stamp stamp;
 	uint64_t file_offset;
 	int err;
 
-	if (file_stamp_read(met->file.fd, &stamp) || table_find(resolver->files, file_stamp_probe_key(&stamp)) ||
-	    symbols_find_function(resolver->symbols, &met->file, function, &file_offset) ||
-	    !met_file_is_first(resolver->files, file_stamp_probe_key(&stamp)))
+	if (file_stamp_read(seen->file.fd, &stamp) || table_find(resolver->files, file_stamp_probe_key(&stamp)) ||
+	    symbols_find_function(resolver->symbols, &seen->file, function, &file_offset) ||
+	    !seen_file_is_first(resolver->files, file_stamp_probe_key(&stamp)))
 		return;
-	err = attach(resolver, met->file.fd, &stamp, file_offset);
+	err = attach(resolver, seen->file.fd, &stamp, file_offset);
 	if (!err) {
 		resolver->attached_count++;
 	} else if (err != -ESTALE) {
@@ -83,14 +83,14 @@ static void on_own_mapping(void *data, const struct file_mapping *mapping)
 		.inode = mapping->inode,
 		.path = mapping->path,
 	};
-	struct met_file met = { .path = mapping->path };
+	struct seen_file seen = { .path = mapping->path };
 	struct resolver *resolver = data;
 
 	if (address < mapping->start || address >= mapping->end ||
-	    symbols_open_file(resolver->symbols, &identity, &met.file))
+	    symbols_open_file(resolver->symbols, &identity, &seen.file))
 		return;
-	look_at(data, &met);
-	close(met.file.fd);
+	look_at(data, &seen);
+	close(seen.file.fd);
 }
 
 struct resolver *resolver_new(struct session *session, struct symbols *symbols, struct kernel *kernel)
@@ -99,7 +99,7 @@ struct resolver *resolver_new(struct session *session, struct symbols *symbols, 
 
 	resolver->symbols = symbols;
 	resolver->probes = kernel_user_probes(kernel);
-	resolver->met = met_files_new(session, is_c_library, resolver);
+	resolver->seen = seen_files_new(session, is_c_library, resolver);
 	resolver->files = table_new();
 	maps_file_read(getpid(), on_own_mapping, resolver);
 	return resolver;
@@ -109,7 +109,7 @@ void resolver_free(struct resolver *resolver)
 {
 	if (!resolver)
 		return;
-	met_files_free(resolver->met);
+	seen_files_free(resolver->seen);
 	table_free(resolver->files);
 	free(resolver);
 }
@@ -117,7 +117,7 @@ void resolver_free(struct resolver *resolver)
 void resolver_update(struct resolver *resolver)
 {
 	user_probes_check(resolver->probes);
-	met_files_tell(resolver->met, resolver->symbols, look_at);
+	seen_files_each(resolver->seen, resolver->symbols, look_at);
 }
 
 const char *resolver_note(struct resolver *resolver)

@@ -14,7 +14,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "collect/kernel.h"
-#include "collect/probe/met_files.h"
+#include "collect/probe/seen_files.h"
 #include "collect/probe/span_spec.h"
 #include "collect/probe/user_probes.h"
 #include "helper/file_stamp.h"
@@ -25,7 +25,7 @@ struct span_functions {
 	struct symbols *symbols;
 	struct user_probes *probes;
 	const struct span_specs *specs;
-	struct met_files *met;
+	struct seen_files *seen;
 	struct table *files; /* by file_stamp_probe_key() and span: attached to */
 	struct followed {
 		uint32_t file_count;     /* with the function */
@@ -117,7 +117,7 @@ static int look_for(struct span_functions *functions, size_t span, const struct 
 		return 0;
 	/* Whatever other files say of themselves, its offsets are those of this one. */
 	err = symbols_find_functions(functions->symbols, file, spec->function, &found);
-	if (err || !met_file_is_first(functions->files, key))
+	if (err || !seen_file_is_first(functions->files, key))
 		return err;
 	functions->spans[span].doubtful_count += found.doubtful_count;
 	if (found.function_count)
@@ -127,19 +127,19 @@ static int look_for(struct span_functions *functions, size_t span, const struct 
 
 /* --- Files that processes map ----------------------------------------------------------------- */
 
-static void look_at(void *data, const struct met_file *met)
+static void look_at(void *data, const struct seen_file *seen)
 {
 	struct span_functions *functions = data;
 
 	for (size_t i = 0; i < functions->specs->count; i++)
-		if (is_named(&functions->specs->list[i], met->path))
-			look_for(functions, i, &met->file);
+		if (is_named(&functions->specs->list[i], seen->path))
+			look_for(functions, i, &seen->file);
 }
 
 void span_functions_update(struct span_functions *functions)
 {
 	user_probes_check(functions->probes);
-	met_files_tell(functions->met, functions->symbols, look_at);
+	seen_files_each(functions->seen, functions->symbols, look_at);
 }
 
 /* --- Files that are known before -------------------------------------------------------------- */
@@ -240,7 +240,7 @@ struct span_functions *span_functions_new(struct session *session, struct symbol
 	functions->symbols = symbols;
 	functions->probes = kernel_user_probes(kernel);
 	functions->specs = specs;
-	functions->met = met_files_new(session, is_named_by_any, functions);
+	functions->seen = seen_files_new(session, is_named_by_any, functions);
 	functions->files = table_new();
 	return functions;
 }
@@ -249,7 +249,7 @@ void span_functions_free(struct span_functions *functions)
 {
 	if (!functions)
 		return;
-	met_files_free(functions->met);
+	seen_files_free(functions->seen);
 	table_free(functions->files);
 	free(functions);
 }

@@ -30,5 +30,5 @@ int span_functions_expect(struct span_functions *functions, const char *program)
 /* Attaches to what has been mapped since the last call. */
 void span_functions_update(struct span_functions *functions);
 
-/* Sentences about what could not be followed, or is several functions, a NUL behind each. */
+/* Sentences about what could not be followed, or is several functions, a NUL after each. */
 void span_functions_put_notes(const struct span_functions *functions, struct text *notes);

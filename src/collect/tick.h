@@ -8,7 +8,7 @@
 
 struct btf;
 
-/* The tick's period in ns; 0: not known. */
+/* The tick's period in ns; 0: unknown. */
 uint64_t tick_period_ns(void);
 
 /*
@@ -20,7 +20,7 @@ struct tick_places {
 };
 
 /*
- * 0, -ENOENT where the kernel does not tell, -EBUSY where CPUs may run without a tick
+ * 0, -ENOENT where the kernel does not say, -EBUSY where CPUs may run without a tick
  * (nohz_full).
  */
 int tick_find(const struct btf *btf, struct tick_places *places);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "collect/room.h"
+#include "collect/chunk_allocator.h"
 
 enum { CHUNKS_AT_ONCE = 2 };
 
@@ -55,7 +55,7 @@ static void add_chunks(struct unwind_memory *memory)
 	for (uint32_t i = 0; i < made; i++) {
 		close(fds[i]); /* the array and the mapping hold it */
 		if (i < placed)
-			room_add_chunk(memory->room);
+			chunk_allocator_add_chunk(memory->allocator);
 		else
 			munmap(memory->chunks[keys[i]], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
 	}
@@ -69,7 +69,7 @@ void unwind_memory_init(struct unwind_memory *memory, int chunks_fd, uint64_t by
 	*memory = (struct unwind_memory){
 		.chunks_fd = chunks_fd,
 		.chunk_max = chunks && chunks < UNWIND_CHUNKS_MAX ? chunks : UNWIND_CHUNKS_MAX,
-		.room = room_new(rest_ns),
+		.allocator = chunk_allocator_new(rest_ns),
 	};
 	add_chunks(memory); /* now, for later we would be waited for */
 }
@@ -78,7 +78,7 @@ void unwind_memory_fini(struct unwind_memory *memory)
 {
 	for (uint32_t i = 0; i < memory->chunk_count; i++)
 		munmap(memory->chunks[i], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
-	room_free(memory->room);
+	chunk_allocator_free(memory->allocator);
 }
 
 bool unwind_memory_grow(struct unwind_memory *memory)
@@ -91,22 +91,22 @@ bool unwind_memory_grow(struct unwind_memory *memory)
 
 bool unwind_memory_take(struct unwind_memory *memory, uint32_t count, uint32_t *place)
 {
-	return room_take(memory->room, count, clock_ns(), place);
+	return chunk_allocator_take(memory->allocator, count, clock_ns(), place);
 }
 
 void unwind_memory_give(struct unwind_memory *memory, uint32_t place, uint32_t count)
 {
-	room_give(memory->room, place, count, clock_ns());
+	chunk_allocator_give(memory->allocator, place, count, clock_ns());
 }
 
 uint32_t unwind_memory_largest(const struct unwind_memory *memory)
 {
-	return room_largest(memory->room, clock_ns());
+	return chunk_allocator_largest(memory->allocator, clock_ns());
 }
 
 uint64_t unwind_memory_used(const struct unwind_memory *memory)
 {
-	return room_used(memory->room);
+	return chunk_allocator_used(memory->allocator);
 }
 
 uint64_t *unwind_memory_units(const struct unwind_memory *memory, uint32_t place)

@@ -11,13 +11,13 @@
 
 #include "unwind_format.h"
 
-struct room;
+struct chunk_allocator;
 
 struct unwind_memory {
 	int chunks_fd; /* the map of chunks */
 	uint64_t *chunks[UNWIND_CHUNKS_MAX];
 	uint32_t chunk_count, chunk_max;
-	struct room *room;
+	struct chunk_allocator *allocator;
 };
 
 /* bytes_max: 0: as much as there can be. rest_ns: after which what was given back is used again. */
@@ -27,7 +27,7 @@ void unwind_memory_fini(struct unwind_memory *memory);
 /* Tries to add chunks, which takes 10 ms and more; false: there are as many as there may be. */
 bool unwind_memory_grow(struct unwind_memory *memory);
 
-/* Units in one chunk, of those that there are; false: there is no room. */
+/* Units in one chunk, of those that there are; false: there is no space. */
 bool unwind_memory_take(struct unwind_memory *memory, uint32_t count, uint32_t *place);
 void unwind_memory_give(struct unwind_memory *memory, uint32_t place, uint32_t count);
 

@@ -91,7 +91,7 @@ static struct unwind_space space_of(const struct list *list)
 	};
 }
 
-static int tell_list(const struct unwinder *unwinder, uint32_t pid, const struct list *list, uint64_t flags)
+static int emit_list(const struct unwinder *unwinder, uint32_t pid, const struct list *list, uint64_t flags)
 {
 	struct unwind_space space = space_of(list);
 
@@ -100,7 +100,7 @@ static int tell_list(const struct unwinder *unwinder, uint32_t pid, const struct
 
 /* --- Lists ---------------------------------------------------------------------------------- */
 
-/* Of what is known of the process that is being updated, at this place. */
+/* Of what is known about the process that is being updated, at this place. */
 static struct list *list_new(struct unwinder *unwinder, uint32_t place)
 {
 	struct list *list;
@@ -221,7 +221,7 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 		return;
 	}
 	list = list_new(unwinder, place);
-	if (list->range_count && !process->has_ended && tell_list(unwinder, process->pid, list, BPF_ANY))
+	if (list->range_count && !process->has_ended && emit_list(unwinder, process->pid, list, BPF_ANY))
 		unwinder->counts.dropped++;
 	list_release(unwinder, process->list);
 	process->list = list;
@@ -259,30 +259,30 @@ static void unwind(struct unwinder *unwinder, const struct ev_stack_memory *e)
 		.stack = e->words,
 		.stack_bytes = e->word_count * sizeof(*e->words),
 	};
-	uint64_t room[sizeof(struct ev_stack_frames) / sizeof(uint64_t) + 2 * STACK_DEPTH_MAX];
-	struct ev_stack_frames *told = (struct ev_stack_frames *)room;
+	uint64_t buffer[sizeof(struct ev_stack_frames) / sizeof(uint64_t) + 2 * STACK_DEPTH_MAX];
+	struct ev_stack_frames *recorded = (struct ev_stack_frames *)buffer;
 	enum stack_end end;
 
 	tables.chunk_count = unwinder->memory.chunk_count;
 	if (process->list)
 		tables.space = space_of(process->list);
-	*told = (struct ev_stack_frames){
+	*recorded = (struct ev_stack_frames){
 		.header = e->header,
 		.stack = e->stack,
 		.kernel_count = e->kernel_count,
 	};
-	told->header.event = EV_STACK_FRAMES & 0xffff;
+	recorded->header.event = EV_STACK_FRAMES & 0xffff;
 	/* Others were delivered while its tables were made. */
-	if (told->header.time_ns < session_time_ns(unwinder->session))
-		told->header.time_ns = session_time_ns(unwinder->session);
-	memcpy(told->frames, e->words + e->word_count, e->kernel_count * sizeof(*e->words));
-	told->user_count =
-		unwind_walk(&tables, &copy, unwinder->options.depth, (uint64_t *)told->frames + e->kernel_count, &end);
-	told->end = end;
+	if (recorded->header.time_ns < session_time_ns(unwinder->session))
+		recorded->header.time_ns = session_time_ns(unwinder->session);
+	memcpy(recorded->frames, e->words + e->word_count, e->kernel_count * sizeof(*e->words));
+	recorded->user_count = unwind_walk(&tables, &copy, unwinder->options.depth,
+					   (uint64_t *)recorded->frames + e->kernel_count, &end);
+	recorded->end = end;
 	unwinder->counts.stack_ends[end]++;
-	unwinder->counts.stack_frames += told->user_count;
-	if (told->kernel_count + told->user_count)
-		session_hand_out(unwinder->session, &told->header);
+	unwinder->counts.stack_frames += recorded->user_count;
+	if (recorded->kernel_count + recorded->user_count)
+		session_hand_out(unwinder->session, &recorded->header);
 }
 
 /* Its process's mappings up to that moment are known now: their events came before. */
@@ -379,7 +379,7 @@ static void on_exec(void *data, const struct ev_header *header)
 	process->list = NULL;
 }
 
-/* The kernel side may have been told of a list after it had forgotten the process. */
+/* The kernel side may have been informed of a list after it had forgotten the process. */
 static void on_end(void *data, const struct ev_header *header)
 {
 	const struct ev_space_exit *e = (const struct ev_space_exit *)header;
@@ -414,7 +414,7 @@ static void on_fork(void *data, const struct ev_header *header)
 	child->list->user_count++;
 	/* Unless the parent had none yet. */
 	if (child->list->range_count)
-		tell_list(unwinder, e->pid, child->list, BPF_NOEXIST);
+		emit_list(unwinder, e->pid, child->list, BPF_NOEXIST);
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */

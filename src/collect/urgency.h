@@ -25,7 +25,7 @@ struct urgency {
  */
 bool urgency_update(struct urgency *urgency, uint64_t now_ns, uint64_t cpu_ns, bool is_late);
 
-/* Whether more threads have wanted CPUs in the last minute, in the mean, than there are. */
+/* Whether more threads have wanted CPUs in the last minute, on average, than there are. */
 bool urgency_is_expected(void);
 
 /* As urgency_update(), of the calling thread, whose scheduling becomes what it says. */

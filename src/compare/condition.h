@@ -22,7 +22,7 @@ struct condition {
 };
 
 /*
- * 0, or -EINVAL after having said what is wrong, and with an unknown name which there are. The caller
+ * 0, or -EINVAL after a message, and with an unknown name which there are. The caller
  * frees it with condition_fini().
  */
 int condition_parse(const char *text, struct condition *out);

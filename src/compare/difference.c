@@ -62,7 +62,7 @@ double student_chance(double t, double freedom)
 
 /* --- Differences ------------------------------------------------------------------------------ */
 
-/* Zero by zero is no difference. */
+/* Zero by zero is not a difference. */
 static double ratio(double delta, double scale)
 {
 	if (scale > 0)
@@ -70,7 +70,7 @@ static double ratio(double delta, double scale)
 	return delta == 0 ? 0 : copysign(INFINITY, delta);
 }
 
-/* What tells how bold it is, and where the levels 2 to 5 begin. */
+/* What says how bold it is, and where the levels 2 to 5 begin. */
 static unsigned int boldness_of(double value, const double limits[BOLDNESS_MAX - 1])
 {
 	unsigned int level = 1;

@@ -15,8 +15,8 @@ enum { BOLDNESS_MAX = 5 };
 struct difference {
 	struct sample of[2];
 	double delta;          /* of the means, the second less the first */
-	double effect;         /* Cohen's d; NAN: not known; infinite: neither of them spreads */
-	double chance;         /* of so much or more if there is none: Welch's t-test; NAN: not known */
+	double effect;         /* Cohen's d; NAN: unknown; infinite: neither of them spreads */
+	double chance;         /* of so much or more if there is none: Welch's t-test; NAN: unknown */
 	unsigned int boldness; /* 1 to 5; 0: it is in one of them only */
 };
 
@@ -26,7 +26,7 @@ struct difference difference_of(const struct sample *first, const struct sample 
 double difference_share(const struct difference *difference);
 
 /*
- * Makes chances what they are when it is asked so often (Holm's method). Those that are not known stay, and
+ * Makes chances what they are when it is asked so often (Holm's method). Those that are unknown stay, and
  * do not count.
  */
 void differences_correct(struct difference *const *differences, size_t count);

@@ -30,6 +30,6 @@ void kmeans_fini(struct kmeans *kmeans);
 
 /*
  * How well points fit into their groups and into no other, from -1 to 1 (Rousseeuw, 1987). Of more than a
- * few thousand, as many are looked at, evenly apart in their order.
+ * few thousand, as many are examined, evenly apart in their order.
  */
 double silhouette(const struct points *points, const uint8_t *group_of, unsigned int group_count);

@@ -12,7 +12,7 @@ enum { LINKS_MAX = 4, WAY_MAX = 64 };
 
 #define NONE SIZE_MAX
 
-struct teller {
+struct sentence {
 	struct text *out;
 	const struct comparison *comparison;
 	const struct graph_set_node *nodes;
@@ -24,7 +24,7 @@ static bool is_thread(const struct graph_set_node *node)
 }
 
 /* The one who does it, or NONE. */
-static size_t thread_above(const struct teller *t, size_t at)
+static size_t thread_above(const struct sentence *t, size_t at)
 {
 	do {
 		at = t->nodes[at].parent;
@@ -32,13 +32,13 @@ static size_t thread_above(const struct teller *t, size_t at)
 	return at;
 }
 
-static double delta_of(const struct teller *t, size_t at)
+static double delta_of(const struct sentence *t, size_t at)
 {
 	return comparison_delta(t->comparison, at);
 }
 
 /* The child that most of the difference comes from. */
-static size_t main_child(const struct teller *t, size_t at)
+static size_t main_child(const struct sentence *t, size_t at)
 {
 	double delta = delta_of(t, at), sign = copysign(1, delta), most = fabs(delta) / 2;
 	size_t found = NONE;
@@ -54,7 +54,7 @@ static size_t main_child(const struct teller *t, size_t at)
 	return found;
 }
 
-static void put_who(struct teller *t, size_t at)
+static void put_who(struct sentence *t, size_t at)
 {
 	const struct graph_set_node *node = &t->nodes[at];
 	size_t above = thread_above(t, at);
@@ -66,7 +66,7 @@ static void put_who(struct teller *t, size_t at)
 }
 
 /* ", waiting for ..." after a wait, ", which ... have" after one for a CPU. */
-static void put_for(struct teller *t, size_t wait, size_t at)
+static void put_for(struct sentence *t, size_t wait, size_t at)
 {
 	bool is_of_cpu = t->nodes[wait].kind == GRAPH_CPU;
 
@@ -95,7 +95,7 @@ static void put_for(struct teller *t, size_t wait, size_t at)
 }
 
 /* "in lock held_lock", "running". */
-static void put_doing(struct teller *t, size_t at)
+static void put_doing(struct sentence *t, size_t at)
 {
 	switch (t->nodes[at].kind) {
 	case GRAPH_WAIT:
@@ -112,7 +112,7 @@ static void put_doing(struct teller *t, size_t at)
 }
 
 /* A queue: the one who is waited for is in the same wait. Its last one, and in *whom for whom that is. */
-static size_t end_of_queue(const struct teller *t, size_t wait, size_t *whom)
+static size_t end_of_queue(const struct sentence *t, size_t wait, size_t *whom)
 {
 	for (;;) {
 		size_t next;
@@ -129,7 +129,7 @@ static size_t end_of_queue(const struct teller *t, size_t wait, size_t *whom)
 }
 
 /* The way on to the bottom of it: who is waited for, and what that one does meanwhile. */
-static void put_on(struct teller *t, size_t at)
+static void put_on(struct sentence *t, size_t at)
 {
 	for (int link = 0; link < LINKS_MAX; link++) {
 		size_t first = main_child(t, at), whom, last = end_of_queue(t, at, &whom), next;
@@ -145,7 +145,7 @@ static void put_on(struct teller *t, size_t at)
 		if (whom == NONE || t->nodes[at].kind == GRAPH_CPU || !is_thread(&t->nodes[whom]))
 			return;
 		next = main_child(t, whom);
-		if (next == NONE || t->nodes[next].kind == GRAPH_ABSENT || t->nodes[next].kind == GRAPH_UNTOLD)
+		if (next == NONE || t->nodes[next].kind == GRAPH_ABSENT || t->nodes[next].kind == GRAPH_UNKNOWN)
 			return;
 		text_put(t->out, ", which are ");
 		put_doing(t, next);
@@ -154,7 +154,7 @@ static void put_on(struct teller *t, size_t at)
 }
 
 /* From the first wait down to the reason, when that lies below others. */
-static void put_way_to(struct teller *t, size_t to)
+static void put_way_to(struct sentence *t, size_t to)
 {
 	size_t way[WAY_MAX], count = 0;
 	bool is_first = true;
@@ -176,7 +176,7 @@ static void put_way_to(struct teller *t, size_t to)
 		text_put(t->out, ", which are ");
 }
 
-static void put_amount(struct teller *t, const struct difference *ns)
+static void put_amount(struct sentence *t, const struct difference *ns)
 {
 	text_put_duration(t->out, whole(fabs(ns->delta) + 0.5));
 	text_put(t->out, ns->delta > 0 ? " more" : " less");
@@ -184,7 +184,7 @@ static void put_amount(struct teller *t, const struct difference *ns)
 		text_put(t->out, " of each second");
 }
 
-static void put_subject(struct teller *t, size_t at)
+static void put_subject(struct sentence *t, size_t at)
 {
 	size_t first = at;
 
@@ -201,7 +201,7 @@ static void put_subject(struct teller *t, size_t at)
 }
 
 /* Of how many executions that is true. */
-static void put_how_many(struct teller *t, size_t at)
+static void put_how_many(struct sentence *t, size_t at)
 {
 	const struct graph_set_node *node = &t->nodes[at];
 	const uint64_t *all = t->comparison->set->graph_counts;
@@ -220,7 +220,7 @@ static void put_how_many(struct teller *t, size_t at)
 
 void reason_put(struct text *out, const struct comparison *comparison, const struct reason *reason)
 {
-	struct teller t = { out, comparison, comparison->set->nodes };
+	struct sentence t = { out, comparison, comparison->set->nodes };
 
 	put_subject(&t, reason->node);
 	put_amount(&t, &reason->ns);

@@ -28,7 +28,7 @@ static bool is_doing(const struct graph_set_node *node)
 }
 
 /* Most of it is so because somebody above waits longer: that is told with what there was to wait for. */
-static bool is_told_above(const struct comparison *comparison, size_t at)
+static bool is_covered_above(const struct comparison *comparison, size_t at)
 {
 	const struct graph_set_node *nodes = comparison->set->nodes;
 	double delta = comparison_delta(comparison, at);
@@ -80,7 +80,7 @@ void reasons_find(const struct comparison *comparison, struct reasons *out)
 	for (size_t i = 0; i < set->count; i++) {
 		double delta = comparison_delta(comparison, i);
 
-		if (is_doing(&set->nodes[i]) && delta && fabs(delta) >= least_ns && !is_told_above(comparison, i))
+		if (is_doing(&set->nodes[i]) && delta && fabs(delta) >= least_ns && !is_covered_above(comparison, i))
 			out->list[out->count++] = (struct reason){ i, comparison_of_node(comparison, i) };
 	}
 	correct(out);

@@ -12,12 +12,12 @@
 #include "base/table.h"
 #include "query/thread_words.h"
 #include "session/event_kinds.h"
-#include "session/outside.h"
+#include "session/external_threads.h"
 #include "trace/prologue/prologue.h"
 #include "values.h"
 
 enum {
-	TURNS_TOLD_MAX = 256, /* as in bpf/sched.bpf.c */
+	TURNS_RECORDED_MAX = 256, /* as in bpf/sched.bpf.c */
 	OTHERS_MAX = 65536,
 };
 
@@ -31,8 +31,8 @@ struct cut_threads {
 		struct ev_sched_switch change;
 		struct ev_sched_wake wake;
 	} changed;
-	struct ev_header *copy; /* with room for copy_room bytes */
-	size_t copy_room;
+	struct ev_header *copy; /* with space for copy_capacity bytes */
+	size_t copy_capacity;
 	struct ev_sched_switch of_target;
 };
 
@@ -116,11 +116,11 @@ static void note_process(struct cut_threads *threads, const struct ev_thread_fou
 }
 
 /* As bpf/thread.bpf.h does: once, and again when it is called otherwise. */
-static void tell_other(struct cut_threads *threads, const struct ev_thread_found *thread, uint64_t time_ns,
+static void emit_other(struct cut_threads *threads, const struct ev_thread_found *thread, uint64_t time_ns,
 		       const struct prologue_out *out)
 {
 	const char *process = table_find(threads->processes, thread->pid);
-	char *told = name_at(threads, threads->others, thread->tid);
+	char *recorded = name_at(threads, threads->others, thread->tid);
 	struct ev_thread_other e = {
 		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_THREAD, .event = TRACE_EVENT_THREAD_OTHER },
 		.tid = thread->tid,
@@ -128,15 +128,15 @@ static void tell_other(struct cut_threads *threads, const struct ev_thread_found
 		.start_ns = thread->start_ns,
 	};
 
-	if (!told || (*told && !memcmp(told, thread->name, sizeof(thread->name))))
+	if (!recorded || (*recorded && !memcmp(recorded, thread->name, sizeof(thread->name))))
 		return;
-	memcpy(told, thread->name, sizeof(thread->name));
+	memcpy(recorded, thread->name, sizeof(thread->name));
 	memcpy(e.name, thread->name, sizeof(e.name));
 	memcpy(e.process, process ? process : thread->name, sizeof(e.process));
-	out->tell(out->data, &e.header);
+	out->emit(out->data, &e.header);
 }
 
-/* The id of a thread that was traced, told of as one that is not; 0: it is not known. */
+/* The id of a thread that was traced, told of as one that is not; 0: it is unknown. */
 static uint32_t become_other(struct cut_threads *threads, const struct prologue *prologue, uint32_t number,
 			     uint64_t time_ns, const struct prologue_out *out)
 {
@@ -145,7 +145,7 @@ static uint32_t become_other(struct cut_threads *threads, const struct prologue 
 	if (!thread)
 		return 0;
 	note_process(threads, thread);
-	tell_other(threads, thread, time_ns, out);
+	emit_other(threads, thread, time_ns, out);
 	return thread->tid;
 }
 
@@ -155,13 +155,13 @@ static const struct ev_header *leave(struct cut_threads *threads, const struct p
 				     const struct ev_sched_switch *e, const struct prologue_out *out)
 {
 	struct ev_sched_switch *changed = &threads->changed.change;
-	bool is_told = e->state == SWITCH_RUNNABLE;
+	bool is_recorded = e->state == SWITCH_RUNNABLE;
 
 	*changed = *e;
 	changed->next = 0;
-	if (e->next && is_told)
+	if (e->next && is_recorded)
 		changed->value = become_other(threads, prologue, e->next, e->header.time_ns, out);
-	threads->turns_left[e->cpu] = is_told && changed->value ? TURNS_TOLD_MAX : 0;
+	threads->turns_left[e->cpu] = is_recorded && changed->value ? TURNS_RECORDED_MAX : 0;
 	return &changed->header;
 }
 
@@ -219,7 +219,7 @@ static const struct ev_header *change_switch(struct cut_threads *threads, const 
 {
 	bool has_prev = has(threads, e->header.thread), has_next = has(threads, e->next);
 
-	if (!(has_prev && thread_is_outside(e->header.thread)) && !(has_next && thread_is_outside(e->next)))
+	if (!(has_prev && thread_is_external(e->header.thread)) && !(has_next && thread_is_external(e->next)))
 		e = switch_of_target(e, &threads->of_target);
 	if (has_prev && has_next) {
 		threads->turns_left[e->cpu] = 0;
@@ -243,7 +243,7 @@ static const struct ev_header *change_wake(struct cut_threads *threads, const st
 		return &e->header;
 	*changed = *e;
 	changed->waker = 0;
-	if (thread_is_outside(e->waker))
+	if (thread_is_external(e->waker))
 		return &changed->header;
 	become_other(threads, prologue, e->waker, e->header.time_ns, out);
 	changed->operation = 0;
@@ -256,8 +256,8 @@ static struct ev_header *copy_of(struct cut_threads *threads, const struct ev_he
 {
 	size_t size_bytes = event_bytes(header);
 
-	if (size_bytes > threads->copy_room) {
-		threads->copy_room = size_bytes;
+	if (size_bytes > threads->copy_capacity) {
+		threads->copy_capacity = size_bytes;
 		threads->copy = xrealloc(threads->copy, size_bytes, 1);
 	}
 	return memcpy(threads->copy, header, size_bytes);

@@ -58,7 +58,7 @@ int derived_close(struct trace_writer *writer, const char *path)
 	return err ? say(path, err) : 0;
 }
 
-/* Whether one of the sentences, with a NUL behind each, is this one. */
+/* Whether one of the sentences, with a NUL after each, is this one. */
 static bool has_sentence(const struct ev_collect_end *e, const char *sentence)
 {
 	const char *at = e->notes, *end = at + e->text_bytes;

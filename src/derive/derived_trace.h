@@ -22,7 +22,7 @@ void derived_info(struct trace_reader *reader, struct text *info);
 
 /*
  * Begins it with the information of one of its sources, which are opened already: it must be none of them. 0,
- * or a negative errno after having said why not.
+ * or a negative errno after a message.
  */
 int derived_open(const char *path, const struct text *info, struct trace_writer **out);
 

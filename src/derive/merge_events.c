@@ -11,7 +11,7 @@
 #include "derive/merge_switch.h"
 #include "engine/carried_names.h"
 #include "session/event_kinds.h"
-#include "session/outside.h"
+#include "session/external_threads.h"
 #include "trace/prologue/prologue.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_writer.h"
@@ -57,9 +57,9 @@ static struct ev_header *copy_for(struct merge_events *merge, const struct ev_he
 {
 	size_t size_bytes = event_bytes(header);
 
-	if (size_bytes > merge->copy_room) {
-		merge->copy_room = 2 * size_bytes;
-		merge->copy = xrealloc(merge->copy, merge->copy_room, 1);
+	if (size_bytes > merge->copy_capacity) {
+		merge->copy_capacity = 2 * size_bytes;
+		merge->copy = xrealloc(merge->copy, merge->copy_capacity, 1);
 	}
 	memcpy(merge->copy, header, size_bytes);
 	merge->copy->thread = thread ? thread->number : 0;
@@ -67,12 +67,12 @@ static struct ev_header *copy_for(struct merge_events *merge, const struct ev_he
 }
 
 /* The thread of the event, if this source is listened to. */
-static struct merge_thread *told(struct merge_events *merge, struct merge_source *source,
-				 const struct ev_header *header)
+static struct merge_thread *recorded(struct merge_events *merge, struct merge_source *source,
+				     const struct ev_header *header)
 {
 	struct merge_thread *thread = merge_threads_get(merge->threads, source, header->thread);
 
-	return thread && merge_threads_tells(thread, source, header->thread) ? thread : NULL;
+	return thread && merge_threads_reports(thread, source, header->thread) ? thread : NULL;
 }
 
 /* --- Events of each kind ------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static void put_collect(struct merge_events *merge, struct merge_source *source,
 
 static void put_own(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
-	struct merge_thread *thread = told(merge, source, header);
+	struct merge_thread *thread = recorded(merge, source, header);
 
 	if (thread || !header->thread)
 		merge_put(merge, copy_for(merge, header, thread));
@@ -114,7 +114,7 @@ static uint32_t parent_of(struct merge_events *merge, struct merge_source *sourc
 
 static void put_described(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
-	bool is_birth = header->event == TRACE_EVENT_THREAD_BORN, is_told;
+	bool is_birth = header->event == TRACE_EVENT_THREAD_BORN, is_recorded;
 	struct merge_thread *thread;
 	struct ev_header *copy;
 
@@ -124,8 +124,8 @@ static void put_described(struct merge_events *merge, struct merge_source *sourc
 	thread = merge_threads_get(merge->threads, source, header->thread);
 	if (!thread)
 		return;
-	is_told = !is_birth && merge_list_is_known(merge, source, thread, (const void *)header);
-	if (!merge_threads_tells(thread, source, header->thread) || is_told)
+	is_recorded = !is_birth && merge_list_is_known(merge, source, thread, (const void *)header);
+	if (!merge_threads_reports(thread, source, header->thread) || is_recorded)
 		return;
 	thread->is_alive = true;
 	copy = copy_for(merge, header, thread);
@@ -164,7 +164,7 @@ static void put_thread(struct merge_events *merge, struct merge_source *source, 
 static void put_wake(struct merge_events *merge, struct merge_source *source, const struct merge_event *event)
 {
 	const struct ev_sched_wake *e = (const void *)&event->header;
-	struct merge_thread *thread = told(merge, source, &e->header), *waker;
+	struct merge_thread *thread = recorded(merge, source, &e->header), *waker;
 	struct ev_sched_wake *copy;
 
 	if (!thread || event->is_joined)
@@ -223,24 +223,24 @@ static void put_sched(struct merge_events *merge, struct merge_source *source, c
 static void put_space(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
 	uint64_t key = ((const struct ev_space_exit *)header)->pid + 1ull;
-	const struct merge_source *teller = table_find(merge->processes, key);
+	const struct merge_source *reporter = table_find(merge->processes, key);
 
-	if ((!teller && table_count(merge->processes) < PROCESSES_MAX) || (teller && teller->has_ended)) {
+	if ((!reporter && table_count(merge->processes) < PROCESSES_MAX) || (reporter && reporter->has_ended)) {
 		table_put(merge->processes, key, source);
-		teller = source;
+		reporter = source;
 	}
-	if (teller == source || header->event == TRACE_EVENT_SPACE_PYTHON_CODE)
+	if (reporter == source || header->event == TRACE_EVENT_SPACE_PYTHON_CODE)
 		merge_put(merge, copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
 }
 
-/* All pinches see the same machine: one tells. */
+/* All pinches see the same machine: one says. */
 static void put_system(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
 	struct merge_thread *thread = merge_threads_get(merge->threads, source, header->thread);
 
-	if (!merge->system_teller || merge->system_teller->has_ended)
-		merge->system_teller = source;
-	if (merge->system_teller == source)
+	if (!merge->system_reporter || merge->system_reporter->has_ended)
+		merge->system_reporter = source;
+	if (merge->system_reporter == source)
 		merge_put(merge, copy_for(merge, header, merge_threads_as_traced(thread)));
 }
 
@@ -249,9 +249,9 @@ static void put_klock(struct merge_events *merge, struct merge_source *source, c
 {
 	bool is_wait = header->event == TRACE_EVENT_KLOCK_WAIT;
 
-	if (is_wait && !header->thread && (!merge->klock_teller || merge->klock_teller->has_ended))
-		merge->klock_teller = source;
-	if (is_wait && !header->thread && merge->klock_teller != source)
+	if (is_wait && !header->thread && (!merge->klock_reporter || merge->klock_reporter->has_ended))
+		merge->klock_reporter = source;
+	if (is_wait && !header->thread && merge->klock_reporter != source)
 		return;
 	put_own(merge, source, header);
 }

@@ -14,5 +14,5 @@ struct merge_events *merge_events_new(struct merge_source *sources, size_t count
 				      struct space_numbers *written);
 void merge_events_free(struct merge_events *merge);
 
-/* Writes all events but for the first and the last one, which the sources are left with. */
+/* Writes all events except for the first and the last one, which the sources are left with. */
 void merge_events_all(struct merge_events *merge);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What merge_events.h keeps: merge_events.c tells the events of each kind, merge_lists.c who lives, and
+ * What merge_events.h keeps: merge_events.c gives the events of each kind, merge_lists.c who lives, and
  * merge_ghosts.c what becomes of threads whose trace has ended.
  */
 #pragma once
@@ -28,14 +28,14 @@ struct merge_events {
 	struct trace_writer *writer;
 	struct space_numbers *written;
 	struct merge_threads *threads;
-	struct table *processes;                  /* by pid: the source that tells what is mapped */
-	const struct merge_source *system_teller; /* tells what the rest of the machine does */
-	const struct merge_source *klock_teller;  /* and for what kernel locks it waits */
-	struct merge_hidden hidden[CPUS_MAX];     /* the last one of each CPU */
-	uint32_t running[CPUS_MAX];               /* who got each CPU in the switch told last */
-	struct merge_thread *ghosts[CPUS_MAX];    /* that had each CPU when their trace had no more to tell */
-	struct ev_header *copy;                   /* of an event that is changed */
-	size_t copy_room;
+	struct table *processes;                    /* by pid: the source that says what is mapped */
+	const struct merge_source *system_reporter; /* says what the rest of the machine does */
+	const struct merge_source *klock_reporter;  /* and for what kernel locks it waits */
+	struct merge_hidden hidden[CPUS_MAX];       /* the last one of each CPU */
+	uint32_t running[CPUS_MAX];                 /* who got each CPU in the switch told last */
+	struct merge_thread *ghosts[CPUS_MAX];      /* that had each CPU when their trace had no more to tell */
+	struct ev_header *copy;                     /* of an event that is changed */
+	size_t copy_capacity;
 	struct merge_spans spans;
 };
 
@@ -53,7 +53,7 @@ void merge_put_list(struct merge_events *merge, uint64_t time_ns);
 void merge_end_list(struct merge_events *merge, struct merge_source *source, uint64_t time_ns);
 
 /*
- * Whether a list says of a thread what is known of it. If what it does is not what it did, it is believed
+ * Whether a list says of a thread what is known about it. If what it does is not what it did, it is believed
  * only as if records had been lost.
  */
 bool merge_list_is_known(struct merge_events *merge, struct merge_source *source, const struct merge_thread *thread,

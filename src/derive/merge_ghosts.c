@@ -5,7 +5,7 @@
  */
 #include "derive/merge_events_internal.h"
 
-#include "session/outside.h"
+#include "session/external_threads.h"
 #include "trace/prologue/prologue.h"
 #include "trace/trace_reader.h"
 #include "values.h"
@@ -17,7 +17,7 @@ static const uint64_t one_end_ns = 1000000000; /* traces that end so close toget
 /* The end of its trace may come a while after the last of its events. */
 static bool is_left_alone(const struct merge_thread *thread)
 {
-	return thread->is_alive && thread->teller && thread->teller->is_silent;
+	return thread->is_alive && thread->reporter && thread->reporter->is_silent;
 }
 
 bool merge_has_ghosts(struct merge_events *merge)
@@ -26,7 +26,7 @@ bool merge_has_ghosts(struct merge_events *merge)
 	size_t cursor = 0;
 
 	while ((thread = merge_threads_next(merge->threads, &cursor)))
-		if (is_left_alone(thread) && thread->teller->has_ended)
+		if (is_left_alone(thread) && thread->reporter->has_ended)
 			return true;
 	return false;
 }
@@ -52,14 +52,14 @@ static bool others_go_on(const struct merge_events *merge, const struct merge_so
 	return false;
 }
 
-static const struct ev_thread_found *told_last(const struct merge_thread *thread)
+static const struct ev_thread_found *recorded_last(const struct merge_thread *thread)
 {
-	return prologue_thread(thread->teller->now, thread->tellers_number);
+	return prologue_thread(thread->reporter->now, thread->reporters_number);
 }
 
 static uint8_t phase_now(const struct merge_thread *thread)
 {
-	const struct ev_thread_found *found = told_last(thread);
+	const struct ev_thread_found *found = recorded_last(thread);
 
 	return found ? found->phase : PHASE_UNKNOWN;
 }
@@ -67,14 +67,14 @@ static uint8_t phase_now(const struct merge_thread *thread)
 /* The wake-up that was told last may have yet to come in the trace that goes on. */
 static void skip_wake(const struct merge_thread *thread)
 {
-	struct merge_event *event = thread->teller->first;
+	struct merge_event *event = thread->reporter->first;
 
-	for (int i = 0; event && event->header.thread != thread->tellers_number; i++)
+	for (int i = 0; event && event->header.thread != thread->reporters_number; i++)
 		event = i < WAKE_AHEAD_MAX ? event->next : NULL;
 	if (!event || event->header.subsys != TRACE_SUBSYS_SCHED || event->header.event != TRACE_EVENT_SCHED_WAKE)
 		return;
 	event->is_joined = true;
-	prologue_follow(thread->teller->now, &event->header, false);
+	prologue_follow(thread->reporter->now, &event->header, false);
 }
 
 /* Whether another one goes on with something else than the source has left. */
@@ -87,7 +87,7 @@ static bool hand_over(struct merge_events *merge, const struct merge_source *sou
 	while ((thread = merge_threads_next(merge->threads, &cursor))) {
 		uint8_t phase;
 
-		if (thread->teller != source || !thread->is_alive)
+		if (thread->reporter != source || !thread->is_alive)
 			continue;
 		phase = phase_now(thread);
 		if (!merge_threads_hand_over(thread))
@@ -106,9 +106,9 @@ static void note_running(struct merge_events *merge, const struct merge_source *
 	size_t cursor = 0;
 
 	while ((thread = merge_threads_next(merge->threads, &cursor))) {
-		if (thread->teller != source || !is_left_alone(thread))
+		if (thread->reporter != source || !is_left_alone(thread))
 			continue;
-		last = told_last(thread);
+		last = recorded_last(thread);
 		if (last && last->phase == PHASE_RUNNING)
 			merge->ghosts[last->cpu] = thread;
 	}
@@ -116,7 +116,7 @@ static void note_running(struct merge_events *merge, const struct merge_source *
 
 void merge_check_end(struct merge_events *merge, struct merge_source *source, uint64_t time_ns)
 {
-	bool is_silent = source->is_read && !source->telling_count;
+	bool is_silent = source->is_read && !source->emission_count;
 	bool is_news = is_silent && !source->is_silent, has_jumped;
 
 	if (!is_silent || source->has_ended || (source->is_silent && source->first))
@@ -150,10 +150,10 @@ void merge_lay_ghost(struct merge_events *merge, struct ev_sched_switch *e)
 	merge->ghosts[e->cpu] = NULL;
 	if (!thread || !is_left_alone(thread) || e->header.thread == thread->number)
 		return;
-	last = told_last(thread);
+	last = recorded_last(thread);
 	if (last && last->tid == tid_before(e)) {
 		e->header.thread = thread->number;
-		if (thread_is_outside(thread->number))
+		if (thread_is_external(thread->number))
 			return;
 		e->value = thread_is_traced(e->next) ? 0 : e->object;
 		e->object = 0;
@@ -166,7 +166,7 @@ void merge_lay_ghost(struct merge_events *merge, struct ev_sched_switch *e)
 		.value = tid_before(e),
 	};
 	leave.header.thread = thread->number;
-	if (thread_is_outside(thread->number)) {
+	if (thread_is_external(thread->number)) {
 		leave.object = leave.value;
 		leave.value = last ? last->tid : 0;
 	}

@@ -28,9 +28,9 @@ void merge_put_gap(struct merge_events *merge, uint64_t time_ns)
 
 static void put_listed(struct merge_events *merge, struct merge_thread *thread, uint64_t time_ns)
 {
-	const struct merge_source *teller = thread->teller;
+	const struct merge_source *reporter = thread->reporter;
 	const struct ev_thread_found *found =
-		teller && !teller->has_ended ? prologue_thread(teller->now, thread->tellers_number) : NULL;
+		reporter && !reporter->has_ended ? prologue_thread(reporter->now, thread->reporters_number) : NULL;
 	struct ev_thread_found e;
 
 	thread->is_alive = merge_thread_lives(found);
@@ -78,11 +78,11 @@ void merge_end_list(struct merge_events *merge, struct merge_source *source, uin
 /* What the trace that told of a thread left it with, when another one goes on; NULL: it tells still. */
 static const struct ev_thread_found *left_with(const struct merge_source *source, const struct merge_thread *thread)
 {
-	const struct merge_source *teller = thread->teller;
+	const struct merge_source *reporter = thread->reporter;
 
-	if (!teller || teller == source || !teller->has_ended || !thread->is_alive)
+	if (!reporter || reporter == source || !reporter->has_ended || !thread->is_alive)
 		return NULL;
-	return prologue_thread(teller->now, thread->tellers_number);
+	return prologue_thread(reporter->now, thread->reporters_number);
 }
 
 bool merge_list_is_known(struct merge_events *merge, struct merge_source *source, const struct merge_thread *thread,

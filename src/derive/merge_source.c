@@ -16,7 +16,7 @@
 
 enum { QUEUED_BYTES_MAX = 32 << 20 };
 
-/* What is traced is the first that a trace tells. */
+/* What is traced is the first that a trace says. */
 static void find_run(struct merge_source *source)
 {
 	const struct ev_header *header;
@@ -67,7 +67,7 @@ static struct merge_cpu *cpu_of(struct merge_source *source, const struct merge_
 }
 
 /* How each thread is at the end, and all that is not about threads, comes behind what they did. */
-static bool is_telling(const struct ev_header *header)
+static bool is_emitting(const struct ev_header *header)
 {
 	switch (header->subsys) {
 	case TRACE_SUBSYS_SCHED:
@@ -94,7 +94,7 @@ static void queue(struct merge_source *source, const struct ev_header *header)
 	*(source->first ? &source->last->next : &source->first) = event;
 	source->last = event;
 	source->queued_bytes += sizeof(*event) + size_bytes;
-	source->telling_count += is_telling(header);
+	source->emission_count += is_emitting(header);
 	cpu = cpu_of(source, event);
 	if (!cpu)
 		return;
@@ -130,7 +130,7 @@ struct merge_event *merge_source_take(struct merge_source *source)
 		return NULL;
 	source->first = event->next;
 	source->queued_bytes -= sizeof(*event) + event_bytes(&event->header);
-	source->telling_count -= is_telling(&event->header);
+	source->emission_count -= is_emitting(&event->header);
 	cpu = cpu_of(source, event);
 	if (cpu)
 		cpu->first = event->next_on_cpu;

@@ -41,7 +41,7 @@ struct merge_source {
 	uint8_t spans[SPANS_MAX];         /* in the trace that is made, + 1; 0: none */
 	struct merge_event *first, *last; /* read and not taken */
 	size_t queued_bytes;
-	size_t telling_count; /* of these, those that tell what threads do */
+	size_t emission_count; /* of these, those that tell what threads do */
 	struct merge_cpu *cpus;
 	uint64_t last_ns; /* of the events read */
 	size_t damaged_count;
@@ -57,7 +57,7 @@ struct merge_source {
 int merge_source_open(struct merge_source *source, const char *path, const struct space_numbers *written);
 void merge_source_close(struct merge_source *source);
 
-/* Reads ahead up to until_ns, or as far as there is room. */
+/* Reads ahead up to until_ns, or as far as there is space. */
 void merge_source_fill(struct merge_source *source, uint64_t until_ns);
 
 /* Takes the first event out, to be freed; NULL: there is none. */

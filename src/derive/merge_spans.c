@@ -46,7 +46,7 @@ int merge_spans_find(const struct merge_source *source, const struct merge_threa
 {
 	uint8_t number = span < SPANS_MAX ? source->spans[span] : 0;
 
-	if (!number || !thread || !thread->teller)
+	if (!number || !thread || !thread->reporter)
 		return -1;
-	return thread->teller == source || !has(thread->teller, number) ? number - 1 : -1;
+	return thread->reporter == source || !has(thread->reporter, number) ? number - 1 : -1;
 }

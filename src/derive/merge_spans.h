@@ -20,12 +20,12 @@ void merge_spans_fini(struct merge_spans *spans);
 
 /*
  * The number in the trace that is made of the source's span that is named; -1: it has one already, or there
- * is no room.
+ * is no space.
  */
 int merge_spans_add(struct merge_spans *spans, struct merge_source *source, const struct ev_span_name *name);
 
 /*
  * The same of a source's beginning or end of a task; -1: it is not told. Of two sources that have the same
- * span, the one tells that tells of the thread.
+ * span, the one says that tells of the thread.
  */
 int merge_spans_find(const struct merge_source *source, const struct merge_thread *thread, uint32_t span);

@@ -3,7 +3,7 @@
 
 #include "base/table.h"
 #include "derive/merge_threads.h"
-#include "session/outside.h"
+#include "session/external_threads.h"
 #include "trace/prologue/prologue.h"
 
 /* The records of one switch may be so far apart: whoever tells first may be made to wait by its machine. */
@@ -14,7 +14,7 @@ struct record {
 	const struct ev_sched_switch *e;
 };
 
-/* The ids of both threads, as far as a record tells. */
+/* The ids of both threads, as far as a record says. */
 struct sides {
 	uint32_t prev, next;
 	bool is_prev_known, is_next_known;
@@ -60,7 +60,7 @@ static bool has_hidden_between(const struct ev_sched_switch *a, const struct ev_
 }
 
 /* What comes in its trace before the record may not have been taken yet: the list of threads, a birth. */
-static bool are_met(const struct merge_source *source, const struct ev_sched_switch *e)
+static bool are_seen(const struct merge_source *source, const struct ev_sched_switch *e)
 {
 	return (!e->header.thread || table_find(source->numbers, e->header.thread)) &&
 	       (!e->next || table_find(source->numbers, e->next));
@@ -117,7 +117,7 @@ static struct merge_event *find_partner(struct merge_source *sources, size_t cou
 			*theirs = (struct record){ &sources[i], (const void *)&event->header };
 		}
 	}
-	return nearest && are_met(theirs->source, theirs->e) && fits(gathered, theirs) ? nearest : NULL;
+	return nearest && are_seen(theirs->source, theirs->e) && fits(gathered, theirs) ? nearest : NULL;
 }
 
 static bool gather_one(struct merge_source *sources, size_t count, uint64_t until_ns, struct gathered *gathered)
@@ -133,15 +133,15 @@ static bool gather_one(struct merge_source *sources, size_t count, uint64_t unti
 	return true;
 }
 
-static struct merge_thread *told(struct merge_threads *threads, struct merge_source *source, uint32_t number)
+static struct merge_thread *recorded(struct merge_threads *threads, struct merge_source *source, uint32_t number)
 {
 	struct merge_thread *thread = merge_threads_get(threads, source, number);
 
-	return thread && merge_threads_tells(thread, source, number) ? thread : NULL;
+	return thread && merge_threads_reports(thread, source, number) ? thread : NULL;
 }
 
 /* As of a thread that is not traced. */
-static void leave_untold(const struct record *record, struct ev_sched_switch *out)
+static void leave_out(const struct record *record, struct ev_sched_switch *out)
 {
 	struct sides sides = sides_of(record);
 
@@ -193,12 +193,12 @@ bool merge_switch(struct merge_source *sources, size_t count, struct merge_threa
 		const struct record *record = &all.records[i];
 
 		are_turns &= is_of_turns(record->e);
-		thread = told(threads, record->source, record->e->header.thread);
+		thread = recorded(threads, record->source, record->e->header.thread);
 		if (thread) {
 			prev = thread;
 			leaving = record;
 		}
-		thread = told(threads, record->source, record->e->next);
+		thread = recorded(threads, record->source, record->e->next);
 		if (thread)
 			next = thread;
 	}
@@ -207,7 +207,7 @@ bool merge_switch(struct merge_source *sources, size_t count, struct merge_threa
 	if (prev)
 		*out = *leaving->e;
 	else
-		leave_untold(&first, out);
+		leave_out(&first, out);
 	out->header.time_ns = first.e->header.time_ns;
 	name_others(prev ? leaving : &first, prev, next, out);
 	if (prev)

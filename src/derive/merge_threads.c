@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "session/outside.h"
+#include "session/external_threads.h"
 
 enum { THREADS_MAX = 1 << 22 };
 
@@ -47,7 +47,7 @@ static struct merge_thread *add(struct merge_threads *threads, uint32_t number)
 	if (threads->last_number == THREADS_MAX)
 		return NULL;
 	thread = arena_alloc(threads->arena, sizeof(*thread));
-	thread->number = ++threads->last_number | (number & THREAD_OUTSIDE);
+	thread->number = ++threads->last_number | (number & THREAD_EXTERNAL);
 	table_put(threads->by_number, thread->number, thread);
 	return thread;
 }
@@ -65,14 +65,14 @@ static void add_knower(struct merge_threads *threads, struct merge_thread *threa
 /* Of one that is traced, and of one that is not: they differ in a bit. */
 static uint64_t identity(uint32_t tid, uint64_t start_ns, uint32_t number)
 {
-	return (hash_u64(tid ^ hash_u64(start_ns)) | 1) ^ thread_is_outside(number);
+	return (hash_u64(tid ^ hash_u64(start_ns)) | 1) ^ thread_is_external(number);
 }
 
 static void find_twin(struct merge_threads *threads, struct merge_thread *thread, uint64_t key)
 {
 	struct merge_thread *other = table_find(threads->by_identity, key ^ 1);
 
-	if (thread_is_outside(thread->number))
+	if (thread_is_external(thread->number))
 		thread->twin = other;
 	else if (other)
 		other->twin = thread;
@@ -125,33 +125,33 @@ struct merge_thread *merge_threads_by_tid(struct merge_threads *threads, uint32_
 	struct merge_thread *thread = tid ? table_find(threads->by_tid, tid) : NULL;
 
 	thread = merge_threads_as_traced(thread);
-	return thread && thread->is_alive && thread->teller && !thread->teller->has_ended ? thread : NULL;
+	return thread && thread->is_alive && thread->reporter && !thread->reporter->has_ended ? thread : NULL;
 }
 
 struct merge_thread *merge_threads_as_traced(struct merge_thread *thread)
 {
 	struct merge_thread *twin = thread ? thread->twin : NULL;
 
-	return twin && twin->is_alive && twin->teller && !twin->teller->has_ended ? twin : thread;
+	return twin && twin->is_alive && twin->reporter && !twin->reporter->has_ended ? twin : thread;
 }
 
-bool merge_threads_tells(struct merge_thread *thread, struct merge_source *source, uint32_t number)
+bool merge_threads_reports(struct merge_thread *thread, struct merge_source *source, uint32_t number)
 {
 	if (merge_threads_as_traced(thread) != thread)
 		return false;
-	if (thread->teller != source && (!thread->teller || thread->teller->has_ended)) {
-		thread->teller = source;
-		thread->tellers_number = number;
+	if (thread->reporter != source && (!thread->reporter || thread->reporter->has_ended)) {
+		thread->reporter = source;
+		thread->reporters_number = number;
 	}
-	return thread->teller == source;
+	return thread->reporter == source;
 }
 
 bool merge_threads_hand_over(struct merge_thread *thread)
 {
 	for (const struct merge_knower *knower = thread->knowers; knower; knower = knower->next)
-		if (knower->source != thread->teller && !knower->source->is_silent) {
-			thread->teller = knower->source;
-			thread->tellers_number = knower->number;
+		if (knower->source != thread->reporter && !knower->source->is_silent) {
+			thread->reporter = knower->source;
+			thread->reporters_number = knower->number;
 			return true;
 		}
 	return false;

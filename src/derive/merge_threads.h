@@ -24,11 +24,11 @@ struct merge_knower {
 };
 
 struct merge_thread {
-	uint32_t number;              /* in the trace that is made */
-	struct merge_thread *twin;    /* of one that is not traced: it is, in another trace */
-	struct merge_source *teller;  /* NULL: nobody yet */
-	uint32_t tellers_number;      /* its number in that trace */
-	struct merge_knower *knowers; /* the last one first */
+	uint32_t number;               /* in the trace that is made */
+	struct merge_thread *twin;     /* of one that is not traced: it is, in another trace */
+	struct merge_source *reporter; /* NULL: nobody yet */
+	uint32_t reporters_number;     /* its number in that trace */
+	struct merge_knower *knowers;  /* the last one first */
 	bool is_alive;
 };
 
@@ -56,7 +56,7 @@ struct merge_thread *merge_threads_by_tid(struct merge_threads *threads, uint32_
 struct merge_thread *merge_threads_as_traced(struct merge_thread *thread);
 
 /* Whether the source is to be listened to about the thread; if nobody else is, it is from here on. */
-bool merge_threads_tells(struct merge_thread *thread, struct merge_source *source, uint32_t number);
+bool merge_threads_reports(struct merge_thread *thread, struct merge_source *source, uint32_t number);
 
 /* The one that tells of it has nothing more to tell: another one that has it goes on. False: nobody does. */
 bool merge_threads_hand_over(struct merge_thread *thread);

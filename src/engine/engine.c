@@ -13,7 +13,7 @@
 #include "waits/cpu_waits.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 #include "waits/sums/waits.h"
 
 enum { PENDING_BYTES_MAX = 128 << 20 };
@@ -47,12 +47,12 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	engine->files = files_new(engine->session, 0);
 	engine->others = others_new(engine->session);
 	engine->klocks = klocks_new(engine->session, engine->threads);
-	engine->untold = untold_new(engine->session);
-	engine->waits = waits_new(engine->files, engine->others, engine->untold);
+	engine->missing = missing_wakeups_new(engine->session);
+	engine->waits = waits_new(engine->files, engine->others, engine->missing);
 	engine->cpu_waits = cpu_waits_new(engine->session, engine->others);
 	account.stacks = engine->stacks;
 	account.waits = engine->waits;
-	account.untold = engine->untold;
+	account.missing = engine->missing;
 	account.samples = engine->samples;
 	if (options->is_spin_inactive) {
 		account.is_spinning = is_spinning;
@@ -71,7 +71,7 @@ void engine_close(struct engine *engine)
 	cpu_waits_free(engine->cpu_waits);
 	klocks_free(engine->klocks);
 	others_free(engine->others);
-	untold_free(engine->untold);
+	missing_wakeups_free(engine->missing);
 	files_free(engine->files);
 	symbols_free(engine->symbols);
 	stacks_free(engine->stacks);

@@ -31,7 +31,7 @@ struct engine {
 	struct files *files;
 	struct klocks *klocks;
 	struct others *others;
-	struct untold *untold;
+	struct missing_wakeups *missing;
 	struct waits *waits;
 	struct cpu_waits *cpu_waits;
 	struct criticality *criticality;

@@ -32,7 +32,7 @@ struct recorder {
 	struct ring_names *names;
 	char *path;        /* for messages */
 	uint64_t *patched; /* a mapping with its file */
-	size_t patched_room;
+	size_t patched_capacity;
 	bool has_begun;  /* the file is in place */
 	bool has_epoch;  /* not all that was told is still there */
 	bool has_failed; /* and the user knows */
@@ -51,9 +51,9 @@ static const struct ev_header *with_file(struct recorder *recorder, const struct
 
 	if (symbols_file(recorder->engine->symbols, e->pid, e->start, &file))
 		return header;
-	if (size_bytes > recorder->patched_room) {
-		recorder->patched_room = size_bytes * 2;
-		recorder->patched = xrealloc(recorder->patched, recorder->patched_room, 1);
+	if (size_bytes > recorder->patched_capacity) {
+		recorder->patched_capacity = size_bytes * 2;
+		recorder->patched = xrealloc(recorder->patched, recorder->patched_capacity, 1);
 	}
 	patched = memcpy(recorder->patched, header, size_bytes);
 	patched->major = major(file.device);
@@ -68,14 +68,14 @@ static void on_prologue(void *data, const struct ev_header *header)
 {
 	struct recorder *recorder = data;
 
-	trace_writer_retell(recorder->writer, header);
-	ring_names_retell(recorder->names, header);
+	trace_writer_repeat(recorder->writer, header);
+	ring_names_repeat(recorder->names, header);
 }
 
 /* What a reader must know who begins here, and what the event refers to. */
-static void tell_again(struct recorder *recorder, const struct ev_header *header)
+static void repeat_facts(struct recorder *recorder, const struct ev_header *header)
 {
-	struct prologue_out out = { .tell = on_prologue, .data = recorder };
+	struct prologue_out out = { .emit = on_prologue, .data = recorder };
 	uint64_t time_ns = session_time_ns(recorder->engine->session);
 
 	if (trace_writer_wants_epoch(recorder->writer)) {
@@ -96,7 +96,7 @@ static void on_event(void *data, const struct ev_header *header)
 	if (!recorder->writer)
 		return;
 	if (recorder->prologue)
-		tell_again(recorder, header);
+		repeat_facts(recorder, header);
 	trace_writer_event(recorder->writer, header);
 	if (recorder->prologue) {
 		prologue_follow(recorder->prologue, header, true);
@@ -109,7 +109,7 @@ static void on_mapping(void *data, const struct ev_header *header)
 	on_event(data, with_file(data, header));
 }
 
-/* Copies of stacks are left out: the engine tells their frames. */
+/* Copies of stacks are left out: the engine gives their frames. */
 static void subscribe(struct recorder *recorder)
 {
 	for (unsigned int subsys = 0; subsys < TRACE_NUM_SUBSYSTEMS; subsys++)

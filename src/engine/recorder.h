@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes what an engine is told into a trace file, and at the end what addresses are called, so that a
- * replay tells the same.
+ * replay gives the same.
  */
 #pragma once
 
@@ -16,12 +16,12 @@ struct trace_writer_counts;
 /*
  * Opens the trace; of ring zeros say that it may grow. The engine's other providers are there already: what
  * they hand out is written, too. What the file holds stays there as long as recorder_begin() was not called.
- * 0, or a negative errno after having said why not.
+ * 0, or a negative errno after a message.
  */
 int recorder_open(struct engine *engine, const char *path, const struct trace_ring_options *ring,
 		  struct recorder **out);
 
-/* Puts the trace in place: tracing has begun. NULL: nothing. 0, or a negative errno after having said why not. */
+/* Puts the trace in place: tracing has begun. NULL: nothing. 0, or a negative errno after a message. */
 int recorder_begin(struct recorder *recorder);
 
 /* What is older than half a second goes to the file. */

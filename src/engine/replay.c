@@ -39,7 +39,7 @@ static void on_end(void *data, const struct ev_header *header)
 	replay->end = copy_of(header);
 }
 
-/* What is traced is the first that a trace tells. */
+/* What is traced is the first that a trace says. */
 static void find_run(struct replay *replay)
 {
 	const struct ev_header *header;

@@ -16,7 +16,7 @@ struct replay_options {
 
 /*
  * Reads the trace to its end. 0, or a negative errno after
- * having said why not: of a trace that is damaged or was cut off, what can be read is taken, and the report
+ * a message: of a trace that is damaged or was cut off, what can be read is taken, and the report
  * says so.
  */
 int replay_open(const char *path, const struct replay_options *options, struct replay **out);

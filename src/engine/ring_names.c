@@ -20,7 +20,7 @@ struct ring_names {
 	struct space_numbers *read; /* from the beginning on */
 	struct epoch epochs[EPOCHS_MAX];
 	size_t count;               /* of all that have begun */
-	struct carried_names *none; /* of an epoch that is not known */
+	struct carried_names *none; /* of an epoch that is unknown */
 	struct table *notes;
 };
 
@@ -69,7 +69,7 @@ static void follow(struct epoch *epoch, const struct ev_header *header)
 	carried_names_pair(epoch->names, ((const struct ev_space_exit *)header)->pid);
 }
 
-void ring_names_retell(struct ring_names *names, const struct ev_header *header)
+void ring_names_repeat(struct ring_names *names, const struct ev_header *header)
 {
 	if (header->subsys == TRACE_SUBSYS_SPACE && names->count)
 		follow(&names->epochs[(names->count - 1) % EPOCHS_MAX], header);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names at the end of a flight recorder's trace: address spaces, by whose numbers code that a program
- * generated has its names, are counted anew by readers, from the epoch on with which they begin.
+ * generated has its names, are counted again by readers, from the epoch on with which they begin.
  */
 #pragma once
 
@@ -16,9 +16,9 @@ struct trace_writer;
 struct ring_names *ring_names_new(void);
 void ring_names_free(struct ring_names *names);
 
-/* An epoch begins, which is told again these events. */
+/* An epoch begins, which is repeated these events. */
 void ring_names_begin(struct ring_names *names, uint64_t time_ns);
-void ring_names_retell(struct ring_names *names, const struct ev_header *header);
+void ring_names_repeat(struct ring_names *names, const struct ev_header *header);
 
 /* An event of the trace. */
 void ring_names_follow(struct ring_names *names, const struct ev_header *header);

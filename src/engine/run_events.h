@@ -36,7 +36,7 @@ void span_events_hand_out(struct session *session, uint64_t begin_ns, const stru
 const char *run_event_strings(const struct ev_collect_run *e);
 
 /*
- * Hands collect.END out: of the report what no other event tells, and notes, sentences with a NUL behind
+ * Hands collect.END out: of the report what no other event says, and notes, sentences with a NUL after
  * each.
  */
 void end_event_hand_out(struct session *session, uint64_t ended_ns, const struct report *report,
@@ -45,5 +45,5 @@ void end_event_hand_out(struct session *session, uint64_t ended_ns, const struct
 /* Fills in what end_event_hand_out() took out of a report. */
 void end_event_fill(const struct ev_collect_end *e, struct findings *findings);
 
-/* Adds sentences, with a NUL behind each, to the report's notes. */
+/* Adds sentences, with a NUL after each, to the report's notes. */
 void notes_fill(const char *notes, size_t size_bytes, struct findings *findings);

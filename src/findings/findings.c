@@ -152,7 +152,7 @@ void findings_add_note(struct findings *findings, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(note, sizeof(note), format, args);
 	va_end(args);
-	ARRAY_GROW(findings->notes, report->note_count, findings->note_room, 8);
+	ARRAY_GROW(findings->notes, report->note_count, findings->note_capacity, 8);
 	findings->notes[report->note_count++] = arena_strdup(findings->arena, note);
 	report->notes = findings->notes;
 }

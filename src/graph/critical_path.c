@@ -35,7 +35,7 @@ static void add(struct chain *chain, const struct path_part *part)
 		path->parts[path->count - 1].end_ns = part->end_ns;
 		return;
 	}
-	ARRAY_GROW(path->parts, path->count, path->room, 1024);
+	ARRAY_GROW(path->parts, path->count, path->capacity, 1024);
 	path->parts[path->count++] = *part;
 }
 
@@ -59,11 +59,11 @@ static enum graph_kind kind_of(const struct state *state)
 	case STATE_RUNNABLE:
 		return state->value.why == READY_THROTTLED ? GRAPH_CPU_LIMIT : GRAPH_CPU;
 	default:
-		return GRAPH_UNTOLD;
+		return GRAPH_UNKNOWN;
 	}
 }
 
-/* It had a CPU: but for what interrupts took of that time. */
+/* It had a CPU: except for what interrupts took of that time. */
 static void add_running(struct chain *chain, struct path_part part, uint32_t cpu)
 {
 	enum graph_kind kind = part.kind;

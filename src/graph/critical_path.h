@@ -27,7 +27,7 @@ struct path_part {
 
 struct critical_path {
 	struct path_part *parts; /* in time order, without gaps but where the thread did not live */
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /* The caller frees it with critical_path_fini(). */

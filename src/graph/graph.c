@@ -29,7 +29,7 @@ static bool is_worth_a_look(struct graph_builder *b, size_t node)
 	return is_worth;
 }
 
-/* What is below nodes is made behind all of them, and looked at when they have been. */
+/* What is below nodes is made behind all of them, and examined when they have been. */
 static void look_at_all(struct graph_builder *b)
 {
 	for (size_t first = 0, next; first < b->graph->count; first = next) {

@@ -36,7 +36,7 @@ enum graph_kind {
 	GRAPH_SIGNAL,
 	GRAPH_INTERRUPT, /* another one */
 	GRAPH_ABSENT,    /* it did not live yet, or no more */
-	GRAPH_UNTOLD,    /* no record says what ended the wait, or what it did */
+	GRAPH_UNKNOWN,   /* no record says what ended the wait, or what it did */
 	GRAPH_KINDS,
 };
 
@@ -71,7 +71,7 @@ struct graph {
 struct graph_options {
 	uint64_t from_ns, to_ns;
 	unsigned int depth_max; /* threads below each other; 0: 16 */
-	double share_min;       /* of the root's time, for a thread to be looked at */
+	double share_min;       /* of the root's time, for a thread to be examined */
 	/* What nodes with one parent are one by; NULL: kind, id and wait. */
 	uint64_t (*key_of)(void *data, const struct graph_node *node);
 	void *key_data;

@@ -8,7 +8,7 @@ struct state;
 struct states;
 struct table;
 
-/* A part of the life of a thread that is to be looked at, for the sake of another part. */
+/* A part of the life of a thread that is to be examined, for the sake of another part. */
 struct stretch {
 	uint64_t begin_ns, end_ns;
 	uint32_t thread;
@@ -22,12 +22,12 @@ enum { NO_STRETCH = UINT32_MAX };
 struct graph_builder {
 	struct states *states;
 	struct graph *graph;
-	size_t room;
+	size_t capacity;
 	struct pending {
 		uint32_t first, last; /* NO_STRETCH: none */
-	} * pending;                  /* what is to be looked at, by node */
+	} * pending;                  /* what is to be examined, by node */
 	struct stretch *stretches;
-	size_t stretch_count, stretch_room;
+	size_t stretch_count, stretch_capacity;
 	struct table *children; /* nodes plus 1, by parent and what they are */
 	const struct graph_options *options;
 	uint64_t least_ns;
@@ -37,7 +37,7 @@ struct graph_builder {
 size_t graph_add(struct graph_builder *b, size_t parent, enum graph_kind kind, uint32_t id,
 		 const struct graph_wait *wait, uint64_t ns);
 
-/* graph_nodes.c: a part of the life of the thread that the node stands for is to be looked at. */
+/* graph_nodes.c: a part of the life of the thread that the node stands for is to be examined. */
 void graph_add_stretch(struct graph_builder *b, size_t node, uint32_t thread, uint32_t above, uint64_t begin_ns,
 		       uint64_t end_ns);
 
@@ -45,7 +45,7 @@ void graph_add_stretch(struct graph_builder *b, size_t node, uint32_t thread, ui
 void graph_add_state(struct graph_builder *b, size_t node, uint32_t stretch, const struct state *state,
 		     uint64_t begin_ns, uint64_t end_ns);
 
-/* graph_look.c: adds all that is to be looked at of those nodes that are wanted, among count from the first one on. */
+/* graph_look.c: adds all that is to be examined of those nodes that are wanted, among count from the first one on. */
 void graph_look_at(struct graph_builder *b, size_t first, size_t count,
 		   bool (*is_wanted)(struct graph_builder *b, size_t node));
 

@@ -11,7 +11,7 @@
 #include "findings/names/object_names.h"
 #include "findings/names/path_names.h"
 #include "klocks/klocks.h"
-#include "session/outside.h"
+#include "session/external_threads.h"
 #include "session/syscalls.h"
 #include "session/threads.h"
 #include "stacks/fold.h"
@@ -85,7 +85,7 @@ static const char *plain_label(enum graph_kind kind)
 		[GRAPH_SIGNAL] = "signal",
 		[GRAPH_INTERRUPT] = "interrupt",
 		[GRAPH_ABSENT] = "before its start, or after its end",
-		[GRAPH_UNTOLD] = "unknown",
+		[GRAPH_UNKNOWN] = "unknown",
 	};
 
 	return labels[kind];
@@ -115,7 +115,7 @@ static const char *thread_label(struct graph_labels *labels, uint32_t number)
 	if (labels->is_grouping)
 		return without_numbers(labels, thread->name);
 	return arena_printf(labels->arena, "%s (tid %u%s)", *thread->name ? thread->name : "a thread", thread->tid,
-			    thread_is_outside(number) ? ", not traced" : "");
+			    thread_is_external(number) ? ", not traced" : "");
 }
 
 static const char *other_label(struct graph_labels *labels, uint32_t tid)

@@ -40,7 +40,7 @@ const char *graph_label(struct graph_labels *labels, const struct graph_node *no
 /* The same for nodes that are called alike: graph_options.key_of. data: the labels. */
 uint64_t graph_label_key(void *data, const struct graph_node *node);
 
-/* Of a wait: the name of what it is for, and the function that it is called after; NULL: not known. */
+/* Of a wait: the name of what it is for, and the function that it is called after; NULL: unknown. */
 const char *graph_wait_object(struct graph_labels *labels, const struct graph_wait *wait);
 const char *graph_wait_function(struct graph_labels *labels, const struct graph_wait *wait);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Goes through what threads did in the stretches that are to be looked at: through those of many nodes together,
+ * Goes through what threads did in the stretches that are to be examined: through those of many nodes together,
  * in the order of time, so that each block of states is unpacked once for all of them.
  */
 #include <stdlib.h>
@@ -25,9 +25,9 @@ struct looks {
 		size_t node;
 		uint32_t stretch;
 	} * awaited; /* by when they begin */
-	size_t awaited_count, awaited_room, begun_count;
+	size_t awaited_count, awaited_capacity, begun_count;
 	struct look *open;
-	size_t open_count, open_room;
+	size_t open_count, open_capacity;
 };
 
 static void end_look(const struct looks *looks, const struct look *look)
@@ -42,7 +42,7 @@ static void begin_look(struct looks *looks, const struct awaited *awaited)
 	const struct stretch *stretch = &looks->b->stretches[awaited->stretch];
 	struct look *look;
 
-	ARRAY_GROW(looks->open, looks->open_count, looks->open_room, 64);
+	ARRAY_GROW(looks->open, looks->open_count, looks->open_capacity, 64);
 	look = &looks->open[looks->open_count];
 	look->node = awaited->node;
 	look->stretch = awaited->stretch;
@@ -93,7 +93,7 @@ static void await(struct looks *looks, size_t node)
 	const struct graph_builder *b = looks->b;
 
 	for (uint32_t i = b->pending[node].first; i != NO_STRETCH; i = b->stretches[i].next) {
-		ARRAY_GROW(looks->awaited, looks->awaited_count, looks->awaited_room, 1024);
+		ARRAY_GROW(looks->awaited, looks->awaited_count, looks->awaited_capacity, 1024);
 		looks->awaited[looks->awaited_count++] = (struct awaited){ b->stretches[i].begin_ns, node, i };
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The nodes of a graph while it is made, and the stretches that wait to be looked at below them. */
+/* The nodes of a graph while it is made, and the stretches that wait to be examined below them. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -29,10 +29,10 @@ static size_t new_node(struct graph_builder *b, size_t parent, const struct grap
 {
 	struct graph *graph = b->graph;
 
-	if (graph->count == b->room) {
-		b->room = b->room ? 2 * b->room : 64;
-		graph->nodes = xrealloc(graph->nodes, b->room, sizeof(*graph->nodes));
-		b->pending = xrealloc(b->pending, b->room, sizeof(*b->pending));
+	if (graph->count == b->capacity) {
+		b->capacity = b->capacity ? 2 * b->capacity : 64;
+		graph->nodes = xrealloc(graph->nodes, b->capacity, sizeof(*graph->nodes));
+		b->pending = xrealloc(b->pending, b->capacity, sizeof(*b->pending));
 	}
 	graph->nodes[graph->count] = *node;
 	b->pending[graph->count] = (struct pending){ NO_STRETCH, NO_STRETCH };
@@ -89,7 +89,7 @@ void graph_add_stretch(struct graph_builder *b, size_t node, uint32_t thread, ui
 		b->graph->nodes[node].is_cut = true;
 		return;
 	}
-	ARRAY_GROW(b->stretches, b->stretch_count, b->stretch_room, 1024);
+	ARRAY_GROW(b->stretches, b->stretch_count, b->stretch_capacity, 1024);
 	b->stretches[b->stretch_count++] = (struct stretch){
 		begin_ns, end_ns, thread, above, NO_STRETCH,
 	};

@@ -46,7 +46,7 @@ void graph_add_rivals(struct graph_builder *b, size_t node, uint32_t thread, con
 		      uint64_t begin_ns, uint64_t end_ns)
 {
 	struct cpu_state piece, rival = { 0 };
-	uint64_t told_ns = 0;
+	uint64_t recorded_ns = 0;
 	struct cpu_walk walk;
 	uint32_t cpu;
 
@@ -54,7 +54,7 @@ void graph_add_rivals(struct graph_builder *b, size_t node, uint32_t thread, con
 		goto add_rest;
 	states_walk_cpu(b->states, cpu, begin_ns, end_ns, &walk);
 	while (cpu_walk_next(&walk, &piece)) {
-		told_ns += piece.end_ns - piece.begin_ns;
+		recorded_ns += piece.end_ns - piece.begin_ns;
 		if (goes_on(&rival, &piece)) {
 			rival.end_ns = piece.end_ns;
 			continue;
@@ -65,8 +65,8 @@ void graph_add_rivals(struct graph_builder *b, size_t node, uint32_t thread, con
 	add_rival(b, node, &rival);
 
 add_rest:
-	if (told_ns < end_ns - begin_ns)
-		graph_add(b, node, GRAPH_UNTOLD, 0, NULL, end_ns - begin_ns - told_ns);
+	if (recorded_ns < end_ns - begin_ns)
+		graph_add(b, node, GRAPH_UNKNOWN, 0, NULL, end_ns - begin_ns - recorded_ns);
 }
 
 void graph_add_running(struct graph_builder *b, size_t node, const struct state *state, uint64_t begin_ns,
@@ -100,7 +100,7 @@ void graph_add_disk_users(struct graph_builder *b, size_t node, uint64_t begin_n
 		if (users[i].ns)
 			graph_add(b, node, users[i].thread ? GRAPH_THREAD : GRAPH_OTHER,
 				  users[i].thread ? users[i].thread : users[i].tid, NULL, users[i].ns);
-	if (idle_ns && activities_are_told(activities))
+	if (idle_ns && activities_are_recorded(activities))
 		graph_add(b, node, GRAPH_DISK_IDLE, 0, NULL, idle_ns);
 	free(users);
 }

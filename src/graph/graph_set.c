@@ -36,7 +36,7 @@ static size_t new_node(struct graph_set *set, size_t parent, enum graph_kind kin
 {
 	struct graph_set_node *node;
 
-	ARRAY_GROW(set->nodes, set->count, set->room, 64);
+	ARRAY_GROW(set->nodes, set->count, set->capacity, 64);
 	node = &set->nodes[set->count];
 	*node = (struct graph_set_node){
 		.kind = kind,

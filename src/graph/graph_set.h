@@ -30,7 +30,7 @@ struct graph_set_node {
 
 struct graph_set {
 	struct graph_set_node *nodes; /* [0] is the root, once there is a graph; parents come first */
-	size_t count, room;
+	size_t count, capacity;
 	uint64_t graph_counts[GRAPH_SIDES];
 	bool is_of_threads;
 	struct arena *arena;

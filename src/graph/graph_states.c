@@ -59,7 +59,7 @@ void graph_add_state(struct graph_builder *b, size_t node, uint32_t stretch, con
 		add_wait(b, node, stretch, state, begin_ns, end_ns);
 		break;
 	case STATE_UNKNOWN:
-		graph_add(b, node, GRAPH_UNTOLD, 0, NULL, ns);
+		graph_add(b, node, GRAPH_UNKNOWN, 0, NULL, ns);
 		break;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The nodes of a tree that come first where there is no room for all. */
+/* The nodes of a tree that come first where there is no space for all. */
 #pragma once
 
 #include <stddef.h>

@@ -21,5 +21,5 @@ struct path_sum *path_sums(const struct critical_path *path, struct graph_labels
 const char *path_part_who(struct graph_labels *labels, const struct path_part *part);
 const char *path_part_what(struct graph_labels *labels, const struct path_part *part);
 
-/* What ends the wait that the part is: "disk", "sshd (tid 5, not traced)"; NULL: it is no wait. */
+/* What ends the wait that the part is: "disk", "sshd (tid 5, not traced)"; NULL: it is not a wait. */
 const char *path_part_end(struct graph_labels *labels, const struct path_part *part);

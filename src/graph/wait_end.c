@@ -4,11 +4,11 @@
 enum graph_kind wait_end_kind(const struct state_value *ended)
 {
 	if (ended->why != READY_WOKEN)
-		return GRAPH_UNTOLD;
+		return GRAPH_UNKNOWN;
 	switch (ended->how) {
 	case WAKER_EXIT:
 	case WAKER_THREAD:
-		return ended->thread ? GRAPH_THREAD : GRAPH_UNTOLD;
+		return ended->thread ? GRAPH_THREAD : GRAPH_UNKNOWN;
 	case WAKER_SIGNAL:
 		return ended->thread ? GRAPH_THREAD : GRAPH_SIGNAL;
 	case WAKER_PROCESS:
@@ -23,7 +23,7 @@ enum graph_kind wait_end_kind(const struct state_value *ended)
 	case WAKER_INTERRUPT:
 		return GRAPH_INTERRUPT;
 	}
-	return GRAPH_UNTOLD;
+	return GRAPH_UNKNOWN;
 }
 
 struct graph_wait graph_wait_of(uint32_t thread, const struct state *state)

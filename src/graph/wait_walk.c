@@ -26,7 +26,7 @@ static bool is_for_something(const struct state_value *ended)
 	enum graph_kind kind = wait_end_kind(ended);
 
 	return ended->how != WAKER_SIGNAL && ended->syscall != SYS_exit_group && kind != GRAPH_TIMER &&
-	       kind != GRAPH_UNTOLD;
+	       kind != GRAPH_UNKNOWN;
 }
 
 /* Between two waits for it the thread is busy for less long than with the first: it only looks what has come. */

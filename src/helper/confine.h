@@ -2,7 +2,7 @@
 /*
  * Giving up privileges, each for good. A process that reads what others wrote keeps only what its work
  * takes: doc/security.md. All return 0 or a negative errno, in silence. What only root can give up, and what a
- * kernel has or has not, is told apart from what should have worked: after that, nobody may go on.
+ * kernel has or has not, is distinguished from what should have worked: after that, nobody may go on.
  */
 #pragma once
 

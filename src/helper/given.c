@@ -10,10 +10,10 @@
 #include "helper/opener_message.h"
 
 /*
- * Bytes that come along go into bytes, as far as there is room; *size_bytes is how many there were. *fd: the
+ * Bytes that come along go into bytes, as far as there is space; *size_bytes is how many there were. *fd: the
  * caller's; -1: none came.
  */
-static int ask(int opener, const struct wanted *wanted, const char *path, void *bytes, size_t room_bytes,
+static int ask(int opener, const struct wanted *wanted, const char *path, void *bytes, size_t capacity_bytes,
 	       size_t *size_bytes, int *fd)
 {
 	struct iovec sent[2] = {
@@ -21,7 +21,7 @@ static int ask(int opener, const struct wanted *wanted, const char *path, void *
 		{ (void *)path, strlen(path) + 1 },
 	};
 	struct given given;
-	struct iovec parts[2] = { { &given, sizeof(given) }, { bytes, room_bytes } };
+	struct iovec parts[2] = { { &given, sizeof(given) }, { bytes, capacity_bytes } };
 	ssize_t n;
 
 	*fd = -1;
@@ -38,10 +38,10 @@ static int ask(int opener, const struct wanted *wanted, const char *path, void *
 }
 
 /* A descriptor or a negative errno. */
-static int ask_file(int opener, const struct wanted *wanted, const char *path, char *found, size_t room_bytes,
+static int ask_file(int opener, const struct wanted *wanted, const char *path, char *found, size_t capacity_bytes,
 		    size_t *size_bytes)
 {
-	int fd, err = ask(opener, wanted, path, found, room_bytes, size_bytes, &fd);
+	int fd, err = ask(opener, wanted, path, found, capacity_bytes, size_bytes, &fd);
 
 	if (!err && fd >= 0)
 		return fd;
@@ -66,7 +66,8 @@ int given_jit(int opener, uint32_t number)
 	return ask_file(opener, &wanted, "", NULL, 0, &size_bytes);
 }
 
-int given_debug_file(int opener, uint32_t number, const char *path, bool is_ours, char *real_path, size_t room_bytes)
+int given_debug_file(int opener, uint32_t number, const char *path, bool is_ours, char *real_path,
+		     size_t capacity_bytes)
 {
 	const struct wanted wanted = {
 		.kind = is_ours ? WANTED_OUR_DEBUG : WANTED_DEBUG,
@@ -77,7 +78,7 @@ int given_debug_file(int opener, uint32_t number, const char *path, bool is_ours
 	int fd = ask_file(opener, &wanted, path, found, sizeof(found), &size_bytes);
 
 	if (fd >= 0)
-		snprintf(real_path, room_bytes, "%.*s", (int)size_bytes, size_bytes ? found : "");
+		snprintf(real_path, capacity_bytes, "%.*s", (int)size_bytes, size_bytes ? found : "");
 	return fd;
 }
 

@@ -13,7 +13,8 @@ int given_file(int opener, uint32_t number);
  * The same for a debug file of that file at path, in its process's file tree or in ours; real_path: with all
  * links followed.
  */
-int given_debug_file(int opener, uint32_t number, const char *path, bool is_ours, char *real_path, size_t room_bytes);
+int given_debug_file(int opener, uint32_t number, const char *path, bool is_ours, char *real_path,
+		     size_t capacity_bytes);
 
 /* The same for the names of the JIT compiler of a space. */
 int given_jit(int opener, uint32_t number);

@@ -216,7 +216,7 @@ static bool has_our_users(uint32_t pid)
 	return !stat(path, &its) && !stat("/proc/self/ns/user", &ours) && its.st_ino == ours.st_ino;
 }
 
-/* The mount by which a file was opened; -1: not known. */
+/* The mount by which a file was opened; -1: unknown. */
 static long mount_of(int fd)
 {
 	char path[64], line[256];
@@ -238,12 +238,12 @@ static bool has_mount(uint32_t pid, long mount)
 {
 	char path[64], *line = NULL;
 	bool has = false;
-	size_t room = 0;
+	size_t capacity = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), pid ? "/proc/%u/mountinfo" : "/proc/self/mountinfo", pid);
 	file = fopen(path, "re");
-	while (file && !has && getline(&line, &room, file) > 0)
+	while (file && !has && getline(&line, &capacity, file) > 0)
 		has = strtol(line, NULL, 10) == mount;
 	if (file)
 		fclose(file);

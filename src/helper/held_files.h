@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files that traced processes map, by the number that the tool gave them. Each is opened when it is met
+ * The files that traced processes map, by the number that the tool gave them. Each is opened when it is seen
  * and stays so while there are descriptors to spare: by the time that somebody asks for a name in it, it can
  * be deleted, replaced or out of sight.
  */
@@ -26,7 +26,7 @@ void held_files_drop(struct held_files *files, uint32_t number);
 int held_files_stamp(const struct held_files *files, uint32_t number, struct file_stamp *stamp);
 
 /*
- * A descriptor of the file, or a negative errno; -ESTALE: it has been replaced, or written anew. *is_own: the
+ * A descriptor of the file, or a negative errno; -ESTALE: it has been replaced, or written again. *is_own: the
  * caller's to close, for it is not held.
  */
 int held_files_open(struct held_files *files, uint32_t number, bool *is_own);

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 struct jit_place {
-	uint32_t pid;     /* 0: not known */
+	uint32_t pid;     /* 0: unknown */
 	uint32_t own_pid; /* in its own PID namespace */
 	uid_t uid;        /* its effective user, as this process sees it */
 	gid_t gid;        /* the group of files that it makes */

@@ -103,7 +103,7 @@ static uid_t find_largest(const struct jit_places *places)
 	return largest ? largest->uid : 0;
 }
 
-static void make_room(struct jit_places *places, uid_t uid)
+static void make_space(struct jit_places *places, uid_t uid)
 {
 	const struct user *user = table_find(places->users, (uint64_t)uid + 1);
 
@@ -128,7 +128,7 @@ int jit_places_find(struct jit_places *places, uint32_t space, uint32_t pid)
 	let_go(places, entry);
 	*entry = (struct entry){ .place = found, .order = ++places->last_order };
 	count(places, found.uid, 1);
-	make_room(places, found.uid);
+	make_space(places, found.uid);
 	return 0;
 }
 

@@ -58,7 +58,7 @@ static bool parse_line(char *line, struct file_mapping *mapping)
 int maps_file_read(uint32_t pid, void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data)
 {
 	struct file_mapping mapping;
-	size_t room = 0, count = 0, paths_bytes = 0;
+	size_t capacity = 0, count = 0, paths_bytes = 0;
 	char *line = NULL;
 	bool is_cut = false;
 	char path[32];
@@ -70,7 +70,7 @@ int maps_file_read(uint32_t pid, void (*on_mapping)(void *data, const struct fil
 	if (!file)
 		return -errno;
 	errno = 0;
-	while (!is_cut && getline(&line, &room, file) > 0) {
+	while (!is_cut && getline(&line, &capacity, file) > 0) {
 		if (parse_line(line, &mapping)) {
 			paths_bytes += strlen(mapping.path) + 1;
 			is_cut = count++ == MAPPINGS_MAX || paths_bytes > PATHS_BYTES_MAX;

@@ -76,9 +76,9 @@ int message_put(int socket, const void *bytes, size_t size_bytes, int fd)
 	return message_send(socket, &part, 1, fd, 1);
 }
 
-ssize_t message_get(int socket, void *bytes, size_t room_bytes, int *fd)
+ssize_t message_get(int socket, void *bytes, size_t capacity_bytes, int *fd)
 {
-	struct iovec part = { bytes, room_bytes };
+	struct iovec part = { bytes, capacity_bytes };
 
 	return message_receive(socket, &part, 1, fd, 1);
 }

@@ -21,4 +21,4 @@ ssize_t message_receive(int socket, struct iovec *parts, size_t count, int *fd, 
 
 /* A message of one part. */
 int message_put(int socket, const void *bytes, size_t size_bytes, int fd);
-ssize_t message_get(int socket, void *bytes, size_t room_bytes, int *fd);
+ssize_t message_get(int socket, void *bytes, size_t capacity_bytes, int *fd);

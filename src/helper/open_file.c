@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Takes an O_PATH descriptor: looking at the file through it has no effect on the file. */
+/* Takes an O_PATH descriptor: examining the file through it has no effect on the file. */
 static int open_regular(int path_fd)
 {
 	char link[32];

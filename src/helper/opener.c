@@ -44,7 +44,7 @@ struct wanted_answer {
 	int err, fd;
 	struct file_stamp stamp;
 	struct file_mapping *mappings; /* of a process, each with its path */
-	size_t mapping_count, mapping_room;
+	size_t mapping_count, mapping_capacity;
 };
 
 struct opener {
@@ -59,7 +59,7 @@ struct opener {
 	struct table *readable;              /* processes */
 	struct waiting waiting[WAITING_MAX]; /* a ring */
 	size_t waiting_begin, waiting_count;
-	/* What is not looked at any more. */
+	/* What is not examined any more. */
 	struct table *distrusted;         /* processes, +1 */
 	struct table *distrusted_devices; /* +1 */
 	struct table *distrusted_trees;   /* of processes, +1 */
@@ -253,23 +253,23 @@ static void on_answer(struct opener *opener, const struct opener_answer *answer,
 	}
 }
 
-static void on_mapping(struct opener *opener, const struct opener_mapping *told)
+static void on_mapping(struct opener *opener, const struct opener_mapping *recorded)
 {
 	struct wanted_answer *wanted = &opener->wanted;
 
-	if (!wanted->sequence || wanted->sequence != told->answer.sequence)
+	if (!wanted->sequence || wanted->sequence != recorded->answer.sequence)
 		return;
-	if (wanted->mapping_count == wanted->mapping_room) {
-		wanted->mapping_room = 2 * wanted->mapping_room + 64;
-		wanted->mappings = xrealloc(wanted->mappings, wanted->mapping_room, sizeof(*wanted->mappings));
+	if (wanted->mapping_count == wanted->mapping_capacity) {
+		wanted->mapping_capacity = 2 * wanted->mapping_capacity + 64;
+		wanted->mappings = xrealloc(wanted->mappings, wanted->mapping_capacity, sizeof(*wanted->mappings));
 	}
 	wanted->mappings[wanted->mapping_count++] = (struct file_mapping){
-		.start = told->start,
-		.end = told->end,
-		.file_offset = told->file_offset,
-		.device = told->device,
-		.inode = told->inode,
-		.path = xstrdup(told->path),
+		.start = recorded->start,
+		.end = recorded->end,
+		.file_offset = recorded->file_offset,
+		.device = recorded->device,
+		.inode = recorded->inode,
+		.path = xstrdup(recorded->path),
 	};
 }
 
@@ -506,13 +506,13 @@ int opener_read_maps(struct opener *opener, uint32_t pid,
 		     void (*on_each)(void *data, const struct file_mapping *mapping), void *data)
 {
 	int err = ask(opener, &(struct opener_request){ .kind = OPENER_MAPS, .pid = pid }, "");
-	struct wanted_answer told = opener->wanted;
+	struct wanted_answer recorded = opener->wanted;
 
 	/* What is called may ask other things, of this opener, too. */
 	opener->wanted = (struct wanted_answer){ .fd = -1 };
-	for (size_t i = 0; i < told.mapping_count && (!err || err == -E2BIG); i++)
-		on_each(data, &told.mappings[i]);
-	free_mappings(&told);
+	for (size_t i = 0; i < recorded.mapping_count && (!err || err == -E2BIG); i++)
+		on_each(data, &recorded.mappings[i]);
+	free_mappings(&recorded);
 	return err;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Has files opened and processes looked at by the opener. What it needs no answer to is only sent; what it
+ * Has files opened and processes examined by the opener. What it needs no answer to is only sent; what it
  * does not answer in a second, because the process or its file system does not let it, it is not asked again.
  */
 #pragma once
@@ -24,7 +24,7 @@ struct opener_file {
 };
 
 /*
- * Borrows pair. on_stuck: called with the process that is not looked at any more; path: or only a file that
+ * Borrows pair. on_stuck: called with the process that is not examined any more; path: or only a file that
  * it maps, NULL: none.
  */
 struct opener *opener_new(struct helper_pair *pair, void (*on_stuck)(void *data, uint32_t pid, const char *path),
@@ -65,12 +65,12 @@ bool opener_distrust_tree(struct opener *opener, uint32_t pid);
 
 /*
  * Calls on_each for each executable mapping of a process: at once, or within a second. 0, or -errno:
- * -ETIMEDOUT if the process does not let itself be looked at; -E2BIG: there are more, of which nothing is told.
+ * -ETIMEDOUT if the process does not let itself be examined; -E2BIG: there are more, of which nothing is told.
  */
 int opener_read_maps(struct opener *opener, uint32_t pid,
 		     void (*on_each)(void *data, const struct file_mapping *mapping), void *data);
 
-/* Whether nothing of this process is looked at: its user, or it itself, has cost too many helpers. */
+/* Whether nothing of this process is examined: its user, or it itself, has cost too many helpers. */
 bool opener_refuses(const struct opener *opener, uint32_t pid);
 
 /*

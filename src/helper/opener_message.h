@@ -20,9 +20,9 @@ enum opener_request_kind {
 	OPENER_FILE,       /* holds the file that pid has mapped from start to end, as number */
 	OPENER_STAMP,      /* says what the file that is held as number is like now */
 	OPENER_DROP,       /* holds it no longer */
-	OPENER_MAPS,       /* tells what pid has mapped */
+	OPENER_MAPS,       /* says what pid has mapped */
 	OPENER_JIT,        /* finds where pid's JIT compiler writes its names, for the space number */
-	OPENER_JIT_FORGET, /* lets go of that */
+	OPENER_JIT_FORGET, /* releases that */
 	OPENER_MEMORY,     /* the worker may read pid's memory from now on */
 	OPENER_GIVE,       /* the descriptor of the file that is held as number, for a probe */
 	OPENER_WORKER,     /* a new worker is at the other end of the socket that comes along; no answer */
@@ -34,7 +34,7 @@ struct opener_request {
 	uint32_t number; /* of a module or a space */
 	uint32_t pid;
 	uint64_t start, end;    /* 0: only the path is known */
-	uint64_t device, inode; /* 0: not known */
+	uint64_t device, inode; /* 0: unknown */
 	uint64_t skips_tree;    /* its debug file is not looked for in pid's file tree */
 	char path[];            /* ends with a NUL */
 };

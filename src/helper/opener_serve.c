@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Opens what traced programs chose, and reads what the kernel tells of them: all of it may take for ever,
- * and then this process is killed. It looks into no file but for its first four bytes, and hands descriptors
+ * and then this process is killed. It looks into no file except for its first four bytes, and hands descriptors
  * to the worker, which may open nothing itself.
  */
 #include <errno.h>
@@ -52,10 +52,10 @@ struct maps_answer {
 	uint32_t sequence;
 };
 
-static void tell_mapping(void *data, const struct file_mapping *mapping)
+static void emit_mapping(void *data, const struct file_mapping *mapping)
 {
 	const struct maps_answer *to = data;
-	struct opener_mapping told = {
+	struct opener_mapping recorded = {
 		.answer = { .sequence = to->sequence, .err = OPENER_GOES_ON },
 		.start = mapping->start,
 		.end = mapping->end,
@@ -64,7 +64,7 @@ static void tell_mapping(void *data, const struct file_mapping *mapping)
 		.inode = mapping->inode,
 	};
 	struct iovec parts[2] = {
-		{ &told, sizeof(told) },
+		{ &recorded, sizeof(recorded) },
 		{ (void *)mapping->path, strnlen(mapping->path, OPENER_PATH_BYTES - 1) + 1 },
 	};
 	char cut[OPENER_PATH_BYTES];
@@ -100,7 +100,7 @@ static void answer_tool(struct opener *opener, const struct opener_request *requ
 		held_files_drop(opener->files, request->number);
 		break;
 	case OPENER_MAPS:
-		answer.err = maps_file_read(request->pid, tell_mapping, &maps);
+		answer.err = maps_file_read(request->pid, emit_mapping, &maps);
 		break;
 	case OPENER_JIT:
 		answer.err = jit_places_find(opener->jits, request->number, request->pid);
@@ -249,9 +249,9 @@ static void raise_limits(void)
 }
 
 /* One message, its text ended; false: there is none, or nobody who could send one. */
-static bool receive(int socket, void *bytes, size_t header_bytes, size_t room_bytes, int *fd, bool *is_closed)
+static bool receive(int socket, void *bytes, size_t header_bytes, size_t capacity_bytes, int *fd, bool *is_closed)
 {
-	struct iovec part = { bytes, room_bytes - 1 };
+	struct iovec part = { bytes, capacity_bytes - 1 };
 	ssize_t n = message_receive(socket, &part, 1, fd, false);
 
 	if (n == 0 || (n < 0 && n != -EAGAIN && n != -EMSGSIZE))

@@ -201,7 +201,7 @@ int helper_pair_worker(const struct helper_pair *pair)
 }
 
 /* A line of a file of /proc/PID; empty when there is none. */
-static void read_line(pid_t pid, const char *name, const char *prefix, char *line, size_t room_bytes)
+static void read_line(pid_t pid, const char *name, const char *prefix, char *line, size_t capacity_bytes)
 {
 	char path[64];
 	FILE *file;
@@ -211,7 +211,7 @@ static void read_line(pid_t pid, const char *name, const char *prefix, char *lin
 	file = fopen(path, "re");
 	if (!file)
 		return;
-	while (fgets(line, room_bytes, file) && strncmp(line, prefix, strlen(prefix)))
+	while (fgets(line, capacity_bytes, file) && strncmp(line, prefix, strlen(prefix)))
 		line[0] = '\0';
 	fclose(file);
 }

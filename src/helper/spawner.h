@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Starts the processes that look at traced programs and at their files for us, and starts them anew when
+ * Starts the processes that look at traced programs and at their files for us, and starts them again when
  * one of them died or hangs. It is forked early and keeps the privileges for that, which the tool itself
  * gives up; it reads nothing but the tool's own requests.
  *

@@ -65,7 +65,7 @@ void users_on_barred(struct users *users, void (*on_barred)(void *data, uint32_t
 	users->data = data;
 }
 
-/* The owner of /proc/PID does not tell: it is root for who does not let itself be dumped. */
+/* The owner of /proc/PID does not say: it is root for who does not let itself be dumped. */
 static uint32_t read_user(uint32_t pid)
 {
 	unsigned int real = USER_UNKNOWN, effective = USER_UNKNOWN;

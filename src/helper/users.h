@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whose processes and files the helpers die of, or are stuck at. A user of whom that is so again and again is not
- * looked at any more, so that nobody else has to do without names for it. Root and who runs the tool always are.
+ * examined any more, so that nobody else has to do without names for it. Root and who runs the tool always are.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ enum { USERS_FAILURES_MAX = 3 };
 struct users *users_new(void);
 void users_free(struct users *users); /* may be NULL */
 
-/* Is told, once, of each user who is not looked at any more. */
+/* Is told, once, of each user who is not examined any more. */
 void users_on_barred(struct users *users, void (*on_barred)(void *data, uint32_t user), void *data);
 
 /*
@@ -29,6 +29,6 @@ uint32_t users_of(struct users *users, uint32_t pid);
 /* A helper was lost at something of theirs. False: theirs alone it is not to bear. */
 bool users_charge(struct users *users, uint32_t user);
 
-/* Nothing of theirs is looked at from now on, unless it always is. */
+/* Nothing of theirs is examined from now on, unless it always is. */
 void users_bar(struct users *users, uint32_t user);
 bool users_are_barred(const struct users *users, uint32_t user);

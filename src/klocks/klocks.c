@@ -19,7 +19,7 @@ enum {
 };
 
 /* What a wait has been added to. */
-struct told_wait {
+struct recorded_wait {
 	struct klock *klock; /* NULL: none */
 	struct klock_waiter *waiter;
 	struct klock_owner *owner; /* NULL: it had none, as the following */
@@ -30,7 +30,7 @@ struct told_wait {
 
 /* Of a thread: waits that were told as ones that last, and may yet be told to have ended. */
 struct lasting {
-	struct told_wait waits[LASTING_AT_ONCE];
+	struct recorded_wait waits[LASTING_AT_ONCE];
 };
 
 struct klocks {
@@ -41,7 +41,7 @@ struct klocks {
 	struct table *waiters, *paths, *owners; /* by hash, of all locks */
 	struct table *lastings;                 /* by thread */
 	struct klock **list;
-	size_t count, room;
+	size_t count, capacity;
 	struct klock *others[KINDS_MAX];
 	const char *kinds[KINDS_MAX]; /* from KLOCK_KINDS on: as the user calls them */
 	size_t kind_count;
@@ -85,7 +85,7 @@ static struct klock *add_row(struct klocks *klocks, uint64_t lock, enum klock_ki
 {
 	struct klock *klock = arena_alloc(klocks->arena, sizeof(*klock));
 
-	ARRAY_GROW(klocks->list, klocks->count, klocks->room, 64);
+	ARRAY_GROW(klocks->list, klocks->count, klocks->capacity, 64);
 	klock->lock = lock;
 	klock->kind = kind;
 	klocks->list[klocks->count++] = klock;
@@ -242,22 +242,22 @@ static void vote(struct klock_waiter *waiter, struct klock_path *path, double wa
 	}
 }
 
-static void add_to_path(struct told_wait *told, uint64_t waits, uint64_t wait_ns)
+static void add_to_path(struct recorded_wait *recorded, uint64_t waits, uint64_t wait_ns)
 {
-	if (!told->path)
+	if (!recorded->path)
 		return;
-	told->path->waits += told->weight * waits;
-	told->path->wait_ns += told->weight * wait_ns;
-	vote(told->waiter, told->path, told->weight * wait_ns);
+	recorded->path->waits += recorded->weight * waits;
+	recorded->path->wait_ns += recorded->weight * wait_ns;
+	vote(recorded->waiter, recorded->path, recorded->weight * wait_ns);
 }
 
-static void add_to_owner(struct klocks *klocks, struct told_wait *told, const struct ev_klock_wait *e)
+static void add_to_owner(struct klocks *klocks, struct recorded_wait *recorded, const struct ev_klock_wait *e)
 {
 	if (!e->owner && !(e->flags & KLOCK_HAS_READERS))
 		return;
-	told->owner = get_owner(klocks, told->klock, e->owner);
-	sum_add(&told->owner->sum, told->wait_ns);
-	told->owner->stack = e->owner_stack ? e->owner_stack : told->owner->stack;
+	recorded->owner = get_owner(klocks, recorded->klock, e->owner);
+	sum_add(&recorded->owner->sum, recorded->wait_ns);
+	recorded->owner->stack = e->owner_stack ? e->owner_stack : recorded->owner->stack;
 }
 
 /* Without what tracing took: whether the lock was free by then nobody knows. */
@@ -268,10 +268,10 @@ static uint64_t wait_of(const struct ev_klock_wait *e)
 	return e->header.time_ns > begin_ns ? e->header.time_ns - begin_ns : 0;
 }
 
-static struct told_wait add_wait(struct klocks *klocks, const struct ev_klock_wait *e, struct klock *klock)
+static struct recorded_wait add_wait(struct klocks *klocks, const struct ev_klock_wait *e, struct klock *klock)
 {
 	uint32_t thread = e->header.thread;
-	struct told_wait told = {
+	struct recorded_wait recorded = {
 		.klock = klock,
 		.begin_ns = e->begin_ns,
 		.wait_ns = wait_of(e),
@@ -280,15 +280,15 @@ static struct told_wait add_wait(struct klocks *klocks, const struct ev_klock_wa
 	};
 
 	klock->tracing_ns += e->tracing_ns;
-	sum_add(&klock->sum, told.wait_ns);
-	sum_add(&told.waiter->sum, told.wait_ns);
-	add_length(klock, told.wait_ns);
-	add_to_owner(klocks, &told, e);
+	sum_add(&klock->sum, recorded.wait_ns);
+	sum_add(&recorded.waiter->sum, recorded.wait_ns);
+	add_length(klock, recorded.wait_ns);
+	add_to_owner(klocks, &recorded, e);
 	if (e->flags & KLOCK_HAS_STACK)
-		told.path = get_path(klocks, klock, thread ? threads_get(klocks->threads, thread) : NULL, e->stack,
-				     e->header.time_ns);
-	add_to_path(&told, 1, told.wait_ns);
-	return told;
+		recorded.path = get_path(klocks, klock, thread ? threads_get(klocks->threads, thread) : NULL, e->stack,
+					 e->header.time_ns);
+	add_to_path(&recorded, 1, recorded.wait_ns);
+	return recorded;
 }
 
 static void grow_sum(struct klock_sum *sum, uint64_t wait_ns, uint64_t more_ns)
@@ -299,22 +299,23 @@ static void grow_sum(struct klock_sum *sum, uint64_t wait_ns, uint64_t more_ns)
 }
 
 /* What was told before has gone on. */
-static void grow(struct told_wait *told, uint64_t wait_ns)
+static void grow(struct recorded_wait *recorded, uint64_t wait_ns)
 {
-	uint64_t more_ns = wait_ns > told->wait_ns ? wait_ns - told->wait_ns : 0;
+	uint64_t more_ns = wait_ns > recorded->wait_ns ? wait_ns - recorded->wait_ns : 0;
 
-	wait_ns = told->wait_ns + more_ns;
-	grow_sum(&told->klock->sum, wait_ns, more_ns);
-	grow_sum(&told->waiter->sum, wait_ns, more_ns);
-	if (told->owner)
-		grow_sum(&told->owner->sum, wait_ns, more_ns);
-	add_to_path(told, 0, more_ns);
-	move_length(told->klock, told->wait_ns, wait_ns);
-	told->wait_ns = wait_ns;
+	wait_ns = recorded->wait_ns + more_ns;
+	grow_sum(&recorded->klock->sum, wait_ns, more_ns);
+	grow_sum(&recorded->waiter->sum, wait_ns, more_ns);
+	if (recorded->owner)
+		grow_sum(&recorded->owner->sum, wait_ns, more_ns);
+	add_to_path(recorded, 0, more_ns);
+	move_length(recorded->klock, recorded->wait_ns, wait_ns);
+	recorded->wait_ns = wait_ns;
 }
 
 /* The wait as it was told to last; NULL: it was not. */
-static struct told_wait *find_lasting(struct klocks *klocks, const struct ev_klock_wait *e, const struct klock *klock)
+static struct recorded_wait *find_lasting(struct klocks *klocks, const struct ev_klock_wait *e,
+					  const struct klock *klock)
 {
 	struct lasting *lasting = e->header.thread ? table_find(klocks->lastings, e->header.thread) : NULL;
 
@@ -324,11 +325,11 @@ static struct told_wait *find_lasting(struct klocks *klocks, const struct ev_klo
 	return NULL;
 }
 
-/* Where there is room for one more of the thread, or the one that began first: its end was lost. */
-static struct told_wait *get_lasting(struct klocks *klocks, uint32_t thread)
+/* Where there is space for one more of the thread, or the one that began first: its end was lost. */
+static struct recorded_wait *get_lasting(struct klocks *klocks, uint32_t thread)
 {
 	struct lasting *lasting = table_find(klocks->lastings, thread);
-	struct told_wait *first;
+	struct recorded_wait *first;
 
 	if (!lasting) {
 		if (table_count(klocks->lastings) >= LASTING_MAX)
@@ -354,7 +355,7 @@ static void on_wait(void *data, const struct ev_header *header)
 	bool lasts = e->flags & KLOCK_LASTS && header->thread;
 	struct klocks *klocks = data;
 	struct klock *klock = get_row(klocks, e->lock, kind);
-	struct told_wait *before = find_lasting(klocks, e, klock), told;
+	struct recorded_wait *before = find_lasting(klocks, e, klock), recorded;
 
 	klock->gave_up += (e->flags & KLOCK_GAVE_UP) != 0;
 	if (before) {
@@ -364,11 +365,11 @@ static void on_wait(void *data, const struct ev_header *header)
 			before->klock = NULL;
 		return;
 	}
-	told = add_wait(klocks, e, klock);
+	recorded = add_wait(klocks, e, klock);
 	before = lasts ? get_lasting(klocks, header->thread) : NULL;
 	if (!before)
 		return;
-	*before = told;
+	*before = recorded;
 	klock->lasting++;
 }
 

@@ -27,7 +27,7 @@ struct klock_facts {
 	uint16_t cpu;
 	enum klock_object object;
 	const char *process; /* the name of pid */
-	const char *cache;   /* empty: not known */
+	const char *cache;   /* empty: unknown */
 };
 
 struct klock_sum {
@@ -38,7 +38,7 @@ struct klock_sum {
 struct klock_path {
 	uint64_t stack;           /* 0: could not be read */
 	uint32_t pid, exec_count; /* address space of the user's frames */
-	uint64_t first_ns;        /* when it was met */
+	uint64_t first_ns;        /* when it was seen */
 	double waits, wait_ns;
 	struct klock_path *next; /* of the same lock */
 };
@@ -48,13 +48,13 @@ struct klock_holding {
 	uint64_t acquisitions;                /* also while nobody else wanted it */
 	uint64_t take_ns;                     /* from asking for it to having it, spinning included */
 	uint64_t holds, hold_ns, max_hold_ns; /* that ended */
-	uint64_t caller;                      /* a return address in the kernel of who took it first; 0: not known */
+	uint64_t caller;                      /* a return address in the kernel of who took it first; 0: unknown */
 };
 
 /* Who waited: a thread, or what interrupts did while they had its CPU. */
 struct klock_waiter {
 	uint32_t thread; /* number; 0: not traced */
-	uint32_t tid;    /* 0, with thread 0: all that found no room */
+	uint32_t tid;    /* 0, with thread 0: all that found no space */
 	enum wake_context context;
 	struct klock_sum sum;
 	struct klock_path *path; /* of those it waited in, one of the heaviest; NULL: none is known */
@@ -66,13 +66,13 @@ struct klock_waiter {
 struct klock_owner {
 	uint32_t tid;         /* 0: readers, or nobody that is known */
 	struct klock_sum sum; /* of these waits */
-	uint64_t stack;       /* where the owner was, once when it did not run; 0: not known */
+	uint64_t stack;       /* where the owner was, once when it did not run; 0: unknown */
 	struct klock_owner *next;
 };
 
 /* A lock, taken in one way. */
 struct klock {
-	uint64_t lock;        /* 0: all that found no room */
+	uint64_t lock;        /* 0: all that found no space */
 	enum klock_kind kind; /* or a number from KLOCK_KINDS on: klocks_kind_name() */
 	struct klock_holding holding;
 	struct klock_sum sum;      /* of waits that have ended, and of those that have not until now */

@@ -10,7 +10,7 @@
 struct command_output;
 struct inheritance;
 
-/* Changes what the command is going to inherit. 0 or a negative errno, after having said so. */
+/* Changes what the command is going to inherit. 0 or a negative errno, after a message. */
 int command_output_open(struct inheritance *inheritance, struct command_output **out);
 void command_output_close(struct command_output *output);
 

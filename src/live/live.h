@@ -21,7 +21,7 @@ struct live_options {
 	int output_fd;                 /* what it writes can be read here; -1: nothing */
 };
 
-/* Takes the terminal. 0, or a negative errno after having said why not. */
+/* Takes the terminal. 0, or a negative errno after a message. */
 int live_open(const struct live_options *options, struct live **out);
 
 /* Gives the terminal back. */

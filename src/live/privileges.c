@@ -59,7 +59,7 @@ static bool may_write_all(const struct settings *settings)
 	return true;
 }
 
-/* Functions of programs: probes are set as files are met. */
+/* Functions of programs: probes are set as files are seen. */
 static bool sets_probes(const struct settings *settings)
 {
 	return settings->kernel.follows_hosts || span_specs_have(&settings->spans, SPAN_OF_FUNCTION);

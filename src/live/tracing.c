@@ -28,7 +28,7 @@
 #include "live/privileges.h"
 #include "show/show.h"
 #include "view/status.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 
 enum {
 	OWN_FDS = 3,
@@ -327,7 +327,7 @@ int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 	const struct tracing_watch *watch = tracing->watch;
 	struct pollfd poll_fds[OWN_FDS + TRACING_WATCH_MAX] = {
 		{ .fd = tracing->signal_fd, .events = POLLIN },
-		{ .fd = kernel_bell_fd(tracing->kernel), .events = POLLIN },
+		{ .fd = kernel_doorbell_fd(tracing->kernel), .events = POLLIN },
 		{ .fd = symbols_poll_fd(tracing->engine.symbols), .events = POLLIN },
 	};
 	size_t watch_count = watch ? watch->count : 0;
@@ -445,9 +445,10 @@ bool tracing_is_target_gone(const struct tracing *tracing)
 
 static bool has_odd(const struct tracing *tracing)
 {
-	const struct untold *untold = tracing->engine.untold;
+	const struct missing_wakeups *missing = tracing->engine.missing;
 
-	return untold_count(untold, UNTOLD_CHANGE, UNTOLD_ODD) || untold_count(untold, UNTOLD_WAKER, UNTOLD_ODD);
+	return missing_wakeups_count(missing, MISSING_CHANGE, MISSING_ODD) ||
+	       missing_wakeups_count(missing, MISSING_WAKER, MISSING_ODD);
 }
 
 /*

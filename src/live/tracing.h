@@ -21,7 +21,7 @@ struct pause;
 struct pollfd;
 struct tracing;
 
-/* Tests the outputs, loads and attaches. 0, or a negative errno after having said why not. */
+/* Tests the outputs, loads and attaches. 0, or a negative errno after a message. */
 int tracing_open(const struct settings *settings, struct tracing **out);
 void tracing_close(struct tracing *tracing);
 
@@ -42,7 +42,7 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids);
 
 /*
  * The target runs and is traced: from here on its trace, if there is to be one, is in place of what the file held.
- * 0, or a negative errno after having said why not.
+ * 0, or a negative errno after a message.
  */
 int tracing_begin_trace(struct tracing *tracing);
 

@@ -110,7 +110,7 @@ static void put_suspension(const struct tracing *tracing, struct text *notes)
 	text_put_bytes(notes, "", 1);
 }
 
-/* Sentences for the user that only tracing knows of, with a NUL behind each. */
+/* Sentences for the user that only tracing knows of, with a NUL after each. */
 static void put_notes(struct tracing *tracing, struct text *notes)
 {
 	const char *note = kernel_sampling_note(tracing->kernel);
@@ -195,8 +195,8 @@ static void name_all(struct tracing *tracing)
 	findings_free(find(tracing, &input));
 }
 
-/* As pinch check tells its size. */
-static void tell_written(const struct settings *settings, const struct trace_writer_counts *counts)
+/* As pinch check gives its size. */
+static void report_written(const struct settings *settings, const struct trace_writer_counts *counts)
 {
 	const char *path = settings->trace_path;
 	struct text text = { 0 };
@@ -225,7 +225,7 @@ static int end_recording(struct tracing *tracing, const struct report *report)
 	text_fini(&notes);
 	err = recorder_finish(tracing->recorder, &counts);
 	if (!err && !tracing->settings->is_quiet)
-		tell_written(tracing->settings, &counts);
+		report_written(tracing->settings, &counts);
 	return err;
 }
 

@@ -22,7 +22,7 @@ struct option_spec {
 struct command {
 	const char *name, *usage, *summary, *description;
 	const struct option_spec *const *options; /* lists, the last one NULL */
-	bool is_privileged;                /* it looks at this machine, and keeps what capabilities the binary has */
+	bool is_privileged;                /* it examines this machine, and keeps what capabilities the binary has */
 	bool has_command;                  /* the first argument may be one to run, whose options are its own */
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name; exit status */
 };

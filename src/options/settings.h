@@ -83,7 +83,7 @@ struct settings {
 	struct pid_list targets;
 	bool has_target;
 	struct time_range range;         /* of all that have range_options */
-	struct thread_words threads;     /* the same but for dump */
+	struct thread_words threads;     /* the same except for dump */
 	struct thread_words processes;   /* graph and critical-path */
 	struct dump_options dump;        /* dump only */
 	struct graph_settings graph;     /* graph, critical-path and compare */
@@ -96,7 +96,7 @@ void settings_fini(struct settings *settings);
 
 /*
  * Reads the options in argv[1..]. 0 and the index of the first other argument in *rest, or
- * -EINVAL or what a setter returned, after having said what is wrong.
+ * -EINVAL or what a setter returned, after a message.
  */
 int settings_parse(struct settings *settings, const struct command *command, int argc, char **argv, int *rest);
 

@@ -13,7 +13,7 @@
 #include "options/settings.h"
 #include "query/thread_words.h"
 #include "query/trace_states.h"
-#include "session/outside.h"
+#include "session/external_threads.h"
 #include "session/threads.h"
 #include "states/states.h"
 
@@ -58,7 +58,7 @@ static bool is_wanted(struct choice *choice, uint32_t number)
 	bool is_named = choice->words->count && table_find(choice->wanted, number);
 
 	if (!choice->words->count && !choice->processes->count)
-		return !thread_is_outside(number);
+		return !thread_is_external(number);
 	if (choice->processes->count && is_in_process(choice, threads_get(choice->all, number)))
 		is_named = true;
 	return is_named;
@@ -71,7 +71,7 @@ static void choose(void *data, uint32_t number)
 
 	if (!is_wanted(choice, number))
 		return;
-	ARRAY_GROW(chosen->numbers, chosen->count, chosen->room, 64);
+	ARRAY_GROW(chosen->numbers, chosen->count, chosen->capacity, 64);
 	chosen->numbers[chosen->count++] = number;
 }
 

@@ -10,7 +10,7 @@ struct trace_states;
 
 struct chosen_threads {
 	uint32_t *numbers;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /* 0, or -ENOENT after having said which word names none. */

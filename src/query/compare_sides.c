@@ -17,7 +17,7 @@
 #include "states/states.h"
 #include "view/trace/comparison_view.h"
 
-/* Of more executions than that, as many are looked at, evenly apart in time. */
+/* Of more executions than that, as many are examined, evenly apart in time. */
 enum { EXECUTIONS_MAX = 200000, GRAPHS_MAX = 2000 };
 
 /* --- Sources ---------------------------------------------------------------------------------- */

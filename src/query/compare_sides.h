@@ -22,7 +22,7 @@ struct compare_source {
 	bool is_whole;                /* from the beginning of a command to its end */
 };
 
-/* 0, or a negative errno after having said what is wrong. The caller closes it in either case. */
+/* 0, or a negative errno after a message. The caller closes it in either case. */
 int compare_source_open(struct compare_source *source, const char *path, const struct settings *settings,
 			const struct fold_rules *fold);
 void compare_source_close(struct compare_source *source);
@@ -34,7 +34,7 @@ struct compare_grouping {
 	struct comparison_outlier *outliers;
 };
 
-/* The fast executions of a trace against the slow ones. 0, or a negative errno after having said why not. */
+/* The fast executions of a trace against the slow ones. 0, or a negative errno after a message. */
 int compare_executions(struct comparison *comparison, struct compare_source *source, const struct settings *settings,
 		       struct compare_grouping *out);
 void compare_grouping_fini(struct compare_grouping *grouping);

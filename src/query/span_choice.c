@@ -118,7 +118,7 @@ static int narrow(const char *path, const struct trace_states *all, struct setti
 	part->range.to_ns = execution->end_ns - first_ns;
 	chosen->numbers = xcalloc(1, sizeof(*chosen->numbers));
 	chosen->numbers[0] = execution->thread;
-	chosen->count = chosen->room = 1;
+	chosen->count = chosen->capacity = 1;
 	return 0;
 }
 

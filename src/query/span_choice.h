@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which part of a trace is looked at: that of an execution, or what --from, --to and --thread say. */
+/* Which part of a trace is examined: that of an execution, or what --from, --to and --thread say. */
 #pragma once
 
 struct chosen_threads;

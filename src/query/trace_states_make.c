@@ -132,7 +132,7 @@ static bool is_description(const struct ev_header *header)
 }
 
 /* Of a large trace it takes a while. */
-static void tell_progress(const struct making *making, const struct trace_reader *trace, bool is_over)
+static void report_progress(const struct making *making, const struct trace_reader *trace, bool is_over)
 {
 	size_t count;
 
@@ -147,7 +147,7 @@ static void tell_progress(const struct making *making, const struct trace_reader
 }
 
 /* Once: later queries read what is made here. */
-static void tell_left_out(const struct trace_reader *trace)
+static void report_left_out(const struct trace_reader *trace)
 {
 	struct text left_out = { 0 };
 
@@ -164,7 +164,7 @@ static int take_events(struct making *making, struct trace_reader *trace, struct
 
 	while ((got = trace_reader_next(trace, &header))) {
 		if (!(++events % EVENTS_A_STEP))
-			tell_progress(making, trace, false);
+			report_progress(making, trace, false);
 		if (!(events % EVENTS_A_PAUSE))
 			pause_take_if_due(making->pause);
 		if (making->is_cancelled && *making->is_cancelled)
@@ -180,9 +180,9 @@ static int take_events(struct making *making, struct trace_reader *trace, struct
 			trace_writer_event(making->writer, header);
 	}
 	if (events >= EVENTS_A_STEP)
-		tell_progress(making, trace, true);
+		report_progress(making, trace, true);
 	if (!making->pause)
-		tell_left_out(trace);
+		report_left_out(trace);
 	return 0;
 }
 

@@ -163,7 +163,7 @@ static bool is_states(int directory, const char *name, struct stat *status)
 	       !fstatat(directory, name, status, AT_SYMLINK_NOFOLLOW) && S_ISREG(status->st_mode);
 }
 
-/* The oldest go until the rest has room. */
+/* The oldest go until the rest has space. */
 static void trim(int directory, struct cached *list, size_t count)
 {
 	uint64_t total_bytes = 0;

@@ -2,7 +2,7 @@
 /*
  * What pinch has found, ready to be shown: ranked, named, grouped. Views read it and
  * compute nothing. Strings that a traced program chose are as it wrote them: views escape.
- * The report owns all it points to. A key tells the same thing in all reports of a run.
+ * The report owns all it points to. A key gives the same thing in all reports of a run.
  * Its structs are described in .def files, a line a member; a count that is no list's is of what its name says.
  *
  * Owns: what a report consists of; it computes nothing.
@@ -22,7 +22,7 @@ struct report_device {
 	uint32_t major, minor;
 };
 
-/* How many of a row's threads were in a state, in the mean over a part of the time traced. */
+/* How many of a row's threads were in a state, on average over a part of the time traced. */
 struct report_strip_part {
 	float running, runnable, blocked;
 };

@@ -14,7 +14,7 @@
 /* A change that an old reader of the JSON would not understand raises it. */
 enum { REPORT_SCHEMA = 2 };
 
-/* What a value is. In JSON all are numbers but for those that say so. */
+/* What a value is. In JSON all are numbers except for those that say so. */
 enum report_kind {
 	REPORT_NS,        /* uint64_t */
 	REPORT_SIGNED_NS, /* int64_t */

@@ -153,7 +153,7 @@ static bool is_tail_whole(const struct event_kind *kind, const char *event, size
 			return false;
 		at += bytes;
 	}
-	/* What ends itself may have room behind it. */
+	/* What ends itself may have space behind it. */
 	return at == size_bytes || (!end[-1].length_field_count && ends_itself(&end[-1]));
 }
 

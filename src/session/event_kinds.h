@@ -19,7 +19,7 @@ enum {
 
 enum field_kind { FIELD_UNSIGNED, FIELD_SIGNED, FIELD_CHAR };
 
-/* Whether an array is of strings with a NUL behind each, and how many these are. */
+/* Whether an array is of strings with a NUL after each, and how many these are. */
 enum field_strings { STRINGS_NONE, STRINGS_ANY, STRINGS_COUNT, STRINGS_BY_FIELD };
 
 enum field_meaning {
@@ -30,7 +30,7 @@ enum field_meaning {
 	MEANS_STACK,    /* stack.FRAMES; 0: none */
 	MEANS_FILE,     /* file.PATH or file.SOCKET; 0: none */
 	MEANS_KLOCK,    /* klock.LOCK */
-	MEANS_MOMENT,   /* ns of CLOCK_MONOTONIC, not behind the event itself; 0: not known */
+	MEANS_MOMENT,   /* ns of CLOCK_MONOTONIC, not behind the event itself; 0: unknown */
 	MEANS_DURATION, /* ns, of something that is in an account */
 };
 
@@ -45,7 +45,7 @@ struct event_field {
 	const char *name;
 	enum field_kind kind;
 	uint32_t width_bytes;  /* of one element */
-	uint32_t offset_bytes; /* in the event; of flexible arrays, which lie one behind the other: of the first one */
+	uint32_t offset_bytes; /* in the event; of flexible arrays, which lie one after the other: of the first one */
 	uint32_t count;        /* of a fixed array; else 0 */
 	bool is_flexible;      /* an array whose length the event says */
 	uint32_t length_field_count;

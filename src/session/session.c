@@ -43,7 +43,7 @@ struct entry {
 
 struct stream {
 	char *bytes;
-	size_t room;
+	size_t capacity;
 	size_t begin, end; /* what is in use */
 	size_t last;       /* where the last entry begins */
 };
@@ -70,7 +70,7 @@ struct session {
 	bool is_delivering;
 	/* Streams must not move under the event that is delivered: these wait for the end of that. */
 	char *held;
-	size_t held_bytes, held_room;
+	size_t held_bytes, held_capacity;
 	struct session_counts counts;
 };
 
@@ -123,29 +123,29 @@ static struct entry *entry_at(const struct stream *stream, size_t offset)
 }
 
 /*
- * Makes room at the end. Moves what is in use to the front only when that is at most half of
- * the room, so that each byte pays for its own move; gives memory back when a burst is over.
+ * Makes space at the end. Moves what is in use to the front only when that is at most half of
+ * the space, so that each byte pays for its own move; gives memory back when a burst is over.
  */
 static void stream_reserve(struct stream *stream, size_t size_bytes)
 {
 	size_t used = stream->end - stream->begin;
 	size_t wanted = used + size_bytes;
-	size_t room = stream->room;
+	size_t capacity = stream->capacity;
 
-	if (stream->room - stream->end >= size_bytes)
+	if (stream->capacity - stream->end >= size_bytes)
 		return;
 	if (used)
 		memmove(stream->bytes, stream->bytes + stream->begin, used);
 	stream->last -= stream->begin;
 	stream->begin = 0;
 	stream->end = used;
-	while (room < 2 * wanted || room < STREAM_BYTES_FIRST)
-		room = room ? room * 2 : STREAM_BYTES_FIRST;
-	while (room > STREAM_BYTES_FIRST && room >= (room > STREAM_BYTES_KEPT ? 4 : 16) * wanted)
-		room /= 2;
-	if (room != stream->room)
-		stream->bytes = xrealloc(stream->bytes, room, 1);
-	stream->room = room;
+	while (capacity < 2 * wanted || capacity < STREAM_BYTES_FIRST)
+		capacity = capacity ? capacity * 2 : STREAM_BYTES_FIRST;
+	while (capacity > STREAM_BYTES_FIRST && capacity >= (capacity > STREAM_BYTES_KEPT ? 4 : 16) * wanted)
+		capacity /= 2;
+	if (capacity != stream->capacity)
+		stream->bytes = xrealloc(stream->bytes, capacity, 1);
+	stream->capacity = capacity;
 }
 
 /* Where an event of this time belongs: behind all that are not later. */
@@ -201,9 +201,9 @@ static void hold(struct session *session, unsigned int stream, const void *event
 	size_t wanted = session->held_bytes + entry_bytes_of(size_bytes);
 
 	_Static_assert(sizeof(struct held) <= offsetof(struct entry, header), "an entry has room for it");
-	if (wanted > session->held_room) {
-		session->held_room = 2 * wanted;
-		session->held = xrealloc(session->held, session->held_room, 1);
+	if (wanted > session->held_capacity) {
+		session->held_capacity = 2 * wanted;
+		session->held = xrealloc(session->held, session->held_capacity, 1);
 	}
 	memcpy(session->held + session->held_bytes, &held, sizeof(held));
 	memcpy(session->held + session->held_bytes + sizeof(held), event, size_bytes);
@@ -232,7 +232,7 @@ static void put_held(struct session *session)
 	}
 	free(session->held);
 	session->held = NULL;
-	session->held_bytes = session->held_room = 0;
+	session->held_bytes = session->held_capacity = 0;
 }
 
 int session_push(struct session *session, unsigned int stream, const void *event, size_t size_bytes)
@@ -317,9 +317,9 @@ static void deliver(struct session *session, const struct ev_header *header)
 static void stream_empty(struct stream *stream)
 {
 	stream->begin = stream->end = stream->last = 0;
-	if (stream->room > STREAM_BYTES_KEPT) {
+	if (stream->capacity > STREAM_BYTES_KEPT) {
 		stream->bytes = xrealloc(stream->bytes, STREAM_BYTES_KEPT, 1);
-		stream->room = STREAM_BYTES_KEPT;
+		stream->capacity = STREAM_BYTES_KEPT;
 	}
 }
 

@@ -32,7 +32,7 @@ void session_free(struct session *session);
 void session_subscribe(struct session *session, const struct event_handler *handlers, void *data);
 
 /*
- * Copies one event of a stream. A stream is in time order but for neighbours that an
+ * Copies one event of a stream. A stream is in time order except for neighbours that an
  * interrupt swapped. -EBADMSG: unknown kind or wrong size, the event is counted and dropped.
  * -ENOSPC: the bound is reached; the caller must advance first. While others are delivered it
  * waits for the end of that, as if it came then.

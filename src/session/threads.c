@@ -6,15 +6,15 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "session/outside.h"
+#include "session/external_threads.h"
 
 /* So many that are not traced are known at a time. */
-enum { OUTSIDERS_MAX = 1 << 16 };
+enum { EXTERNALS_MAX = 1 << 16 };
 
 struct threads {
 	struct session *session;
 	struct table *by_number;
-	size_t outsider_count;
+	size_t external_count;
 };
 
 static void set_name(struct thread *thread, const char *name)
@@ -31,7 +31,7 @@ static void set_parent(struct threads *threads, struct thread *thread, uint32_t 
 {
 	const struct thread *parent;
 
-	if (thread_is_outside(parent_number) && !thread->is_outside)
+	if (thread_is_external(parent_number) && !thread->is_outside)
 		parent_number = 0;
 	parent = table_find(threads->by_number, parent_number);
 	thread->parent = parent_number;
@@ -110,7 +110,7 @@ static void on_switch(void *data, const struct ev_header *header)
 	struct threads *threads = data;
 	struct thread *thread;
 
-	if (e->state != SWITCH_DEAD || !thread_is_outside(header->thread))
+	if (e->state != SWITCH_DEAD || !thread_is_external(header->thread))
 		return;
 	thread = table_find(threads->by_number, header->thread);
 	if (thread)
@@ -146,7 +146,7 @@ void threads_free(struct threads *threads)
 }
 
 /* Those that are not traced, or of them those that have ended. */
-static void forget_outsiders(struct threads *threads, bool has_ended)
+static void forget_externals(struct threads *threads, bool has_ended)
 {
 	struct table *left = table_new();
 	struct thread *thread;
@@ -158,21 +158,21 @@ static void forget_outsiders(struct threads *threads, bool has_ended)
 			continue;
 		}
 		free(thread);
-		threads->outsider_count--;
+		threads->external_count--;
 	}
 	table_free(threads->by_number);
 	threads->by_number = left;
 }
 
-/* Makes room for one more. All go where damage hides their ends: who lives comes again. */
-static void add_outsider(struct threads *threads)
+/* Makes space for one more. All go where damage hides their ends: who lives comes again. */
+static void add_external(struct threads *threads)
 {
-	if (threads->outsider_count >= OUTSIDERS_MAX) {
-		forget_outsiders(threads, true);
-		if (threads->outsider_count > OUTSIDERS_MAX / 2)
-			forget_outsiders(threads, false);
+	if (threads->external_count >= EXTERNALS_MAX) {
+		forget_externals(threads, true);
+		if (threads->external_count > EXTERNALS_MAX / 2)
+			forget_externals(threads, false);
 	}
-	threads->outsider_count++;
+	threads->external_count++;
 }
 
 struct thread *threads_get(struct threads *threads, uint32_t number)
@@ -181,11 +181,11 @@ struct thread *threads_get(struct threads *threads, uint32_t number)
 
 	if (thread)
 		return thread;
-	if (thread_is_outside(number))
-		add_outsider(threads);
+	if (thread_is_external(number))
+		add_external(threads);
 	thread = xcalloc(1, sizeof(*thread));
 	thread->number = number;
-	thread->is_outside = thread_is_outside(number);
+	thread->is_outside = thread_is_external(number);
 	thread->born_ns = session_time_ns(threads->session);
 	table_put(threads->by_number, number, thread);
 	return thread;

@@ -6,6 +6,6 @@ struct compare_source;
 struct comparison_view;
 struct settings;
 
-/* sources: both traces; NULL: there is only one. 0, or a negative errno after having said what was not written. */
+/* sources: both traces; NULL: there is only one. 0, or a negative errno after a message. */
 int compare_html_write(const struct settings *settings, const struct comparison_view *view,
 		       const struct compare_source *sources);

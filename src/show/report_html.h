@@ -6,6 +6,6 @@ struct fold_rules;
 struct html;
 struct settings;
 
-/* What cannot be made is left out, after having said why. */
+/* What cannot be made is left out, after a message. */
 void report_html_add(struct html *html, const struct settings *settings, const char *trace_path,
 		     const struct fold_rules *fold);

@@ -13,10 +13,10 @@ struct trace_states;
 bool show_files_are_asked(const struct settings *settings);
 size_t show_files_path_count(const struct settings *settings);
 
-/* Whether they can be written at all. 0, or a negative errno after having said why not. */
+/* Whether they can be written at all. 0, or a negative errno after a message. */
 int show_files_check(const struct settings *settings);
 
-/* html: other parts of it; NULL: there are none. 0, or a negative errno after having said what was not written. */
+/* html: other parts of it; NULL: there are none. 0, or a negative errno after a message. */
 int show_files(const struct settings *settings, const struct report *report, struct html *html);
 
 /* Writes it to the file of --html. */

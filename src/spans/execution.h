@@ -20,5 +20,5 @@ struct execution {
 /* The caller owns the array. */
 struct executions {
 	struct execution *list; /* by their beginnings */
-	size_t count, room;
+	size_t count, capacity;
 };

@@ -19,7 +19,7 @@ enum {
 /* What a thread has begun of a span, and not ended: the innermost one last. */
 struct open_tasks {
 	uint32_t thread, span;
-	uint32_t count, room;
+	uint32_t count, capacity;
 	struct ev_span_begin *list;
 };
 
@@ -28,7 +28,7 @@ struct execution_log {
 	struct executions all;
 	struct table *stacks; /* struct open_tasks, by thread and span */
 	uint64_t *gaps;       /* when they were told */
-	size_t gap_count, gap_room;
+	size_t gap_count, gap_capacity;
 };
 
 static uint64_t stack_key(uint32_t thread, uint32_t span)
@@ -56,7 +56,7 @@ static void push(struct execution_log *log, struct open_tasks *stack, const stru
 		log->spans[stack->span].dropped++;
 		return;
 	}
-	ARRAY_GROW(stack->list, stack->count, stack->room, 2);
+	ARRAY_GROW(stack->list, stack->count, stack->capacity, 2);
 	stack->list[stack->count++] = *begin;
 }
 
@@ -82,7 +82,7 @@ static void add(struct execution_log *log, const struct open_tasks *stack, uint3
 		span->dropped++;
 		return;
 	}
-	ARRAY_GROW(all->list, all->count, all->room, 1024);
+	ARRAY_GROW(all->list, all->count, all->capacity, 1024);
 	all->list[all->count++] = (struct execution){
 		.thread = stack->thread,
 		.span = stack->span,
@@ -178,7 +178,7 @@ static void on_gap(void *data, const struct ev_header *header)
 
 	if (log->gap_count == GAPS_MAX)
 		return;
-	ARRAY_GROW(log->gaps, log->gap_count, log->gap_room, 16);
+	ARRAY_GROW(log->gaps, log->gap_count, log->gap_capacity, 16);
 	log->gaps[log->gap_count++] = header->time_ns;
 }
 

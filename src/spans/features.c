@@ -39,9 +39,9 @@ void features_of_states(struct states *states, const struct execution *execution
 
 /* The executions of one thread. */
 struct thread_executions {
-	size_t *list, count, room; /* of all, by their beginnings */
-	size_t next;               /* the first one that has not begun */
-	size_t *open, open_count;  /* those that last */
+	size_t *list, count, capacity; /* of all, by their beginnings */
+	size_t next;                   /* the first one that has not begun */
+	size_t *open, open_count;      /* those that last */
 };
 
 struct feature_counts {
@@ -59,10 +59,10 @@ static void add_execution(struct feature_counts *counts, size_t i)
 		thread = xcalloc(1, sizeof(*thread));
 		table_put(counts->threads, key, thread);
 	}
-	if (thread->count == thread->room) {
-		thread->room = thread->room ? 2 * thread->room : 4;
-		thread->list = xrealloc(thread->list, thread->room, sizeof(*thread->list));
-		thread->open = xrealloc(thread->open, thread->room, sizeof(*thread->open));
+	if (thread->count == thread->capacity) {
+		thread->capacity = thread->capacity ? 2 * thread->capacity : 4;
+		thread->list = xrealloc(thread->list, thread->capacity, sizeof(*thread->list));
+		thread->open = xrealloc(thread->open, thread->capacity, sizeof(*thread->open));
 	}
 	thread->list[thread->count++] = i;
 }

@@ -58,7 +58,7 @@ static void set_flags(struct effect *effect, const struct spin_value *result)
 	flags->offset = spin_value_is_number(result) && !result->offset;
 }
 
-/* Whether a condition holds: 0 or 1, or -1 when the flags are not known. */
+/* Whether a condition holds: 0 or 1, or -1 when the flags are unknown. */
 static int holds(const struct effect *effect)
 {
 	const struct spin_value *flags = &effect->state->at[SPIN_FLAGS];
@@ -454,7 +454,7 @@ uint8_t spin_effect_apply(struct spin_flow *flow, struct spin_state *state, int 
 	uint8_t ways = SPIN_BEHIND | SPIN_AT_TARGET;
 
 	flow->facts.visited |= SPIN_BIT(i);
-	flow->facts.met |= SPIN_BIT(i);
+	flow->facts.seen |= SPIN_BIT(i);
 	if (effect.step->has_place && kind != SPIN_IDLE && kind != SPIN_ADDRESS)
 		find_access(&effect);
 	effects[kind](&effect);

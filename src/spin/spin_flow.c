@@ -60,7 +60,7 @@ static bool is_mere_test(const struct spin_step *step)
 /*
  * Where ways meet, what is known of one is lost in what is known of all. Without optimisation they
  * meet to test together how each of them has decided, as those of && do. So if the step, further on
- * than *i, leads to such a test, and this state alone tells how that ends, goes on behind it: *i is
+ * than *i, leads to such a test, and this state alone says how that ends, goes on behind it: *i is
  * the branch then, and what follows is returned, perhaps nothing.
  */
 static spin_set pass_join(struct spin_flow *flow, struct spin_state *state, int *i, int step, bool *has_passed)
@@ -142,7 +142,7 @@ static void go_round(struct spin_flow *flow)
 	spin_set todo = SPIN_BIT(flow->body.head), storing = flow->facts.storing;
 
 	flow->facts = (struct spin_facts){
-		.met = flow->facts.met,
+		.seen = flow->facts.seen,
 		.attempts = flow->facts.attempts,
 	};
 	flow->has_state = flow->branches = flow->accesses = 0;
@@ -316,14 +316,14 @@ static void conclude(struct spin_flow *flow)
 
 static void find_joins(struct spin_flow *flow)
 {
-	spin_set met = 0;
+	spin_set seen = 0;
 
 	flow->joins = SPIN_BIT(flow->body.head);
 	for (spin_set rest = flow->body.steps; rest; rest &= rest - 1) {
 		spin_set next = spin_graph_next(flow->graph, spin_set_first(rest), SPIN_BEHIND | SPIN_AT_TARGET);
 
-		flow->joins |= next & met;
-		met |= next;
+		flow->joins |= next & seen;
+		seen |= next;
 	}
 }
 

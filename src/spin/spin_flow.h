@@ -16,7 +16,7 @@ struct spin_flow;
 struct spin_facts {
 	uint8_t ways[SPIN_STEPS_MAX];  /* how a step goes on where memory has not changed */
 	spin_set visited;              /* the steps of such turns, */
-	spin_set met;                  /* and of those that find it changed, too */
+	spin_set seen;                 /* and of those that find it changed, too */
 	spin_set storing;              /* write to memory but the function's own variables */
 	spin_set attempts;             /* atomic, and may change a word */
 	spin_set advancing;            /* of them: change it each time, as lock inc does */

@@ -13,7 +13,7 @@ struct exploration {
 };
 
 /*
- * The number of the step at an address, decoded if it was not met before; -1: there is none, or
+ * The number of the step at an address, decoded if it was not seen before; -1: there is none, or
  * SPIN_UNEXPLORED.
  */
 static int step_at(struct exploration *exploration, uint64_t address, int before)
@@ -47,7 +47,7 @@ bool spin_graph_explore(struct spin_graph *graph, struct spin_decoder *decoder, 
 	graph->count = 0;
 	if (step_at(&exploration, ip, -1) < 0)
 		return false;
-	/* Steps are numbered as they are met, so this is breadth first. */
+	/* Steps are numbered as they are seen, so this is breadth first. */
 	for (size_t i = 0; i < graph->count; i++) {
 		const struct spin_step *step = &graph->steps[i];
 

@@ -26,11 +26,11 @@ struct spin_graph {
 	struct spin_step steps[SPIN_STEPS_MAX]; /* the first is the one that was asked for */
 	int16_t behind[SPIN_STEPS_MAX];         /* what follows; -1: nothing; or SPIN_UNEXPLORED */
 	int16_t target[SPIN_STEPS_MAX];
-	int16_t before[SPIN_STEPS_MAX]; /* the step from which it was met */
+	int16_t before[SPIN_STEPS_MAX]; /* the step from which it was seen */
 	size_t count;
 };
 
-/* What has to be known of a code to explore it. */
+/* What has to be known about a code to explore it. */
 struct spin_code {
 	const uint8_t *bytes;
 	size_t size;

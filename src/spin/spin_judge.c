@@ -108,7 +108,7 @@ static bool key_of(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uin
 	return true;
 }
 
-/* NULL: nothing is known of the address. */
+/* NULL: nothing is known about the address. */
 static const struct answer *answer_of(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip)
 {
 	struct symbol_frame named = { 0 };

@@ -31,15 +31,15 @@ enum verdict {
 	IS_WORK,    /* it does something, and so does a loop around it */
 	IS_OUTSIDE, /* its turns do not pass the address, or cannot be followed */
 	IS_DELAY,   /* it counts, and waits for nobody */
-	IS_PAUSE,   /* it pauses, and what ends it is not known */
+	IS_PAUSE,   /* it pauses, and what ends it is unknown */
 	IS_SPIN,
 };
 
-/* What looking at a loop showed. */
+/* What examining a loop showed. */
 struct loop_traits {
 	struct spin_facts facts;
 	spin_set cycle; /* the steps of its turns that pass the address */
-	int branch;     /* where it waits; -1: not known */
+	int branch;     /* where it waits; -1: unknown */
 	bool is_retry;  /* its turns are over unless others write */
 };
 
@@ -221,7 +221,7 @@ static int find_branch(const struct spin_finder *finder, const struct loop_trait
 	return found;
 }
 
-/* A loop around the turns that were looked at, which does what they do not. */
+/* A loop around the turns that were examined, which does what they do not. */
 static const struct spin_facts *look_around(struct spin_finder *finder, const struct loop_traits *traits,
 					    const struct spin_body *loop)
 {
@@ -235,7 +235,7 @@ static const struct spin_facts *look_around(struct spin_finder *finder, const st
 	return facts;
 }
 
-/* Not all ways from the turns were explored: what they are part of is not known. */
+/* Not all ways from the turns were explored: what they are part of is unknown. */
 static bool is_open(const struct spin_graph *graph, spin_set cycle)
 {
 	for (; cycle; cycle &= cycle - 1) {
@@ -294,7 +294,7 @@ static bool look(struct spin_finder *finder, const struct spin_body *loop, struc
 		traits->cycle = spin_graph_cycle(graph, body.steps & facts->visited, facts->ways, 0);
 		traits->is_retry = !traits->cycle;
 		if (traits->is_retry)
-			traits->cycle = body.steps & facts->met;
+			traits->cycle = body.steps & facts->seen;
 		if (traits->cycle & facts->storing) {
 			body.steps &= ~facts->storing;
 		} else if (traits->cycle & SPIN_BIT(body.head)) {

@@ -11,7 +11,7 @@
  * only another thread can end it, or a counter that limits it. A `pause` in each turn says the same
  * in the programmer's words: then the turn need only call nothing and write to no memory.
  *
- * What follows. A retry is no wait: a compare-and-swap that expects what was just read fails only
+ * What follows. A retry is not a wait: a compare-and-swap that expects what was just read fails only
  * while others succeed, and so does a reader of a sequence lock. A loop that only counts waits for
  * nobody, unless it pauses, or is the back-off of a spin loop around it. A call ends it, unless the
  * function called gives the CPU away.
@@ -45,7 +45,7 @@ enum spin_kind {
 struct spin_loop {
 	uint64_t begin, end; /* of all its instructions; others may lie between */
 	enum spin_kind kind;
-	uint64_t reader;                  /* the instruction that reads what ends the wait; 0: not known */
+	uint64_t reader;                  /* the instruction that reads what ends the wait; 0: unknown */
 	char reads[SPIN_LOOP_TEXT_BYTES]; /* it: "lock cmpxchg dword ptr [rdi]"; or "" */
 	bool has_word;                    /* what it reads has a constant address: */
 	uint64_t word;                    /* this one, in the addresses of the code */

@@ -16,7 +16,7 @@ static void add_slot(struct spin_flow *flow, uint8_t base, int64_t offset, uint8
 		flow->slots[flow->slot_count++] = (struct spin_slot){ .base = base, .bytes = bytes, .offset = offset };
 }
 
-/* By rbp, those below it: others are arguments, or it is no frame pointer. */
+/* By rbp, those below it: others are arguments, or it is not a frame pointer. */
 void spin_memory_begin(struct spin_flow *flow, spin_set steps)
 {
 	flow->slot_count = 0;

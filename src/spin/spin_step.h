@@ -64,7 +64,7 @@ enum spin_control {
 	SPIN_NEXT,   /* goes on behind it */
 	SPIN_JUMP,   /* goes on at target */
 	SPIN_BRANCH, /* does either */
-	SPIN_STOP,   /* leaves the function, or where it goes is not known */
+	SPIN_STOP,   /* leaves the function, or where it goes is unknown */
 };
 
 enum spin_condition { SPIN_IF_EQUAL, SPIN_IF_NOT_EQUAL, SPIN_IF_COUNTED, SPIN_IF_OTHER };
@@ -88,7 +88,7 @@ enum { SPIN_OPERANDS_MAX = 3, SPIN_TEXT_BYTES = 96 };
 
 struct spin_step {
 	uint64_t address;
-	uint64_t target; /* of a jump, branch or call; 0: not known */
+	uint64_t target; /* of a jump, branch or call; 0: unknown */
 	enum spin_effect effect;
 	enum spin_control control;
 	enum spin_condition condition;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of a value as code goes along: a name for it, so that it is recognised, and what it
+ * What is known about a value as code goes along: a name for it, so that it is recognised, and what it
  * depends on. Places where values are kept have numbers below 64 (enum spin_location, then the
  * variables on the stack), so that sets of them are words.
  */
@@ -64,7 +64,7 @@ static inline bool spin_value_is_same(const struct spin_value *a, const struct s
 	return a->symbol == b->symbol && a->offset == b->offset && a->symbol >= SPIN_INITIAL;
 }
 
-/* What depends on both, in a way that is not known. */
+/* What depends on both, in a way that is unknown. */
 struct spin_value spin_value_both(const struct spin_value *a, const struct spin_value *b);
 
 /* A number that follows from both. */

@@ -35,7 +35,7 @@ struct fold_rules {
 	struct arena *arena;
 	struct table *verdicts; /* by a hash of both names; emptied when a rule is added */
 	struct rule *rules;     /* the last that matches wins: what came later overrides */
-	size_t count, room;
+	size_t count, buffer;
 };
 
 /* Names hold brackets and question marks, so that only the star is special. */
@@ -106,7 +106,7 @@ static int add_line(struct fold_rules *rules, char *line)
 		return -EINVAL;
 	if (rules->count == RULES_MAX)
 		return -E2BIG;
-	ARRAY_GROW(rules->rules, rules->count, rules->room, 128);
+	ARRAY_GROW(rules->rules, rules->count, rules->buffer, 128);
 	rules->rules[rules->count++] = (struct rule){
 		.label = arena_strdup(rules->arena, fields[0]),
 		.function = arena_strdup(rules->arena, fields[1]),
@@ -211,8 +211,8 @@ int fold_rules_add_file(struct fold_rules *rules, const char *path)
 
 int fold_rules_add_user(struct fold_rules *rules)
 {
-	char room[4096];
-	const char *path = user_file_find("PINCH_FOLD_RULES", "fold.rules", room, sizeof(room));
+	char buffer[4096];
+	const char *path = user_file_find("PINCH_FOLD_RULES", "fold.rules", buffer, sizeof(buffer));
 
 	return path ? fold_rules_add_file(rules, path) : 0;
 }

@@ -25,7 +25,7 @@ void stacks_free(struct stacks *stacks);
 struct stack_frame {
 	uint64_t address; /* with STACK_FRAME_MANAGED it is none, but names know it */
 	bool is_return;   /* the address follows a call; else the thread was just there */
-	bool is_guessed;  /* found by a frame pointer, for want of a table */
+	bool is_guessed;  /* found by a frame pointer, for lack of a table */
 };
 
 /* i counts from the innermost one, 0. */

@@ -82,7 +82,7 @@ void activities_free(struct activities *activities)
 	free(activities);
 }
 
-bool activities_are_told(const struct activities *activities)
+bool activities_are_recorded(const struct activities *activities)
 {
 	return activities->place_count;
 }

@@ -47,11 +47,11 @@ struct activities *activities_new(struct trace_reader *file);
 void activities_free(struct activities *activities);
 
 /* Whether the trace tells of any: without --system it does not. */
-bool activities_are_told(const struct activities *activities);
+bool activities_are_recorded(const struct activities *activities);
 
 /* Calls on_activity for each that has a part in [from_ns, to_ns), by their ends. */
 void activities_each(struct activities *activities, uint64_t from_ns, uint64_t to_ns,
 		     void (*on_activity)(void *data, const struct activity *activity), void *data);
 
-/* Who handles an interrupt, as /proc/interrupts says; NULL: not known. */
+/* Who handles an interrupt, as /proc/interrupts says; NULL: unknown. */
 const char *activities_interrupt_name(const struct activities *activities, uint32_t number);

@@ -29,7 +29,7 @@ static bool is_of_cpu(const struct open_block *open, const struct cpu_walk *walk
 	return open && walk->at < open->owner_count && open->owners[walk->at].cpu == walk->cpu;
 }
 
-/* The change that the walk has come to, up to the next one; what lies behind a gap's beginning is not known. */
+/* The change that the walk has come to, up to the next one; what lies behind a gap's beginning is unknown. */
 static struct cpu_state piece_of(const struct cpu_walk *walk, const struct open_block *open)
 {
 	const struct owner_change *change = &open->owners[walk->at];

@@ -18,13 +18,13 @@ struct edge {
 struct sweep {
 	struct disk_user *users;
 	uint32_t *open; /* requests of each user that are under way */
-	size_t user_count, user_room;
+	size_t user_count, user_capacity;
 	struct edge *edges;
-	size_t edge_count, edge_room;
+	size_t edge_count, edge_capacity;
 	uint64_t from_ns, to_ns;
 };
 
-/* The last one stands for all that there is no room for. */
+/* The last one stands for all that there is no space for. */
 static size_t user_of(struct sweep *sweep, const struct activity *activity)
 {
 	size_t i = 0;
@@ -38,7 +38,7 @@ static size_t user_of(struct sweep *sweep, const struct activity *activity)
 		sweep->users[USERS_MAX - 1].thread = sweep->users[USERS_MAX - 1].tid = 0;
 		return USERS_MAX - 1;
 	}
-	ARRAY_GROW(sweep->users, sweep->user_count, sweep->user_room, 16);
+	ARRAY_GROW(sweep->users, sweep->user_count, sweep->user_capacity, 16);
 	sweep->users[sweep->user_count] = (struct disk_user){
 		.thread = activity->thread,
 		.tid = activity->tid,
@@ -48,7 +48,7 @@ static size_t user_of(struct sweep *sweep, const struct activity *activity)
 
 static void add_edge(struct sweep *sweep, uint64_t time_ns, size_t user, bool is_end)
 {
-	ARRAY_GROW(sweep->edges, sweep->edge_count, sweep->edge_room, 32);
+	ARRAY_GROW(sweep->edges, sweep->edge_count, sweep->edge_capacity, 32);
 	sweep->edges[sweep->edge_count++] = (struct edge){ time_ns, user, is_end };
 }
 

@@ -10,7 +10,7 @@ enum { NESTED_MAX = 16 };
 
 struct gathered {
 	struct interruption *list;
-	size_t count, room;
+	size_t count, capacity;
 	uint64_t from_ns, to_ns;
 	uint32_t cpu;
 };
@@ -19,7 +19,7 @@ static void append(struct gathered *gathered, const struct interruption *part)
 {
 	if (part->begin_ns >= part->end_ns)
 		return;
-	ARRAY_GROW(gathered->list, gathered->count, gathered->room, 16);
+	ARRAY_GROW(gathered->list, gathered->count, gathered->capacity, 16);
 	gathered->list[gathered->count++] = *part;
 }
 
@@ -57,8 +57,8 @@ struct nest {
 	struct gathered out;
 };
 
-/* Tells what is innermost up to time_ns, and forgets what ends before. */
-static void tell_up_to(struct nest *nest, uint64_t time_ns)
+/* Says what is innermost up to time_ns, and forgets what ends before. */
+static void emit_up_to(struct nest *nest, uint64_t time_ns)
 {
 	while (nest->depth && nest->at_ns < time_ns) {
 		struct interruption part = nest->open[nest->depth - 1];
@@ -86,11 +86,11 @@ struct interruption *interruptions_of(struct activities *activities, uint32_t cp
 	if (gathered.count)
 		qsort(gathered.list, gathered.count, sizeof(*gathered.list), by_begin);
 	for (size_t i = 0; i < gathered.count; i++) {
-		tell_up_to(&nest, gathered.list[i].begin_ns);
+		emit_up_to(&nest, gathered.list[i].begin_ns);
 		if (nest.depth < NESTED_MAX)
 			nest.open[nest.depth++] = gathered.list[i];
 	}
-	tell_up_to(&nest, to_ns);
+	emit_up_to(&nest, to_ns);
 	free(gathered.list);
 	*count = nest.out.count;
 	return nest.out.list;

@@ -58,7 +58,7 @@ struct ownership {
 	struct open_block *open;
 	uint32_t *cpu_of; /* of the thread at a place: NO_CPU */
 	uint32_t *has;    /* on a CPU: the place of the thread plus 1 */
-	size_t room;
+	size_t capacity;
 };
 
 /* In the block from its beginning on at the earliest. */
@@ -68,7 +68,7 @@ static void change_owner(struct ownership *o, uint64_t since_ns, uint32_t cpu, u
 	struct open_block *open = o->open;
 	uint64_t first_ns = open->block.first_ns;
 
-	ARRAY_GROW(open->owners, open->owner_count, o->room, 1024);
+	ARRAY_GROW(open->owners, open->owner_count, o->capacity, 1024);
 	open->owners[open->owner_count++] = (struct owner_change){
 		since_ns > first_ns ? since_ns : first_ns, since_ns, cpu, thread, tid, is_known,
 	};

@@ -29,7 +29,7 @@ struct window {
 	struct cell *cells; /* by thread and index */
 	size_t cell_count;
 	struct share *shares; /* of the cells; each cell's end with one of 0 ns */
-	size_t share_count, share_room;
+	size_t share_count, share_capacity;
 };
 
 struct share_index {
@@ -102,13 +102,13 @@ static int compare_cells(const void *a, const void *b)
 
 static void add_share(struct window *window, uint8_t share, uint64_t ns)
 {
-	ARRAY_GROW(window->shares, window->share_count, window->share_room, 1024);
+	ARRAY_GROW(window->shares, window->share_count, window->share_capacity, 1024);
 	window->shares[window->share_count++] = (struct share){ share, ns };
 }
 
 static void read_cells(struct window *window, struct byte_cursor *cursor)
 {
-	size_t room = 0;
+	size_t capacity = 0;
 
 	while (byte_cursor_left(cursor)) {
 		struct cell cell = { .thread = byte_cursor_uleb(cursor) };
@@ -126,7 +126,7 @@ static void read_cells(struct window *window, struct byte_cursor *cursor)
 		add_share(window, 0, 0);
 		if (cursor->is_bad || cell.first >= SHARES || cell.last >= SHARES)
 			return;
-		ARRAY_GROW(window->cells, window->cell_count, room, 1024);
+		ARRAY_GROW(window->cells, window->cell_count, capacity, 1024);
 		window->cells[window->cell_count++] = cell;
 	}
 }
@@ -186,8 +186,8 @@ static bool steady_share(const struct window *window, size_t at, uint32_t thread
 	return true;
 }
 
-enum share_told share_index_add(struct share_index *index, unsigned int level, uint64_t cell, uint32_t thread,
-				uint64_t ns[SHARES])
+enum share_recorded share_index_add(struct share_index *index, unsigned int level, uint64_t cell, uint32_t thread,
+				    uint64_t ns[SHARES])
 {
 	unsigned int shift = SHARE_SHIFT + level;
 	struct cell wanted = { .thread = thread, .index = cell & ((1 << SHARE_WINDOW_SHIFT) - 1) };

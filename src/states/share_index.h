@@ -12,7 +12,7 @@
 struct share_index;
 struct trace_reader;
 
-enum share_told {
+enum share_recorded {
 	SHARE_NOT_KEPT, /* its states have to be gone through */
 	SHARE_ADDED,
 	SHARE_IS_ONE, /* nothing changed in it: what the thread did at its beginning, it did all the time */
@@ -22,5 +22,5 @@ struct share_index *share_index_new(struct trace_reader *file);
 void share_index_free(struct share_index *index);
 
 /* Adds a cell of a level, ns. */
-enum share_told share_index_add(struct share_index *index, unsigned int level, uint64_t cell, uint32_t thread,
-				uint64_t ns[SHARES]);
+enum share_recorded share_index_add(struct share_index *index, unsigned int level, uint64_t cell, uint32_t thread,
+				    uint64_t ns[SHARES]);

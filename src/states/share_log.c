@@ -39,7 +39,7 @@ struct share_log {
 	bool is_full; /* too many threads have had open cells */
 	uint64_t changes;
 	struct share_thread **open; /* those that have open cells */
-	size_t open_count, open_room;
+	size_t open_count, open_capacity;
 };
 
 static unsigned int shift_of(unsigned int level)
@@ -96,7 +96,7 @@ static struct share_cell *open_cell(struct share_log *log, struct share_thread *
 	if (thread->open & 1u << level)
 		return cell;
 	if (!thread->open) {
-		ARRAY_GROW(log->open, log->open_count, log->open_room, 64);
+		ARRAY_GROW(log->open, log->open_count, log->open_capacity, 64);
 		thread->place = log->open_count;
 		log->open[log->open_count++] = thread;
 	}
@@ -245,7 +245,7 @@ static unsigned int lowest_open(const struct share_log *log)
 
 static void bring_all_up_to(struct share_log *log, uint64_t end_ns, unsigned int levels)
 {
-	/* Who leaves the list gives its place to one that has been looked at. */
+	/* Who leaves the list gives its place to one that has been examined. */
 	for (size_t i = log->open_count; i-- > 0;)
 		if (log->open[i]->open & ((1u << levels) - 1))
 			bring_up_to(log, log->open[i], end_ns);

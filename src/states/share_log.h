@@ -20,7 +20,7 @@ enum {
 	SHARE_WINDOW_SHIFT = 8, /* cells that a chunk covers, as a power of two */
 };
 
-/* What is kept of a thread. Begins zeroed, but for its number. */
+/* What is kept of a thread. Begins zeroed, except for its number. */
 struct share_thread {
 	uint32_t number;
 	uint8_t share; /* what it has been doing */

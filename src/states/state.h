@@ -20,7 +20,7 @@ enum state_kind {
 
 /* Why a thread is runnable. */
 enum ready_why {
-	READY_UNTOLD, /* the record was lost, or it was found so */
+	READY_UNKNOWN, /* the record was lost, or it was found so */
 	READY_BORN,
 	READY_WOKEN,
 	READY_PREEMPTED,
@@ -30,7 +30,7 @@ enum ready_why {
 /* What there is to say of a state. Fields that mean nothing are 0. */
 struct state_value {
 	uint64_t object;             /* BLOCKED: what it waits for; woken: of the waker's system call */
-	uint64_t stack;              /* where it blocked, or where the waker was; 0: not known */
+	uint64_t stack;              /* where it blocked, or where the waker was; 0: unknown */
 	uint32_t thread, tid;        /* woken: by whom; thread: its number, 0: not traced */
 	uint16_t syscall, operation; /* BLOCKED: its own; woken: the waker's */
 	uint8_t why;                 /* BLOCKED: enum wait_cause; RUNNABLE: enum ready_why */

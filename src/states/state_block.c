@@ -287,8 +287,8 @@ static struct state_value get_value(struct byte_cursor *cursor)
 	return value;
 }
 
-/* Each but the first ones takes so many bytes at least: what cannot be there is not made room for. */
-static void *room_for(struct byte_cursor *cursor, size_t *count, size_t size_bytes, size_t first_count,
+/* Each but the first ones takes so many bytes at least: what cannot be there is not made space for. */
+static void *grow_for(struct byte_cursor *cursor, size_t *count, size_t size_bytes, size_t first_count,
 		      size_t least_bytes)
 {
 	if (*count > first_count + byte_cursor_left(cursor) / least_bytes) {
@@ -330,14 +330,14 @@ static void get_head(struct open_columns *columns, struct state_block *block)
 	block->record_count = byte_cursor_uleb(cursor);
 	if (!block->value_count || block->last_ns < block->first_ns)
 		byte_cursor_fail(cursor);
-	block->values = room_for(cursor, &block->value_count, sizeof(*block->values), 1, VALUE_BYTES_MIN);
+	block->values = grow_for(cursor, &block->value_count, sizeof(*block->values), 1, VALUE_BYTES_MIN);
 	for (size_t i = 1; i < block->value_count; i++)
 		block->values[i] = get_value(cursor);
-	block->threads = room_for(cursor, &block->thread_count, sizeof(*block->threads), 0, ORIGIN_BYTES_MIN);
+	block->threads = grow_for(cursor, &block->thread_count, sizeof(*block->threads), 0, ORIGIN_BYTES_MIN);
 	get_origins(cursor, block, block->threads, block->thread_count);
-	block->owners = room_for(cursor, &block->owner_count, sizeof(*block->owners), 0, ORIGIN_BYTES_MIN);
+	block->owners = grow_for(cursor, &block->owner_count, sizeof(*block->owners), 0, ORIGIN_BYTES_MIN);
 	get_origins(cursor, block, block->owners, block->owner_count);
-	block->records = room_for(ops, &block->record_count, sizeof(*block->records), 0, 1);
+	block->records = grow_for(ops, &block->record_count, sizeof(*block->records), 0, 1);
 }
 
 static uint64_t get_time(struct open_columns *columns, const struct follower *f, unsigned int op)

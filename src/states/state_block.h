@@ -16,8 +16,8 @@ struct state_columns;
 struct text;
 
 enum state_record_kind {
-	RECORD_END,      /* the thread is no more, or nothing is known of it */
-	RECORD_RUNNING,  /* value: the CPU, or CPUS_MAX: not known */
+	RECORD_END,      /* the thread is no more, or nothing is known about it */
+	RECORD_RUNNING,  /* value: the CPU, or CPUS_MAX: unknown */
 	RECORD_SPINNING, /* the same */
 	RECORD_RUNNABLE, /* value: a struct state_value */
 	RECORD_BLOCKED,  /* the same */
@@ -52,7 +52,7 @@ static inline bool state_has_value(uint8_t record)
 	return record == RECORD_RUNNABLE || record == RECORD_BLOCKED || record == RECORD_WOKEN;
 }
 
-/* A CPU has nobody; or somebody whom nothing tells. */
+/* A CPU has nobody; or somebody whom nothing says. */
 enum { OWNER_IDLE = 0, OWNER_UNKNOWN = UINT32_MAX };
 
 struct state_record {

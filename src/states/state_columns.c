@@ -8,12 +8,12 @@
 
 #include "base/memory.h"
 
-enum { ZSTD_LEVEL = 1, BYTES_MAX = 64 << 20 /* of all */, ROOM_FIRST = 4096 };
+enum { ZSTD_LEVEL = 1, BYTES_MAX = 64 << 20 /* of all */, CAPACITY_FIRST = 4096 };
 
 void column_grow(struct column *column)
 {
-	column->room = column->room ? 2 * column->room : ROOM_FIRST;
-	column->bytes = xrealloc(column->bytes, column->room, 1);
+	column->capacity = column->capacity ? 2 * column->capacity : CAPACITY_FIRST;
+	column->bytes = xrealloc(column->bytes, column->capacity, 1);
 }
 
 /* A column as it is, when packing gains nothing. */
@@ -25,9 +25,9 @@ static void pack(ZSTD_CCtx *zstd, const struct column *column, struct text *out,
 		text_put_bytes(out, "\0", 2);
 		return;
 	}
-	if (packed->room < bound) {
+	if (packed->capacity < bound) {
 		packed->bytes = xrealloc(packed->bytes, bound, 1);
-		packed->room = bound;
+		packed->capacity = bound;
 	}
 	if (zstd)
 		size_bytes = ZSTD_compressCCtx(zstd, packed->bytes, bound, column->bytes, column->length, ZSTD_LEVEL);

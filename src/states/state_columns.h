@@ -29,7 +29,7 @@ enum state_column {
 
 struct column {
 	uint8_t *bytes;
-	size_t length, room;
+	size_t length, capacity;
 };
 
 struct state_columns {
@@ -45,7 +45,7 @@ static inline uint8_t *column_end(struct state_columns *columns, enum state_colu
 	enum { NUMBER_BYTES_MAX = 10 };
 	struct column *column = &columns->of[number];
 
-	if (column->room - column->length < NUMBER_BYTES_MAX)
+	if (column->capacity - column->length < NUMBER_BYTES_MAX)
 		column_grow(column);
 	return column->bytes + column->length;
 }
@@ -85,7 +85,7 @@ void state_columns_fini(struct state_columns *columns);
 /* The same for a reader. */
 struct open_columns {
 	struct byte_cursor of[COLUMNS];
-	uint8_t *bytes; /* of all, one behind the other */
+	uint8_t *bytes; /* of all, one after the other */
 };
 
 /* -EBADMSG: they make no sense. Else the caller frees them. */

@@ -19,7 +19,7 @@ void state_gaps_add(struct state_gaps *gaps, uint64_t begin_ns, uint64_t end_ns)
 		if (last->end_ns > end_ns)
 			end_ns = last->end_ns;
 	}
-	ARRAY_GROW(gaps->gaps, gaps->count, gaps->room, 16);
+	ARRAY_GROW(gaps->gaps, gaps->count, gaps->capacity, 16);
 	gaps->gaps[gaps->count++] = (struct state_gap){ begin_ns, end_ns };
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When records were lost. What a thread did is not known from the beginning of a gap to the first that
+ * When records were lost. What a thread did is unknown from the beginning of a gap to the first that
  * is told of it after the gap's end: a wake-up may be missing, so it must not look like a wait.
  */
 #pragma once
@@ -14,7 +14,7 @@ struct state_gap {
 
 struct state_gaps {
 	struct state_gap *gaps; /* in time order, apart from each other */
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /* The struct begins zeroed. When there are too many, the last one grows. */

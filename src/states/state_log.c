@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "session/outside.h"
+#include "session/external_threads.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "states/share_log.h"
@@ -66,9 +66,9 @@ struct state_log {
 	struct logged *recent[RECENT]; /* by number: spares most look-ups */
 	struct logged **threads;       /* by their places; those that died in this block, too */
 	struct state_origin *origins;  /* the same, when the block began */
-	size_t thread_count, thread_room;
+	size_t thread_count, thread_capacity;
 	struct state_record *records;
-	size_t record_count, record_room;
+	size_t record_count, record_capacity;
 	struct state_values values;
 	struct cpu_owner owners[CPUS_MAX];
 	struct state_origin *first_owners; /* when the block began */
@@ -196,7 +196,7 @@ static struct state_record *add_record(struct state_log *log, uint64_t time_ns, 
 {
 	struct state_record *record;
 
-	ARRAY_GROW(log->records, log->record_count, log->record_room, RECORDS);
+	ARRAY_GROW(log->records, log->record_count, log->record_capacity, RECORDS);
 	/* What came late keeps the order. */
 	if (time_ns > log->now_ns)
 		log->now_ns = time_ns;
@@ -223,10 +223,10 @@ static struct logged *add_thread(struct state_log *log, uint32_t number)
 
 	thread->number = thread->shares.number = number;
 	thread->record = NO_RECORD;
-	if (log->thread_count == log->thread_room) {
-		log->thread_room = log->thread_room ? 2 * log->thread_room : 64;
-		log->threads = xrealloc(log->threads, log->thread_room, sizeof(*log->threads));
-		log->origins = xrealloc(log->origins, log->thread_room, sizeof(*log->origins));
+	if (log->thread_count == log->thread_capacity) {
+		log->thread_capacity = log->thread_capacity ? 2 * log->thread_capacity : 64;
+		log->threads = xrealloc(log->threads, log->thread_capacity, sizeof(*log->threads));
+		log->origins = xrealloc(log->origins, log->thread_capacity, sizeof(*log->origins));
 	}
 	thread->place = log->thread_count;
 	log->threads[log->thread_count] = thread;
@@ -274,7 +274,7 @@ static struct state_value wait_value(const struct state_log *log, const struct t
 	logged->facts = wait_facts_of(e ? e : &nothing);
 	logged->cause = CAUSE_OTHER;
 	/* Threads of the kernel have no calls and no faults, and whether one is such is not told of it. */
-	if (e && !(thread_is_outside(thread->number) && e->syscall == SYSCALL_NONE))
+	if (e && !(thread_is_external(thread->number) && e->syscall == SYSCALL_NONE))
 		logged->cause = wait_cause_of(&logged->facts, file_of(log, &logged->facts));
 	return (struct state_value){
 		.object = logged->facts.object,
@@ -305,7 +305,7 @@ static struct state_value waker_value(const struct state_log *log, const struct 
 static struct state_value ready_value(const struct state_log *log, const struct logged *logged,
 				      const struct state_change *change)
 {
-	struct state_value value = { .why = READY_UNTOLD };
+	struct state_value value = { .why = READY_UNKNOWN };
 
 	if (change->wake)
 		return waker_value(log, logged, change->wake);
@@ -319,7 +319,7 @@ static struct state_value ready_value(const struct state_log *log, const struct 
 }
 
 /* The stack of the wait that the thread is in, or was in last, turns out to be this. */
-static void tell_stack(struct state_log *log, const struct thread *thread, struct logged *logged, uint64_t stack)
+static void emit_stack(struct state_log *log, const struct thread *thread, struct logged *logged, uint64_t stack)
 {
 	uint32_t value;
 
@@ -366,7 +366,7 @@ static void on_change(void *data, const struct state_change *change)
 	if (kind == RECORD_RUNNABLE && logged->kind == kind && !logged->is_unsure && !change->out && !change->wake)
 		return; /* it spins no longer, which shows when it runs */
 	if (change->wake && change->wake->flags & WAKE_HAS_WAIT_STACK)
-		tell_stack(log, change->thread, logged, change->wake->wait_stack);
+		emit_stack(log, change->thread, logged, change->wake->wait_stack);
 	if (change->time_ns > log->now_ns)
 		log->now_ns = change->time_ns;
 	if (kind == RECORD_BLOCKED) {
@@ -424,7 +424,7 @@ static void correct_owner(struct state_log *log, uint16_t cpu, uint32_t tid, uin
 			log->first_owners[i].value = tid;
 }
 
-static void make_room_for_cpu(struct state_log *log, uint16_t cpu)
+static void make_space_for_cpu(struct state_log *log, uint16_t cpu)
 {
 	if (cpu < log->cpu_count)
 		return;
@@ -451,7 +451,7 @@ static void on_switch(void *data, const struct ev_header *header)
 		correct_owner(log, e->cpu, e->value, header->time_ns);
 	if (e->next || (owner->is_known && owner->owner == next))
 		return;
-	make_room_for_cpu(log, e->cpu);
+	make_space_for_cpu(log, e->cpu);
 	*owner = (struct cpu_owner){ .owner = next, .record = log->record_count, .is_known = true };
 	add_record(log, header->time_ns, RECORD_OWNER, e->cpu, next);
 	owner->since_ns = log->now_ns;
@@ -473,7 +473,7 @@ static void on_waits(void *data, const struct ev_header *header)
 	struct logged *logged = header->thread ? table_find(log->by_number, header->thread) : NULL;
 
 	if (logged)
-		tell_stack(log, threads_get(log->options.threads, header->thread), logged, e->stack);
+		emit_stack(log, threads_get(log->options.threads, header->thread), logged, e->stack);
 }
 
 static void on_gap(void *data, const struct ev_header *header)

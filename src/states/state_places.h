@@ -14,6 +14,6 @@ struct state_places {
 /* The struct begins zeroed. block is above the one added before. */
 void state_places_add(struct state_places *places, uint32_t block);
 
-/* Puts them as a chunk TRACE_CHUNK_STATE_PLACES has them: a thread's, one behind the other. */
+/* Puts them as a chunk TRACE_CHUNK_STATE_PLACES has them: a thread's, one after the other. */
 void state_places_put(const struct state_places *places, uint32_t thread, struct text *out);
 void state_places_fini(struct state_places *places);

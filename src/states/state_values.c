@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-enum { ROOM_FIRST = 1024 };
+enum { CAPACITY_FIRST = 1024 };
 
 /* The slot that has the value, or a free one for it. */
 static uint32_t *slot_of(const struct state_values *values, const struct state_value *value)
@@ -24,12 +24,12 @@ static uint32_t *slot_of(const struct state_values *values, const struct state_v
 
 static void grow(struct state_values *values)
 {
-	values->room = values->room ? 2 * values->room : ROOM_FIRST;
-	values->values = xrealloc(values->values, values->room, sizeof(*values->values));
+	values->capacity = values->capacity ? 2 * values->capacity : CAPACITY_FIRST;
+	values->values = xrealloc(values->values, values->capacity, sizeof(*values->values));
 	if (!values->count)
 		values->values[values->count++] = (struct state_value){ 0 };
 	free(values->slots);
-	values->slot_count = 2 * values->room;
+	values->slot_count = 2 * values->capacity;
 	values->slots = xcalloc(values->slot_count, sizeof(*values->slots));
 	for (size_t i = 1; i < values->count; i++)
 		*slot_of(values, &values->values[i]) = i;
@@ -39,7 +39,7 @@ uint32_t state_values_add(struct state_values *values, const struct state_value 
 {
 	uint32_t *slot;
 
-	if (values->count == values->room)
+	if (values->count == values->capacity)
 		grow(values);
 	slot = slot_of(values, value);
 	if (!*slot) {
@@ -51,7 +51,7 @@ uint32_t state_values_add(struct state_values *values, const struct state_value 
 
 void state_values_clear(struct state_values *values)
 {
-	if (!values->room)
+	if (!values->capacity)
 		return;
 	memset(values->slots, 0, values->slot_count * sizeof(*values->slots));
 	values->count = 1;

@@ -9,7 +9,7 @@
 
 struct state_values {
 	struct state_value *values; /* [0] is all zeros */
-	size_t count, room;
+	size_t count, capacity;
 	uint32_t *slots; /* places in values, 0: free; as many as a power of two */
 	size_t slot_count;
 };

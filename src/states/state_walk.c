@@ -57,14 +57,14 @@ static struct state_value end_of_wait(struct states *states, uint32_t thread, st
 {
 	const struct open_block *open;
 	const struct state_record *record = find_record(states, thread, &place, &open);
-	uint8_t telling = RECORD_RUNNABLE;
+	uint8_t emission = RECORD_RUNNABLE;
 
 	if (record && (record->kind == RECORD_RUNNING || record->kind == RECORD_SPINNING)) {
 		place.at++;
 		record = find_record(states, thread, &place, &open);
-		telling = RECORD_WOKEN;
+		emission = RECORD_WOKEN;
 	}
-	if (record && record->kind == telling)
+	if (record && record->kind == emission)
 		return value_of(open, record->value, waker_of(open, record));
 	return (struct state_value){ 0 };
 }
@@ -137,7 +137,7 @@ static bool take_state(struct state_walk *walk, struct state *out)
 	return true;
 }
 
-/* What lies behind the beginning of a gap that touches the state is not known. */
+/* What lies behind the beginning of a gap that touches the state is unknown. */
 static void cut_at_gap(struct state_walk *walk, struct state *state)
 {
 	const struct state_gap *gap = state_gaps_after(states_gaps(walk->states), state->begin_ns);
@@ -185,7 +185,7 @@ void states_walk(struct states *states, uint32_t thread, uint64_t from_ns, uint6
 	place = open ? open_block_find(open, thread) : NO_THREAD;
 	if (place != NO_THREAD)
 		walk->at = last_record(open, place, from_ns);
-	else /* It does not live yet, or any more: the block in which it is born is not looked at for nothing. */
+	else /* It does not live yet, or any more: the block in which it is born is not examined for nothing. */
 		walk->is_over = states_block_begin_ns(states, states_next_block(states, thread, walk->block)) >= to_ns;
 }
 

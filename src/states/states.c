@@ -39,7 +39,7 @@ struct states {
 	uint8_t *lists;
 	size_t lists_bytes;
 	struct changes *changes; /* by thread, and for one thread by block */
-	size_t change_count, change_room, listed;
+	size_t change_count, change_capacity, listed;
 	struct state_gaps gaps;
 	struct share_index *shares;
 	struct activities *activities;
@@ -72,7 +72,7 @@ static int find_blocks(struct states *states)
 
 static void add_changes(struct states *states, uint32_t thread, uint32_t count, size_t at)
 {
-	ARRAY_GROW(states->changes, states->change_count, states->change_room, 256);
+	ARRAY_GROW(states->changes, states->change_count, states->change_capacity, 256);
 	states->changes[states->change_count++] = (struct changes){ thread, count, at, NULL };
 }
 
@@ -191,7 +191,7 @@ uint64_t states_end_ns(const struct states *states)
 	return states->block_count ? states->blocks[states->block_count - 1].last_ns : 0;
 }
 
-uint64_t states_told_until_ns(const struct states *states)
+uint64_t states_known_until_ns(const struct states *states)
 {
 	size_t count;
 	const struct trace_place *places = trace_reader_places(states->file, &count);
@@ -282,7 +282,7 @@ const struct open_block *states_block(struct states *states, size_t number)
 			return open;
 		}
 	}
-	/* Each query comes here again: it would be unpacked in vain each time. */
+	/* Each query comes here again: it would be unpacked without effect each time. */
 	if (number >= states->block_count || states->blocks[number].is_damaged)
 		return NULL;
 	open = least_used(states);

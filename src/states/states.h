@@ -34,7 +34,7 @@ uint64_t states_end_ns(const struct states *states);
 uint64_t states_next_block_ns(const struct states *states, uint64_t time_ns);
 
 /* The end of the trace: a thread whose last state ends earlier had come to its own. */
-uint64_t states_told_until_ns(const struct states *states);
+uint64_t states_known_until_ns(const struct states *states);
 
 /* Calls on_thread for the number of each thread that has a state, in their order. */
 void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread), void *data);

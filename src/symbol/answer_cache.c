@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A file is a header, an index sorted by key, and the answers, as the worker sends them. It is
- * mapped, and an answer looked at when somebody asks for it.
+ * mapped, and an answer examined when somebody asks for it.
  */
 #include "symbol/answer_cache.h"
 
@@ -49,7 +49,7 @@ struct index_entry {
 	uint32_t size_bytes;
 };
 
-/* What is known of a module's places. */
+/* What is known about a module's places. */
 struct cached {
 	const struct module *module;
 	struct sources_answer sources;
@@ -149,7 +149,7 @@ static void open_file(const struct answer_cache *cache, struct cached *cached)
 	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
 	    status.st_size >= (off_t)sizeof(struct header) && status.st_size <= FILE_BYTES_MAX &&
 	    status.st_size % 8 == 0) {
-		/* Whoever writes it anew makes another file. */
+		/* Whoever writes it again makes another file. */
 		file = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (file != MAP_FAILED && is_whole(file, status.st_size) &&
 		    !memcmp(&((struct header *)file)->sources, &cached->sources, sizeof(cached->sources))) {
@@ -304,8 +304,8 @@ static size_t collect(const struct cached *cached, struct kept *kept)
 
 static char *make_file(const struct cached *cached, size_t *file_bytes)
 {
-	size_t room = cached->added_count + (cached->file ? cached->file->count : 0);
-	struct kept *kept = xcalloc(room, sizeof(*kept));
+	size_t capacity = cached->added_count + (cached->file ? cached->file->count : 0);
+	struct kept *kept = xcalloc(capacity, sizeof(*kept));
 	size_t count = collect(cached, kept), at;
 	struct index_entry *index;
 	struct header *header;

@@ -3,7 +3,7 @@
  * Answers of earlier runs, on disk, in $XDG_CACHE_HOME/pinch or ~/.cache/pinch: a file for each file that
  * answers are about, as it is and with its debug files as they are: by their device, inode, size, times and
  * contents. Answers are kept only if root or this user made all of these, and only whole ones, with lines or
- * types; what is missing today may be installed tomorrow. Files are written anew and renamed, so that several
+ * types; what is missing today may be installed tomorrow. Files are written again and renamed, so that several
  * runs do not disturb each other; one that is damaged counts as empty. Without a directory of our own
  * nothing is kept.
  */

@@ -56,10 +56,10 @@ int asker_ask(struct asker *asker, struct module *module, bool wants_debug, aske
 		err = question(data, asker->worker, module, has_debug, &flags);
 		if (err != -ECHILD && err != -EDQUOT)
 			break;
-		module->is_too_dear = err == -EDQUOT;
+		module->is_over_budget = err == -EDQUOT;
 		module->failure_count = has_debug ? 1 : MODULE_FAILURES_MAX;
 	}
-	/* A trace that does not tell may tell of other places. */
+	/* A trace that does not say may tell of other places. */
 	if (err && err != -ENODATA && !module_has_failed(module))
 		note_error(asker, module, err);
 	if (!err)

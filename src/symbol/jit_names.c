@@ -31,7 +31,7 @@ struct jit_names {
 	struct worker *worker;
 	struct notes *notes;
 	struct table *spaces;
-	bool has_noted_room;
+	bool has_space_noted;
 };
 
 struct jit_names *jit_names_new(struct opener *opener, struct worker *worker, struct notes *notes)
@@ -101,7 +101,7 @@ static void note(struct jit_names *names, struct jit_space *space, int err)
 	if (!err || err == space->noted_err)
 		return;
 	space->noted_err = err;
-	space->is_given_up |= err == -EACCES; /* with all that is the user's, of which a note tells */
+	space->is_given_up |= err == -EACCES; /* with all that is the user's, of which a note says */
 	if (err == -ETIMEDOUT || err == -ECHILD || err == -EDQUOT) {
 		notes_add(names->notes, "the JIT symbol file of process %u cannot be read, or took too long to read",
 			  pid);
@@ -113,7 +113,7 @@ static void note(struct jit_names *names, struct jit_space *space, int err)
 	else if (err == -EKEYREJECTED)
 		notes_add(names->notes, "other users can write to the JIT symbol file of process %u: it is not used",
 			  pid);
-	else if (err == -ENOSPC && !names->has_noted_room)
+	else if (err == -ENOSPC && !names->has_space_noted)
 		notes_add(names->notes,
 			  "too many processes of one user have JIT symbol files: the oldest ones, such as process %u, "
 			  "have no names",
@@ -121,7 +121,7 @@ static void note(struct jit_names *names, struct jit_space *space, int err)
 	else if (err == -E2BIG)
 		notes_add(names->notes,
 			  "the JIT symbol file of process %u is too large: only some of its names are shown", pid);
-	names->has_noted_room |= err == -ENOSPC;
+	names->has_space_noted |= err == -ENOSPC;
 }
 
 static void on_read(void *data, uint32_t number, int err)

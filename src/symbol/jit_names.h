@@ -24,7 +24,7 @@ void jit_names_forget(struct jit_names *names, uint32_t space);
 bool jit_names_has(const struct jit_names *names, uint32_t space);
 
 /*
- * Looks an address of a space up. pid, unless 0: the process lives, and its file is looked at
+ * Looks an address of a space up. pid, unless 0: the process lives, and its file is examined
  * again from time to time.
  */
 bool jit_names_find(struct jit_names *names, uint32_t space, uint32_t pid, uint64_t address, char *name,

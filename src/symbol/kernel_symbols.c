@@ -12,7 +12,7 @@
 enum {
 	FUNCTIONS_MAX = 1 << 22,
 	MODULES_MAX = 1024,
-	LAST_BYTES_MAX = 64 << 10, /* of the last function, whose end nothing tells */
+	LAST_BYTES_MAX = 64 << 10, /* of the last function, whose end nothing says */
 };
 
 struct function {
@@ -25,9 +25,9 @@ struct function {
 struct kernel_symbols {
 	FILE *file;                 /* NULL: it has been read */
 	struct function *functions; /* sorted by start, the best known name last */
-	size_t count, room;
+	size_t count, capacity;
 	char *names;
-	size_t names_bytes, names_room;
+	size_t names_bytes, names_capacity;
 	char *modules[MODULES_MAX];
 	size_t module_count;
 };
@@ -49,9 +49,9 @@ static uint32_t put_name(struct kernel_symbols *symbols, const char *name)
 	size_t size_bytes = strlen(name) + 1;
 	uint32_t at = symbols->names_bytes;
 
-	if (size_bytes > symbols->names_room - symbols->names_bytes) {
-		symbols->names_room = symbols->names_room * 2 + (1 << 16);
-		symbols->names = xrealloc(symbols->names, symbols->names_room, 1);
+	if (size_bytes > symbols->names_capacity - symbols->names_bytes) {
+		symbols->names_capacity = symbols->names_capacity * 2 + (1 << 16);
+		symbols->names = xrealloc(symbols->names, symbols->names_capacity, 1);
 	}
 	memcpy(symbols->names + at, name, size_bytes);
 	symbols->names_bytes += size_bytes;
@@ -78,7 +78,7 @@ static void add_line(struct kernel_symbols *symbols, char *line)
 	if (*end || !start || !*name || (tolower(*type) != 't' && tolower(*type) != 'w') ||
 	    symbols->count == FUNCTIONS_MAX)
 		return;
-	ARRAY_GROW(symbols->functions, symbols->count, symbols->room, 4096);
+	ARRAY_GROW(symbols->functions, symbols->count, symbols->capacity, 4096);
 	symbols->functions[symbols->count++] = (struct function){
 		.start = start,
 		.name = put_name(symbols, name),
@@ -109,12 +109,12 @@ struct kernel_symbols *kernel_symbols_new(const char *path)
 
 static void read_all(struct kernel_symbols *symbols)
 {
-	size_t room = 0;
+	size_t capacity = 0;
 	char *line = NULL;
 
 	if (!symbols->file)
 		return;
-	while (getline(&line, &room, symbols->file) > 0)
+	while (getline(&line, &capacity, symbols->file) > 0)
 		add_line(symbols, line);
 	free(line);
 	fclose(symbols->file);

@@ -23,7 +23,7 @@ static const uint64_t reread_ns = 1000000000ull;
 
 struct process {
 	uint64_t read_ns; /* when its maps file was last read */
-	bool is_cut;      /* it has mapped more than is looked at */
+	bool is_cut;      /* it has mapped more than is examined */
 };
 
 struct mapped_files {
@@ -80,7 +80,7 @@ static void on_map(void *data, const struct ev_header *header)
 		keep_jit_names(files, e->pid);
 }
 
-/* Looks like one that is mapped, but for its kind. */
+/* Looks like one that is mapped, except for its kind. */
 static void on_found(void *data, const struct ev_header *header)
 {
 	const struct ev_space_map *e = (const struct ev_space_map *)header;
@@ -200,7 +200,7 @@ struct reading {
 };
 
 /* What is read is an event like others: whoever has no process gets it nevertheless. */
-static void tell(void *data, const struct file_mapping *mapping)
+static void emit(void *data, const struct file_mapping *mapping)
 {
 	const struct reading *reading = data;
 	struct session *session = reading->files->session;
@@ -231,7 +231,7 @@ int mapped_files_add(struct mapped_files *files, uint32_t pid)
 
 	if (process)
 		process->read_ns = clock_ns();
-	err = opener_read_maps(files->opener, pid, tell, &reading);
+	err = opener_read_maps(files->opener, pid, emit, &reading);
 	if (err != -E2BIG)
 		return err;
 	process = process_get(files, pid);

@@ -19,7 +19,7 @@ struct names {
 	struct arena *arena;
 	struct table *table;
 	size_t bytes_max, bytes_left;
-	struct notes *notes; /* NULL once they know that there is no room */
+	struct notes *notes; /* NULL once they know that there is no space */
 };
 
 struct names *names_new(size_t bytes_max, struct notes *notes)

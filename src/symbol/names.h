@@ -12,7 +12,7 @@ struct names *names_new(size_t bytes_max, struct notes *notes);
 void names_free(struct names *names);
 
 /*
- * The kept copy of a string; NULL when there is no room for it, and of NULL and of nothing. Equal
+ * The kept copy of a string; NULL when there is no space for it, and of NULL and of nothing. Equal
  * strings have one address.
  */
 const char *names_get(struct names *names, const char *string);

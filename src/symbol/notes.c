@@ -17,8 +17,8 @@ enum {
 	/* What no answer says, kept along with the answers' flags. */
 	MODULE_FAILED_LINES = 1 << 17,
 	MODULE_FAILED = 1 << 18,
-	MODULE_TOO_DEAR_LINES = 1 << 19,
-	MODULE_TOO_DEAR = 1 << 20,
+	MODULE_LINES_OVER_BUDGET = 1 << 19,
+	MODULE_OVER_BUDGET = 1 << 20,
 };
 
 struct notes {
@@ -79,12 +79,12 @@ static const struct {
 	uint32_t flag;
 	const char *format;
 } sentences[] = {
-	{ MODULE_TOO_DEAR, "the time limit for files of the owner of %s is used up: its functions are shown as "
-			   "offsets" },
+	{ MODULE_OVER_BUDGET, "the time limit for files of the owner of %s is used up: its functions are shown as "
+			      "offsets" },
 	{ MODULE_FAILED, "%s cannot be read safely: its functions are shown as offsets" },
 	{ ANSWER_NOT_ELF, "%s is not a readable program file: code in it is shown as offsets" },
-	{ MODULE_TOO_DEAR_LINES, "the time limit for files of the owner of %s is used up: its source lines are not "
-				 "shown" },
+	{ MODULE_LINES_OVER_BUDGET, "the time limit for files of the owner of %s is used up: its source lines are not "
+				    "shown" },
 	{ MODULE_FAILED_LINES, "the debug information of %s cannot be read safely: its source lines are not shown" },
 	{ ANSWER_BAD_LINES,
 	  "the debug information of %s is broken, or too large when decompressed: its source lines are not shown" },
@@ -117,8 +117,8 @@ static uint32_t failure_of(const struct module *module)
 	if (!module->failure_count)
 		return 0;
 	if (module_has_failed(module))
-		return module->is_too_dear ? MODULE_TOO_DEAR : MODULE_FAILED;
-	return module->is_too_dear ? MODULE_TOO_DEAR_LINES : MODULE_FAILED_LINES;
+		return module->is_over_budget ? MODULE_OVER_BUDGET : MODULE_FAILED;
+	return module->is_over_budget ? MODULE_LINES_OVER_BUDGET : MODULE_FAILED_LINES;
 }
 
 void notes_add_module(struct notes *notes, struct module *module)

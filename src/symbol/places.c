@@ -25,7 +25,7 @@ struct places {
 	struct answer_cache *cache; /* NULL: none */
 	struct arena *arena;
 	struct table *table;   /* by module and offset */
-	struct place *scratch; /* with room for SYMBOL_INLINE_MAX frames */
+	struct place *scratch; /* with space for SYMBOL_INLINE_MAX frames */
 };
 
 struct places *places_new(struct asker *asker, struct names *names)

@@ -16,9 +16,9 @@ struct module;
 struct names;
 struct places;
 
-/* What is known of a place in a module. */
+/* What is known about a place in a module. */
 struct place {
-	uint64_t function_offset;     /* ~0: not known */
+	uint64_t function_offset;     /* ~0: unknown */
 	uint32_t count;               /* 0: nothing but the offset */
 	bool has_lines;               /* they were asked for */
 	struct symbol_frame frames[]; /* offset and module are the caller's to fill in */

@@ -140,9 +140,9 @@ static void hand_out(struct python_codes *codes, const struct python_question *q
 		     const struct python_answer *answer)
 {
 	uint32_t data_bytes = answer->function_bytes + answer->file_bytes + answer->table_bytes;
-	struct ev_space_python_code *told = xcalloc(1, sizeof(*told) + data_bytes);
+	struct ev_space_python_code *recorded = xcalloc(1, sizeof(*recorded) + data_bytes);
 
-	*told = (struct ev_space_python_code){
+	*recorded = (struct ev_space_python_code){
 		.header = { .time_ns = session_time_ns(codes->session),
 			    .subsys = TRACE_SUBSYS_SPACE,
 			    .event = TRACE_EVENT_SPACE_PYTHON_CODE },
@@ -154,9 +154,9 @@ static void hand_out(struct python_codes *codes, const struct python_question *q
 		.file_bytes = answer->file_bytes,
 		.table_bytes = answer->table_bytes,
 	};
-	memcpy(told->function, answer->data, data_bytes);
-	session_hand_out(codes->session, &told->header);
-	free(told);
+	memcpy(recorded->function, answer->data, data_bytes);
+	session_hand_out(codes->session, &recorded->header);
+	free(recorded);
 }
 
 /* Of what is all a user's, a note tells already. */

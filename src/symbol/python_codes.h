@@ -24,8 +24,8 @@ struct python_codes *python_codes_new(struct session *session, struct worker *wo
 void python_codes_free(struct python_codes *codes);
 
 /*
- * A process in this space runs the code of a managed frame (STACK_FRAME_MANAGED): has it looked at. The
- * memory of a code object that is gone can be another's: one that was seen is looked at again after a second.
+ * A process in this space runs the code of a managed frame (STACK_FRAME_MANAGED): has it examined. The
+ * memory of a code object that is gone can be another's: one that was seen is examined again after a second.
  * What is new is handed out as an event, which python_codes_add() should get.
  */
 void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space, uint64_t time_ns,
@@ -36,7 +36,7 @@ void python_codes_add(struct python_codes *codes, uint32_t space, const struct e
 
 struct python_place {
 	const char *function, *file; /* file may be NULL */
-	uint32_t line, first_line;   /* 0: not known */
+	uint32_t line, first_line;   /* 0: unknown */
 	uint64_t hash;               /* of function, file and first line */
 };
 

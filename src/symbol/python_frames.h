@@ -27,12 +27,12 @@ void python_frames_free(struct python_frames *frames);
 /* Looks at the session's stacks, and at their processes; threads tell whose they are. */
 void python_frames_follow(struct python_frames *frames, struct threads *threads);
 
-/* Always fills in *frame; without a function when that is not known. */
+/* Always fills in *frame; without a function when that is unknown. */
 void python_frames_resolve(const struct python_frames *frames, uint32_t pid, uint64_t time_ns, uint64_t managed,
 			   struct symbol_frame *frame);
 
 /*
- * What is equal for equal lines, or functions, in all processes; false when it is not known. Then
+ * What is equal for equal lines, or functions, in all processes; false when it is unknown. Then
  * *space says in which space the managed frame is what it is.
  */
 bool python_frames_place(const struct python_frames *frames, uint32_t pid, uint64_t time_ns, uint64_t managed,

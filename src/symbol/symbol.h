@@ -27,7 +27,7 @@ struct symbols *symbols_new(struct session *session);
 void symbols_free(struct symbols *symbols);
 
 /*
- * From now on the stacks of the session are looked at, for what an interpreter runs is only known
+ * From now on the stacks of the session are examined, for what an interpreter runs is only known
  * as long as its process lives. Borrows threads, which tell whose stack it is.
  */
 void symbols_follow_stacks(struct symbols *symbols, struct threads *threads);
@@ -114,14 +114,14 @@ void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame);
 
 /*
- * Puts what lies at an offset (bytes) of a type of the running kernel into name; -errno: that is not known.
+ * Puts what lies at an offset (bytes) of a type of the running kernel into name; -errno: that is unknown.
  */
-typedef int symbol_member_fn(void *data, const char *type, uint32_t offset, char *name, uint32_t room_bytes);
+typedef int symbol_member_fn(void *data, const char *type, uint32_t offset, char *name, uint32_t capacity_bytes);
 
 /* Who is asked of the kernel's types; without it, what a recording says of them is all that is known. */
 void symbols_set_kernel_types(struct symbols *symbols, symbol_member_fn *member, void *data);
 
-/* What lies at an offset of a type of the kernel, "mmap_lock"; NULL: it is not known. */
+/* What lies at an offset of a type of the kernel, "mmap_lock"; NULL: it is unknown. */
 const char *symbols_kernel_member(struct symbols *symbols, const char *type, uint32_t offset);
 
 /*
@@ -174,7 +174,7 @@ int symbols_find_functions(struct symbols *symbols, const struct symbol_open_fil
 /*
  * What is the same for equal code in different processes: *module names the file (by build-id,
  * or device and inode), *offset the place in it. With whole_function the start of the
- * function that holds the address, which costs its symbol table only; where that does not tell,
+ * function that holds the address, which costs its symbol table only; where that does not say,
  * the address's own place. Of a return address, pass the byte before it. -ENOENT when
  * nothing is mapped there.
  */

@@ -5,7 +5,7 @@
  * fixed part, header aside, that are not as expected; these words; and, if its kind is flexible, a
  * varint, the bytes of the rest, and these. Expected are the first eight words of the event before it in
  * the same slot, which its kind and thread choose, and zeros behind them. A word is the place in which it
- * was met last, or, if another one was met there since, PLACES and the word itself.
+ * was seen last, or, if another one was seen there since, PLACES and the word itself.
  */
 #include "trace/event_code.h"
 
@@ -29,7 +29,7 @@ enum {
 	FRAME_BYTES_MAX = 5 * VARINT_BYTES_MAX,
 	HEAD_BYTES_MAX = FRAME_BYTES_MAX + WORDS_MAX * WORD_BYTES_MAX,
 	TAIL_BYTES_MAX = 1 << 20,
-	ROOM_FIRST = 64 << 10,
+	CAPACITY_FIRST = 64 << 10,
 };
 
 /* What both sides know of the events before. */
@@ -74,7 +74,7 @@ void event_forms_here(struct event_forms *forms)
 
 struct event_encoder {
 	uint8_t *bytes;
-	size_t size_bytes, room;
+	size_t size_bytes, capacity;
 	uint64_t time_ns;
 	struct past past;
 };
@@ -107,11 +107,11 @@ const void *event_encoder_bytes(const struct event_encoder *encoder, size_t *siz
 
 static void reserve(struct event_encoder *encoder, size_t size_bytes)
 {
-	if (encoder->room - encoder->size_bytes >= size_bytes)
+	if (encoder->capacity - encoder->size_bytes >= size_bytes)
 		return;
-	while (encoder->room - encoder->size_bytes < size_bytes)
-		encoder->room = encoder->room ? 2 * encoder->room : ROOM_FIRST;
-	encoder->bytes = xrealloc(encoder->bytes, encoder->room, 1);
+	while (encoder->capacity - encoder->size_bytes < size_bytes)
+		encoder->capacity = encoder->capacity ? 2 * encoder->capacity : CAPACITY_FIRST;
+	encoder->bytes = xrealloc(encoder->bytes, encoder->capacity, 1);
 }
 
 static uint8_t *put_varint(uint8_t *at, uint64_t value)
@@ -187,10 +187,10 @@ struct event_decoder {
 	bool is_in_last;
 	uint64_t time_ns;
 	struct past past;
-	struct ev_header *event; /* with room for any fixed part */
-	size_t room;
+	struct ev_header *event; /* with space for any fixed part */
+	size_t capacity;
 	struct ev_header *stored; /* an event that is not as this version knows it */
-	size_t stored_room;
+	size_t stored_capacity;
 	uint64_t unknown_count;
 };
 
@@ -199,8 +199,8 @@ struct event_decoder *event_decoder_new(const struct event_forms *forms)
 	struct event_decoder *decoder = xcalloc(1, sizeof(*decoder));
 
 	decoder->forms = *forms;
-	decoder->room = sizeof(*decoder->event) + WORDS_MAX * sizeof(uint64_t);
-	decoder->event = xcalloc(1, decoder->room);
+	decoder->capacity = sizeof(*decoder->event) + WORDS_MAX * sizeof(uint64_t);
+	decoder->event = xcalloc(1, decoder->capacity);
 	return decoder;
 }
 
@@ -290,9 +290,9 @@ static void get_words(const uint8_t **at, struct past *past, uint64_t *slot, uin
 /* What follows the words. */
 static void take_tail(struct event_decoder *decoder, size_t fixed_bytes, const void *tail, size_t tail_bytes)
 {
-	if (fixed_bytes + tail_bytes > decoder->room) {
-		decoder->room = 2 * (fixed_bytes + tail_bytes);
-		decoder->event = xrealloc(decoder->event, decoder->room, 1);
+	if (fixed_bytes + tail_bytes > decoder->capacity) {
+		decoder->capacity = 2 * (fixed_bytes + tail_bytes);
+		decoder->event = xrealloc(decoder->event, decoder->capacity, 1);
 	}
 	memcpy((char *)decoder->event + fixed_bytes, tail, tail_bytes);
 }
@@ -386,9 +386,9 @@ static void store(struct event_decoder *decoder, const struct rest *rest)
 {
 	size_t size_bytes = rest->fixed_bytes + rest->tail_bytes;
 
-	if (size_bytes > decoder->stored_room) {
-		decoder->stored_room = 2 * size_bytes;
-		decoder->stored = xrealloc(decoder->stored, decoder->stored_room, 1);
+	if (size_bytes > decoder->stored_capacity) {
+		decoder->stored_capacity = 2 * size_bytes;
+		decoder->stored = xrealloc(decoder->stored, decoder->stored_capacity, 1);
 	}
 	memcpy(decoder->stored, decoder->event, rest->fixed_bytes);
 	if (rest->tail_bytes)

@@ -11,7 +11,7 @@ static uint64_t bounded(uint64_t value, enum field_meaning meaning, uint64_t tim
 		return value < TRACE_LENGTH_MAX_NS ? value : TRACE_LENGTH_MAX_NS;
 	if (value > time_ns)
 		return time_ns;
-	/* 0: it is not known, which says nothing of a time. */
+	/* 0: it is unknown, which says nothing of a time. */
 	return value && time_ns - value > TRACE_LENGTH_MAX_NS ? time_ns - TRACE_LENGTH_MAX_NS : value;
 }
 

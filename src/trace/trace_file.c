@@ -16,9 +16,9 @@ enum { WINDOW_BYTES = 64 << 10, CHUNK_ALIGNMENT = 8 };
 /* NULL only when there is no such memory: how much is asked for is bounded. */
 static void *buffer_reserve(struct trace_buffer *buffer, size_t size_bytes)
 {
-	if (size_bytes > buffer->room) {
+	if (size_bytes > buffer->capacity) {
 		free(buffer->bytes);
-		buffer->room = size_bytes;
+		buffer->capacity = size_bytes;
 		buffer->bytes = xcalloc(size_bytes, 1);
 	}
 	return buffer->bytes;

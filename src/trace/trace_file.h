@@ -11,7 +11,7 @@
 
 struct trace_buffer {
 	void *bytes;
-	size_t room;
+	size_t capacity;
 };
 
 struct trace_file {

@@ -39,7 +39,7 @@ struct trace_output {
 	uint32_t trace, number; /* of the next chunk */
 	ZSTD_CCtx *zstd;
 	void *packed;
-	size_t packed_room;
+	size_t packed_capacity;
 	struct trace_places places;
 	uint64_t chunk_count;
 };
@@ -73,7 +73,7 @@ static int write_all(const struct trace_output *output, struct iovec *parts, int
 	return 0;
 }
 
-/* What was behind the end stays there: a part of a chunk is no chunk. */
+/* What was behind the end stays there: a part of a chunk is not a chunk. */
 static void put(struct trace_output *output, uint64_t at, struct iovec *parts, int count)
 {
 	if (output->err)
@@ -105,8 +105,8 @@ static const void *pack(struct trace_output *output, struct trace_chunk *chunk, 
 	chunk->packing = TRACE_PLAIN;
 	if (size_bytes < PLAIN_BYTES_MIN)
 		return content;
-	if (bound > output->packed_room) {
-		output->packed_room = bound;
+	if (bound > output->packed_capacity) {
+		output->packed_capacity = bound;
 		free(output->packed);
 		output->packed = xcalloc(bound, 1);
 	}
@@ -167,7 +167,7 @@ static void clear_segment(struct trace_output *output, uint64_t from, uint64_t s
 
 /*
  * In place of older ones. The header comes last: whatever ends the writer, there is a chunk or none.
- * One that is too large is left out; its number tells that it is missing.
+ * One that is too large is left out; its number says that it is missing.
  */
 static void put_in_ring(struct trace_output *output, const struct trace_chunk *chunk, const uint64_t *threads,
 			struct iovec *parts)
@@ -237,7 +237,7 @@ static void put_header(struct trace_output *output, const struct trace_ring_opti
 	put_at_end(output, &part, 1);
 }
 
-/* A disk that has room for the ring has it to the end. */
+/* A disk that has space for the ring has it to the end. */
 static int reserve(const struct trace_output *output)
 {
 	if (!output->ring_bytes || out_file_is_staged(output->file) ||

@@ -10,7 +10,7 @@
 
 void trace_places_add(struct trace_places *places, const struct trace_place *place)
 {
-	ARRAY_GROW(places->list, places->count, places->room, 64);
+	ARRAY_GROW(places->list, places->count, places->capacity, 64);
 	places->list[places->count++] = *place;
 }
 
@@ -99,7 +99,7 @@ static void sort(struct trace_places *places)
 
 /* --- Where the trace begins ----------------------------------------------------------------- */
 
-/* A trace can begin with what was told again if all of that can be read. */
+/* A trace can begin with what was repeated if all of that can be read. */
 static bool is_whole(const struct trace_places *places, size_t i, struct trace_file *file)
 {
 	uint32_t number = places->list[i].number;
@@ -221,7 +221,7 @@ static void show(struct trace_places *places, size_t begin, const struct trace_f
 	bool is_beginning = false;
 
 	shown.list = NULL;
-	shown.count = shown.room = 0;
+	shown.count = shown.capacity = 0;
 	for (size_t i = 0; i < places->count; i++) {
 		struct trace_place place = places->list[i];
 

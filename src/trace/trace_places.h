@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the chunks of a trace are, in the order in which they were written: by its index, or by what is
- * found in the file. How a flight recorder's epochs begin is left out, but for the one with which the trace
- * begins; what was told again is TRACE_CHUNK_EVENTS here. Chunks that are missing are a TRACE_CHUNK_LOST.
+ * found in the file. How a flight recorder's epochs begin is left out, except for the one with which the trace
+ * begins; what was repeated is TRACE_CHUNK_EVENTS here. Chunks that are missing are a TRACE_CHUNK_LOST.
  */
 #pragma once
 
@@ -14,12 +14,12 @@
 
 struct trace_file;
 
-/* In trace_place.reserved of those: what was told before need not be told again. */
+/* In trace_place.reserved of those: what was told before need not be repeated. */
 enum { TRACE_PLACE_PROLOGUE = 1 };
 
 struct trace_places {
 	struct trace_place *list;
-	size_t count, room;
+	size_t count, capacity;
 	uint64_t unread_bytes; /* behind the last chunk */
 	bool is_ended;         /* the writer came to its end */
 	bool begins_late;      /* what a flight recorder wrote earlier is not kept */

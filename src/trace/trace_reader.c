@@ -11,7 +11,7 @@
 #include "trace/trace_file.h"
 #include "trace/trace_places.h"
 #include "trace/trace_threads.h"
-#include "trace/trace_told.h"
+#include "trace/seen_definitions.h"
 
 struct trace_reader {
 	struct trace_file file;
@@ -21,8 +21,8 @@ struct trace_reader {
 	struct event_decoder *decoder;
 	size_t next; /* the chunk to take events from when this one has no more */
 	bool is_in_chunk;
-	bool is_prologue;        /* what is in it was */
-	struct trace_told *told; /* NULL: nothing was told again */
+	bool is_prologue;                  /* what is in it was */
+	struct seen_definitions *recorded; /* NULL: nothing was repeated */
 	struct bad_times bad_times;
 	struct trace_threads *threads;
 	size_t threads_alive_max, threads_ever_max;
@@ -116,7 +116,7 @@ void trace_reader_close(struct trace_reader *reader)
 {
 	if (!reader)
 		return;
-	trace_told_free(reader->told);
+	seen_definitions_free(reader->recorded);
 	trace_threads_free(reader->threads);
 	event_decoder_free(reader->decoder);
 	trace_places_fini(&reader->places);
@@ -169,13 +169,13 @@ void trace_reader_choose_thread(struct trace_reader *reader, uint32_t thread)
 	reader->thread = thread;
 }
 
-static void forget_told(struct trace_reader *reader)
+static void forget_recorded(struct trace_reader *reader)
 {
-	trace_told_free(reader->told);
-	reader->told = NULL;
-	for (size_t i = 0; !reader->told && i < reader->places.count; i++)
+	seen_definitions_free(reader->recorded);
+	reader->recorded = NULL;
+	for (size_t i = 0; !reader->recorded && i < reader->places.count; i++)
 		if (reader->places.list[i].reserved == TRACE_PLACE_PROLOGUE)
-			reader->told = trace_told_new();
+			reader->recorded = seen_definitions_new();
 }
 
 void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns)
@@ -196,11 +196,11 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns)
 		trace_threads_free(reader->threads);
 		reader->threads = trace_threads_new(reader->threads_alive_max, reader->threads_ever_max);
 	}
-	forget_told(reader);
+	forget_recorded(reader);
 }
 
-/* Damage is met where chunks are missing, too. */
-static bool is_met(const struct trace_reader *reader, const struct trace_place *place)
+/* Damage is seen where chunks are missing, too. */
+static bool is_seen(const struct trace_reader *reader, const struct trace_place *place)
 {
 	if (place->kind != TRACE_CHUNK_EVENTS)
 		return place->kind == TRACE_CHUNK_LOST;
@@ -215,7 +215,7 @@ static int open_next(struct trace_reader *reader)
 	size_t size_bytes;
 	int err;
 
-	while (reader->next < reader->places.count && !is_met(reader, &reader->places.list[reader->next]))
+	while (reader->next < reader->places.count && !is_seen(reader, &reader->places.list[reader->next]))
 		reader->next++;
 	if (reader->next == reader->places.count)
 		return 0;
@@ -237,24 +237,24 @@ static bool has_its_time(struct trace_reader *reader, struct ev_header *event)
 	return event_times_bound(event, place->first_ns, place->last_ns, &reader->bad_times);
 }
 
-static bool has_room(struct trace_reader *reader, const struct ev_header *event)
+static bool has_space(struct trace_reader *reader, const struct ev_header *event)
 {
-	bool has_room = trace_threads_admit(reader->threads, event);
+	bool has_space = trace_threads_admit(reader->threads, event);
 
-	reader->crowded_out += !has_room;
-	return has_room;
+	reader->crowded_out += !has_space;
+	return has_space;
 }
 
-/* Who began earlier knows most of what is told again. */
+/* Who began earlier knows most of what is repeated. */
 static bool is_news(const struct trace_reader *reader, const struct ev_header *header)
 {
-	return !reader->told || trace_told_note(reader->told, header) || !reader->is_prologue;
+	return !reader->recorded || seen_definitions_note(reader->recorded, header) || !reader->is_prologue;
 }
 
-/* What the reader vouches for. */
+/* What the reader guarantees. */
 static bool is_let_through(struct trace_reader *reader, struct ev_header *event)
 {
-	return has_its_time(reader, event) && is_news(reader, event) && has_room(reader, event);
+	return has_its_time(reader, event) && is_news(reader, event) && has_space(reader, event);
 }
 
 int trace_reader_next(struct trace_reader *reader, const struct ev_header **header)
@@ -280,7 +280,7 @@ int trace_reader_next(struct trace_reader *reader, const struct ev_header **head
 	}
 }
 
-/* Of an event of a kind that is not known. */
+/* Of an event of a kind that is unknown. */
 static bool is_in_its_chunk(struct trace_reader *reader, uint64_t time_ns)
 {
 	const struct trace_place *place = &reader->places.list[reader->next - 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads a trace, which may be damaged, incomplete, still being written, or made by an enemy: what a
- * checksum does not vouch for is never used, and times that no trace can have (event_times.h) come no further.
+ * checksum does not guarantee is never used, and times that no trace can have (event_times.h) come no further.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 struct trace_reader;
 
 /*
- * -EBADMSG: no trace; -ENOTSUP: of another version; or a negative errno: -EINVAL when it is no regular
+ * -EBADMSG: no trace; -ENOTSUP: of another version; or a negative errno: -EINVAL when it is not a regular
  * file. Nothing is said.
  */
 int trace_reader_open(const char *path, struct trace_reader **out);
@@ -66,7 +66,7 @@ int trace_reader_next(struct trace_reader *reader, const struct ev_header **head
 
 /*
  * Like trace_reader_next(), but the event is as the trace has it, with kinds and fields that this version does not
- * know: trace_schema.h tells what they are. What such an event says of its own length need not be true.
+ * know: trace_schema.h says what they are. What such an event says of its own length need not be true.
  */
 int trace_reader_next_stored(struct trace_reader *reader, const struct ev_header **stored, size_t *size_bytes);
 
@@ -81,7 +81,7 @@ const struct bad_times *trace_reader_bad_times(const struct trace_reader *reader
 
 /*
  * How many threads there may be in what is read, at a time and in all. If nobody says so, TRACE_THREADS_MAX
- * (trace_threads.h) at a time. Reading begins anew.
+ * (trace_threads.h) at a time. Reading begins again.
  */
 void trace_reader_allow_threads(struct trace_reader *reader, size_t alive_max, size_t ever_max);
 

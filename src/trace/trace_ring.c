@@ -22,11 +22,11 @@ struct trace_ring {
 	struct trace_ring_options options;
 	uint64_t segment_bytes, count_max;
 	struct segment *segments; /* in the order of their use; behind the current one is the oldest */
-	size_t count, room, current;
+	size_t count, capacity, current;
 	uint64_t used_bytes; /* of the current one */
 	uint64_t epoch_ns;
 	uint64_t epoch_bytes;    /* written since the epoch began */
-	uint64_t prologue_bytes; /* of them, told again */
+	uint64_t prologue_bytes; /* of them, repeated */
 };
 
 struct trace_ring *trace_ring_new(const struct trace_ring_options *options)
@@ -75,7 +75,7 @@ static void add_segment(struct trace_ring *ring, uint64_t *file_end)
 {
 	size_t at = ring->count ? ring->current + 1 : 0;
 
-	ARRAY_GROW(ring->segments, ring->count, ring->room, PARTS);
+	ARRAY_GROW(ring->segments, ring->count, ring->capacity, PARTS);
 	memmove(&ring->segments[at + 1], &ring->segments[at], (ring->count++ - at) * sizeof(*ring->segments));
 	ring->current = at;
 	ring->segments[at] = (struct segment){
@@ -127,7 +127,7 @@ void trace_ring_trim(struct trace_ring *ring, uint64_t *file_end)
 	ring->used_bytes = ring->segment_bytes;
 }
 
-/* What is told again must not crowd out what is told. */
+/* What is repeated must not crowd out what is told. */
 static bool is_large(const struct trace_ring *ring)
 {
 	return ring->options.size_bytes && ring->epoch_bytes >= ring->options.size_bytes / PARTS &&

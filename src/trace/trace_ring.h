@@ -12,7 +12,7 @@ struct trace_ring;
 
 struct trace_ring_options {
 	uint64_t size_bytes; /* of all segments; 0: as many as it takes */
-	uint64_t last_ns;    /* what is this old may be needed; 0: all that there is room for */
+	uint64_t last_ns;    /* what is this old may be needed; 0: all that there is space for */
 };
 
 static inline bool trace_ring_is_asked(const struct trace_ring_options *options)

@@ -11,10 +11,10 @@
 
 enum { RECENT = 1024 };
 
-/* A thread that lives, as far as the trace tells. */
+/* A thread that lives, as far as the trace says. */
 struct living {
 	uint32_t number;
-	uint32_t list; /* the last list of threads by, or after, which it was met */
+	uint32_t list; /* the last list of threads by, or after, which it was seen */
 };
 
 struct trace_threads {

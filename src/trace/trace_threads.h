@@ -21,5 +21,5 @@ struct trace_threads;
 struct trace_threads *trace_threads_new(size_t alive_max, size_t ever_max);
 void trace_threads_free(struct trace_threads *threads);
 
-/* Takes a well-formed event in, in the order of the trace; false: it is about a thread for which there is no room. */
+/* Takes a well-formed event in, in the order of the trace; false: it is about a thread for which there is no space. */
 bool trace_threads_admit(struct trace_threads *threads, const struct ev_header *header);

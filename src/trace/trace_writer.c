@@ -14,7 +14,7 @@
 enum {
 	EVENTS_BYTES = 1 << 20, /* of a chunk, before it is packed */
 	SEGMENT_PARTS = 4,      /* such chunks in a segment of a ring at least */
-	FORMS_BYTES = 64 << 20, /* from where they are told to where they are told again */
+	FORMS_BYTES = 64 << 20, /* from where they are told to where they are repeated */
 };
 
 /* A chunk that is being filled. */
@@ -172,7 +172,7 @@ static void add(struct filling *filling, const struct ev_header *header)
 	trace_place_note_thread(&filling->place, event_other_thread(header));
 }
 
-void trace_writer_retell(struct trace_writer *writer, const struct ev_header *header)
+void trace_writer_repeat(struct trace_writer *writer, const struct ev_header *header)
 {
 	if (trace_writer_error(writer))
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes a trace: chunk by chunk behind what is there, or in place of what is oldest, so that whatever
+ * Writes a trace: chunk by chunk after what is there, or in place of what is oldest, so that whatever
  * ends the writer, all chunks before can be read. The first error stays; what comes after it is dropped.
  *
  * Owns: the trace file: its format, writing and reading.
@@ -22,7 +22,7 @@ struct trace_writer;
 /*
  * Begins a trace in a file that is opened, and becomes the writer's. It is in place when trace_writer_place()
  * or trace_writer_close() says so. A ring, unless it is not asked for or NULL: the trace does not grow without
- * end: what is oldest makes way for what is new, and a reader begins with what was told again of it; -ESPIPE:
+ * end: what is oldest makes way for what is new, and a reader begins with what was repeated of it; -ESPIPE:
  * the file has no positions for that. Or another negative errno. Nothing is said.
  */
 int trace_writer_begin(struct out_file *file, const struct trace_ring_options *ring, struct trace_writer **out);
@@ -43,17 +43,17 @@ int trace_writer_fd(const struct trace_writer *writer);
 /* Whether it is time for that: never but in a ring. */
 bool trace_writer_wants_epoch(const struct trace_writer *writer);
 
-/* What is told again between these two is what a reader must know who begins there. */
+/* What is repeated between these two is what a reader must know who begins there. */
 void trace_writer_begin_epoch(struct trace_writer *writer);
 void trace_writer_end_prologue(struct trace_writer *writer);
 
 /*
- * Tells a well-formed event again: to a reader who begins with this epoch, before the next event that is
+ * Gives a well-formed event again: to a reader who begins with this epoch, before the next event that is
  * added or somewhat earlier. Others skip it. There must be an epoch.
  */
-void trace_writer_retell(struct trace_writer *writer, const struct ev_header *header);
+void trace_writer_repeat(struct trace_writer *writer, const struct ev_header *header);
 
-/* Adds a well-formed event; they come in time order, but for those that the session calls late. */
+/* Adds a well-formed event; they come in time order, except for those that the session calls late. */
 void trace_writer_event(struct trace_writer *writer, const struct ev_header *header);
 
 /* What a chunk without events is about. */

@@ -252,7 +252,7 @@ size_t model_cursor(struct model *model)
 	return state_of(model)->cursor;
 }
 
-/* Rows that are very deep do not move in any more: there must be room for what they say. */
+/* Rows that are very deep do not move in any more: there must be space for what they say. */
 static void put_mark(struct page *page, const struct row *row, bool is_cursor)
 {
 	bool has_unicode = page->style->has_unicode;
@@ -415,7 +415,7 @@ static void choose_graph(struct model *model, uint32_t thread, bool is_merged)
 	graphs_choose_thread(model->graphs, thread);
 	graphs_set_merged(model->graphs, is_merged);
 	begin_anew(&model->states[PAGE_GRAPH]);
-	begin_anew(&model->states[PAGE_PATH]);
+	begin_anew(&model->states[PAGE_CRITICAL]);
 	model->is_stale = true;
 }
 

@@ -35,7 +35,7 @@ bool model_has_report(const struct model *model);
 /* The output has grown. */
 void model_note_output(struct model *model);
 
-/* Room for rows. */
+/* Space for rows. */
 void model_set_size(struct model *model, uint32_t columns, uint32_t lines);
 
 /* Of a trace there are graphs, and no output; else it is the other way round. */
@@ -52,7 +52,7 @@ size_t model_count(struct model *model);
 size_t model_top(struct model *model);
 size_t model_cursor(struct model *model);
 
-/* The text of a row, as a page makes it, not wider than the room. */
+/* The text of a row, as a page makes it, not wider than the space. */
 void model_put_row(struct model *model, size_t i, struct text *line);
 void model_put_titles(struct model *model, struct text *line);
 

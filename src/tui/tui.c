@@ -49,7 +49,7 @@ int tui_check(void)
 
 int tui_open(const struct tui_options *options, struct tui **out)
 {
-	bool has_unicode = screen_has_unicode(); /* before ncurses looks at the locale */
+	bool has_unicode = screen_has_unicode(); /* before ncurses examines the locale */
 	struct tui *tui;
 	int err = screen_open();
 

@@ -25,7 +25,7 @@ void ui_free(struct ui *ui)
 {
 	if (!ui)
 		return;
-	for (size_t i = 0; i < ui->composed_room; i++)
+	for (size_t i = 0; i < ui->composed_capacity; i++)
 		text_fini(&ui->composed[i].text);
 	free(ui->composed);
 	free(ui->message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The terminal UI without a terminal: keys go in, lines of text come out. Owns the model; borrows
- * what is set until it is set anew.
+ * what is set until it is set again.
  */
 #pragma once
 

@@ -15,7 +15,7 @@ static void begin_line(struct ui *ui, size_t i, enum ui_look look)
 	line->look = look;
 }
 
-/* Puts left on the line, and right at its end as far as there is room. */
+/* Puts left on the line, and right at its end as far as there is space. */
 static void put_ends(struct ui *ui, struct text *line, const char *left, const char *right)
 {
 	size_t used = text_columns(left), wanted = text_columns(right);
@@ -205,11 +205,11 @@ static void compose_small(struct ui *ui)
 
 const struct ui_line *ui_compose(struct ui *ui)
 {
-	if (ui->lines > ui->composed_room) {
+	if (ui->lines > ui->composed_capacity) {
 		ui->composed = xrealloc(ui->composed, ui->lines, sizeof(*ui->composed));
-		for (size_t i = ui->composed_room; i < ui->lines; i++)
+		for (size_t i = ui->composed_capacity; i < ui->lines; i++)
 			ui->composed[i] = (struct ui_line){ 0 };
-		ui->composed_room = ui->lines;
+		ui->composed_capacity = ui->lines;
 	}
 	if (ui->columns < UI_COLUMNS_MIN || ui->lines < UI_LINES_MIN) {
 		compose_small(ui);

@@ -21,5 +21,5 @@ struct ui {
 	bool is_paused, wants_quit, wants_redraw, has_changed;
 	bool is_searching;
 	struct ui_line *composed;
-	size_t composed_room;
+	size_t composed_capacity;
 };

@@ -40,7 +40,7 @@ struct reader {
 	void *data;
 	struct cfi_counts *counts;
 	struct function *functions;
-	size_t function_count, function_room;
+	size_t function_count, function_capacity;
 	struct cie cie;     /* the last that was needed */
 	uint64_t cie_place; /* UINT64_MAX: none */
 	uint64_t end;       /* of the functions told so far */
@@ -92,7 +92,7 @@ static uint64_t cie_place(const struct reader *reader, const struct entry *entry
 	return reader->section->is_eh ? entry->id_place - entry->id : entry->id;
 }
 
-/* A pointer; what relates to something that the file does not tell makes the cursor bad. */
+/* A pointer; what relates to something that the file does not say makes the cursor bad. */
 static uint64_t encoded_pointer(const struct reader *reader, struct byte_cursor *cursor, uint8_t encoding)
 {
 	uint64_t origin = 0, value;
@@ -159,7 +159,7 @@ static bool read_augmentation(const struct reader *reader, const char *letters, 
 		case 'S': /* a signal's frame, which its rules show */
 		case 'B':
 			break;
-		default: /* more of the block cannot be told apart; it was skipped */
+		default: /* more of the block cannot be distinguished; it was skipped */
 			return !block.is_bad;
 		}
 	}
@@ -245,7 +245,7 @@ static void find_functions(struct reader *reader)
 			reader->counts->skipped++;
 			continue;
 		}
-		ARRAY_GROW(reader->functions, reader->function_count, reader->function_room, 1024);
+		ARRAY_GROW(reader->functions, reader->function_count, reader->function_capacity, 1024);
 		reader->functions[reader->function_count++] = function;
 	}
 }
@@ -455,7 +455,7 @@ static void emit(struct reader *reader, uint64_t pc, const struct machine *machi
 	reader->on_row(reader->data, pc, rule);
 }
 
-/* Executes a program; tells the rows of a function, nothing of a CIE (function is NULL). */
+/* Executes a program; gives the rows of a function, nothing of a CIE (function is NULL). */
 static void execute(struct reader *reader, const struct cie *cie, struct byte_cursor cursor,
 		    const struct function *function, struct machine *machine)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Call frame information (DWARF 5, section 6.4; .eh_frame: LSB 5.0, section 10.6) of x86-64:
- * executes it for all of a file's code at once, and tells the rule for each place, in the form of
+ * executes it for all of a file's code at once, and gives the rule for each place, in the form of
  * unwind_format.h. What it says in other words than that form has is left out, never guessed.
  */
 #pragma once

@@ -30,7 +30,7 @@ void unwind_table_add(struct unwind_table *table, uint64_t address, uint32_t rul
 		last->rule = rule;
 	if (last && (last->pc == pc || last->rule == rule))
 		return;
-	ARRAY_GROW(table->rows, table->row_count, table->row_room, 4096);
+	ARRAY_GROW(table->rows, table->row_count, table->row_capacity, 4096);
 	table->rows[table->row_count++] = (struct unwind_row){ pc, rule };
 }
 
@@ -98,7 +98,7 @@ uint32_t unwind_table_find(const struct unwind_table *table, uint64_t address)
 static void insert_row(struct unwind_table *table, uint32_t index, struct unwind_row row)
 {
 	table->rows = xrealloc(table->rows, table->row_count + 1, sizeof(*table->rows));
-	table->row_room = table->row_count + 1;
+	table->row_capacity = table->row_count + 1;
 	memmove(&table->rows[index + 1], &table->rows[index], (table->row_count++ - index) * sizeof(*table->rows));
 	table->rows[index] = row;
 }

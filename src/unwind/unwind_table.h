@@ -20,7 +20,7 @@ struct unwind_table {
 	uint64_t base;       /* the address that pc 0 stands for */
 	uint64_t size_bytes; /* of the code that it covers */
 	struct unwind_row *rows;
-	uint32_t row_count, row_room;
+	uint32_t row_count, row_capacity;
 };
 
 /*

@@ -16,7 +16,7 @@ const char *io_plain_words(const char *path);
 /* "reading", "writing", "both"; empty: neither. */
 const char *io_direction(const struct report_transfer *transfer);
 
-/* "4.0 KB asked for at a time"; nothing when that is not known. */
+/* "4.0 KB asked for at a time"; nothing when that is unknown. */
 void io_put_asked(struct text *text, const struct report_transfer *transfer);
 
 /* "feed-1 of feeder (4803), which ended 97 % of it", names escaped; nothing when nobody is known. */

@@ -108,27 +108,27 @@ const struct lock_class *lock_classes(struct arena *arena, const struct report *
 	return classes;
 }
 
-void lock_class_put_name(struct page *page, const struct lock_class *class, bool tells_address)
+void lock_class_put_name(struct page *page, const struct lock_class *class, bool shows_address)
 {
 	const struct report_lock *lock = class->locks[0];
 	const char *name = lock->name;
 
-	if (!name && class->lock_count == 1 && (tells_address || !lock->where))
+	if (!name && class->lock_count == 1 && (shows_address || !lock->where))
 		name = lock->address;
 	page_color(page, PAGE_BOLD);
 	if (class->lock_count > 1)
 		page_printf(page, "%zu ", class->lock_count);
 	if (name) {
-		page_put_name(page, name, page_room(page) / 2);
+		page_put_name(page, name, page_columns_left(page) / 2);
 		page_color(page, PAGE_PLAIN);
 		page_put(page, "  ");
 	}
-	page_put_name(page, lock->kind, page_room(page));
+	page_put_name(page, lock->kind, page_columns_left(page));
 	page_color(page, PAGE_PLAIN);
 	if (class->lock_count > 1 && !name)
 		page_put(page, lock->where ? " locks" : " locks, place unknown");
-	if (lock->where && page_room(page) > 20) {
+	if (lock->where && page_columns_left(page) > 20) {
 		page_put(page, " in ");
-		page_put_function(page, lock->where, page_room(page));
+		page_put_function(page, lock->where, page_columns_left(page));
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Locks of one class: the same kind, and the same name or, when they have none, waited for in the
- * same function, as the locks are that each object of a type has; or where that is not known.
+ * same function, as the locks are that each object of a type has; or where that is unknown.
  */
 #pragma once
 
@@ -21,14 +21,14 @@ struct lock_class {
 	uint64_t key;
 };
 
-/* By time lost, longest first, in memory of the arena. What is no lock is left out. */
+/* By time lost, longest first, in memory of the arena. What is not a lock is left out. */
 const struct lock_class *lock_classes(struct arena *arena, const struct report *report, size_t *count);
 
 /* The class of one lock alone. */
 struct lock_class lock_class_of(const struct report_lock *const *lock);
 
 /*
- * "3 mutex locks in f": what they are called, in bold, and of what kind they are. tells_address: also
+ * "3 mutex locks in f": what they are called, in bold, and of what kind they are. shows_address: also
  * that of one without a name, of which there may be others at the same place.
  */
-void lock_class_put_name(struct page *page, const struct lock_class *class, bool tells_address);
+void lock_class_put_name(struct page *page, const struct lock_class *class, bool shows_address);

@@ -34,7 +34,7 @@ void page_color(struct page *page, enum page_color color)
 	page->color = color;
 }
 
-/* Tells the terminal of the colour: as late as this, so that spaces at an end can go. */
+/* Gives the terminal of the colour: as late as this, so that spaces at an end can go. */
 static void show_color(struct page *page)
 {
 	if (!page->style->has_color || page->color == page->shown_color)
@@ -95,7 +95,7 @@ void page_end_line(struct page *page)
 	page->column = 0;
 }
 
-uint32_t page_room(const struct page *page)
+uint32_t page_columns_left(const struct page *page)
 {
 	return page->column < page->width ? page->width - page->column : 0;
 }
@@ -218,10 +218,10 @@ void page_paragraph(struct page *page, const char *label, const char *words)
 		} else if (page->column > indent) {
 			page_put(page, " ");
 		}
-		if (columns > page_room(page)) { /* a hostile name: break it where we must */
-			length = page_bytes_of_columns(words, page_room(page));
+		if (columns > page_columns_left(page)) { /* a hostile name: break it where we must */
+			length = page_bytes_of_columns(words, page_columns_left(page));
 			end = words + length;
-			columns = page_room(page);
+			columns = page_columns_left(page);
 		}
 		show_color(page);
 		text_put_bytes(page->out, words, length);

@@ -54,7 +54,7 @@ void page_end_line(struct page *page);
 size_t page_bytes_of_columns(const char *string, uint32_t columns);
 
 /* Columns left on the line. */
-uint32_t page_room(const struct page *page);
+uint32_t page_columns_left(const struct page *page);
 
 /* Escapes a name and cuts it at its end to fit into so many columns. */
 void page_put_name(struct page *page, const char *name, uint32_t columns_max);

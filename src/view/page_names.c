@@ -90,7 +90,7 @@ static void cut_middle(const struct page *page, struct text *text, const char *s
 	cut_front(page, text, string, columns_max - begin_columns);
 }
 
-/* How a text that has no room is made shorter. */
+/* How a text that has no space is made shorter. */
 typedef void cut_function(const struct page *page, struct text *text, const char *string, uint32_t columns_max);
 
 static void put_cut(struct page *page, cut_function *cut, const char *string, uint32_t columns_max)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one line on the terminal that says tracing goes on. Nothing is shown when standard
- * error is no terminal. One thread uses it; there is one, like the terminal it is on.
+ * error is not a terminal. One thread uses it; there is one, like the terminal it is on.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct status_counts {
 /* Begins showing if standard error is a terminal; messages then erase the line first. */
 void status_start(void);
 
-/* True when the line is due, so that nobody gathers counts in vain: 5 times a second. */
+/* True when the line is due, so that nobody gathers counts without effect: 5 times a second. */
 bool status_is_due(void);
 
 /* Draws the line, whether it is due or not. */

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/whole.h"
-#include "session/outside.h"
+#include "session/external_threads.h"
 #include "session/wake_order.h"
 #include "values.h"
 #include "waits/others.h"
@@ -33,7 +33,7 @@ struct owner {
 
 struct cpu {
 	struct owner *owners; /* the heap's; the last one has it */
-	size_t count, kept;   /* of all that came, and room for the last of them */
+	size_t count, kept;   /* of all that came, and space for the last of them */
 	uint64_t switched_ns; /* when it was last told of */
 	uint32_t gap;         /* the number of gaps before */
 };
@@ -142,7 +142,7 @@ static struct rival *other_rival(struct cpu_waits *waits, uint32_t tid)
 	return rival;
 }
 
-/* NULL: not known, or one too many. */
+/* NULL: unknown, or one too many. */
 static struct rival *rival_of(struct cpu_waits *waits, uint64_t who)
 {
 	switch (who) {
@@ -186,7 +186,7 @@ static void charge(struct cpu_waits *waits, struct cpu *cpu, struct cpu *instead
 		keep_more(cpu);
 }
 
-/* When in a wait that was is not known: it is taken off evenly. Returns what part of it is left. */
+/* When in a wait that was is unknown: it is taken off evenly. Returns what part of it is left. */
 static double take_throttled(struct cpu_waits *waits, const struct candidate *candidate, uint64_t now_ns)
 {
 	uint64_t wait_ns = now_ns - candidate->begin_ns, throttled_ns = candidate->throttled_ns;
@@ -268,8 +268,8 @@ static void correct_last(struct cpu *cpu, uint64_t who)
 
 static void on_switch(void *data, const struct ev_header *header)
 {
-	struct ev_sched_switch room;
-	const struct ev_sched_switch *e = switch_of_target((const struct ev_sched_switch *)header, &room);
+	struct ev_sched_switch capacity;
+	const struct ev_sched_switch *e = switch_of_target((const struct ev_sched_switch *)header, &capacity);
 	struct cpu_waits *waits = data;
 	struct cpu *cpu = get_cpu(waits, e->cpu);
 

@@ -129,7 +129,7 @@ static bool is_below(const char *path, const char *directory)
 	return !strncmp(path, directory, strlen(directory));
 }
 
-/* What only its path tells. */
+/* What only its path says. */
 static void look_at_path(struct file_info *info, bool is_linked)
 {
 	if (info->kind == FILE_DEVICE && (is_below(info->path, "/dev/pts/") || is_below(info->path, "/dev/tty") ||

@@ -40,7 +40,7 @@ struct file_info {
 	bool is_loopback;         /* both ends are on this machine */
 	bool is_server;           /* the end that others connect to */
 	uint32_t peer_pid;
-	const char *peer_process; /* its name; empty: not known */
+	const char *peer_process; /* its name; empty: unknown */
 	uint64_t peer_inode;
 };
 

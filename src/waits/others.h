@@ -21,5 +21,5 @@ struct other {
 struct others *others_new(struct session *session);
 void others_free(struct others *others);
 
-/* Who has the tid, or had it last; NULL: not known. */
+/* Who has the tid, or had it last; NULL: unknown. */
 const struct other *others_find(const struct others *others, uint32_t tid);

@@ -17,9 +17,9 @@ void wait_names_free(struct wait_names *names);
 
 struct wait_meaning {
 	enum wait_cause cause;
-	const char *lock_kind; /* "rwlock"; NULL: it is no lock */
+	const char *lock_kind; /* "rwlock"; NULL: it is not a lock */
 	bool is_named;         /* a rule knew one of the functions */
-	bool is_made;          /* a lock whose waiters sleep on something of their own: object is no lock */
+	bool is_made;          /* a lock whose waiters sleep on something of their own: object is not a lock */
 	bool is_idle;          /* by its name: a worker of a pool for which there is no work */
 };
 

@@ -12,7 +12,7 @@ struct lives;
 enum hold_guess {
 	HOLD_AS_SEEN, /* since somebody waited */
 	/*
-	 * A lock: as long before it was given away as in the mean of the holds whose length is known. Else since
+	 * A lock: as long before it was given away as on average of the holds whose length is known. Else since
 	 * the same thread last ended a wait for the same, or was woken itself by a thread after that.
 	 */
 	HOLD_AS_USUAL,

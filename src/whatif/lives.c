@@ -124,7 +124,7 @@ static void add_life(struct lives_make *make, uint32_t number)
 {
 	struct lives *lives = make->lives;
 
-	ARRAY_GROW(lives->lives, lives->count, lives->room, 64);
+	ARRAY_GROW(lives->lives, lives->count, lives->capacity, 64);
 	lives->lives[lives->count++] = (struct life){ .thread = number };
 	table_put(make->by_thread, number, (void *)(uintptr_t)lives->count);
 }

@@ -2,7 +2,7 @@
 /*
  * What threads did, as steps that can be gone through again: work, waits for what no thread ends, and waits
  * for each other, each tied to how far the waker had come with its own steps when it woke the other. How
- * long threads waited for a CPU is left out, as far as it was for each other: a replay finds that anew.
+ * long threads waited for a CPU is left out, as far as it was for each other: a replay finds that again.
  */
 #pragma once
 
@@ -54,11 +54,11 @@ struct lives_wait {
 
 struct lives {
 	struct step *steps;
-	size_t step_count, step_room;
+	size_t step_count, step_capacity;
 	struct life *lives;
-	size_t count, room;
+	size_t count, capacity;
 	struct lives_wait *waits;
-	size_t wait_count, wait_room;
+	size_t wait_count, wait_capacity;
 	uint64_t begin_ns, end_ns; /* of the run; a wait that nothing comes after does not count */
 	uint32_t cpu_count;        /* on how many they ran */
 };

@@ -16,7 +16,7 @@ struct grounds {
 	struct wake *by_waker;       /* the same wakes, in the order of who wakes */
 	size_t *all, *by_foreground; /* of each life: its waits; those of them that the foreground ended */
 	bool *is_foreground;         /* of each life */
-	uint32_t *found;             /* lives in the foreground whose wakes are to be looked at */
+	uint32_t *found;             /* lives in the foreground whose wakes are to be examined */
 	size_t found_count;
 };
 
@@ -106,7 +106,7 @@ void lives_untie_background(struct lives_make *make)
 	struct lives *lives = make->lives;
 	struct grounds g = { .make = make };
 
-	/* Without an end that something leads to, nothing can be told apart. */
+	/* Without an end that something leads to, nothing can be distinguished. */
 	if (!lives_have_awaited(lives) || !make->wake_count)
 		return;
 	g.by_waker = xcalloc(make->wake_count, sizeof(*g.by_waker));

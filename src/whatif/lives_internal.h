@@ -17,7 +17,7 @@ struct lives_make {
 	struct table *by_thread; /* lives plus 1 */
 	struct table *by_wait;   /* of what waits are called, plus 1 */
 	struct wake *wakes;
-	size_t wake_count, wake_room;
+	size_t wake_count, wake_capacity;
 	uint64_t cpus[4]; /* those that were used so far, as bits */
 };
 

@@ -13,7 +13,7 @@
 #include "states/states.h"
 #include "whatif/lives_internal.h"
 
-/* MOMENT_NS: about a turn of the kernel's. CPUs beyond CPUS_APART are not told apart. */
+/* MOMENT_NS: about a turn of the kernel's. CPUs beyond CPUS_APART are not distinguished. */
 enum { MOMENT_NS = 4000000, CPUS_APART = 256 };
 
 struct taker {
@@ -28,7 +28,7 @@ struct taker {
 	struct gap {
 		uint64_t begin_ns, end_ns;
 	} * gaps; /* in which a CPU was with none of the threads in the replay */
-	size_t gap_count, gap_room;
+	size_t gap_count, gap_capacity;
 };
 
 static int add(struct taker *t, const struct step *step)
@@ -37,7 +37,7 @@ static int add(struct taker *t, const struct step *step)
 
 	if (lives->step_count == STEPS_MAX)
 		return -E2BIG;
-	ARRAY_GROW(lives->steps, lives->step_count, lives->step_room, 1024);
+	ARRAY_GROW(lives->steps, lives->step_count, lives->step_capacity, 1024);
 	lives->steps[lives->step_count] = *step;
 	lives->steps[lives->step_count++].life = t->life;
 	return 0;
@@ -49,7 +49,7 @@ static int add_step(struct taker *t, enum step_kind kind, uint64_t begin_ns, uin
 			      .begin_ns = begin_ns,
 			      .end_ns = end_ns,
 			      .kind = kind,
-			      .end = GRAPH_UNTOLD,
+			      .end = GRAPH_UNKNOWN,
 			      .other = STEP_NONE,
 			      .wait = STEP_NONE,
 		      });
@@ -60,7 +60,7 @@ static void add_wake(struct taker *t, uint32_t waker, uint64_t time_ns)
 {
 	struct lives_make *make = t->make;
 
-	ARRAY_GROW(make->wakes, make->wake_count, make->wake_room, 1024);
+	ARRAY_GROW(make->wakes, make->wake_count, make->wake_capacity, 1024);
 	make->wakes[make->wake_count++] = (struct wake){ time_ns, waker, make->lives->step_count - 1 };
 }
 
@@ -76,7 +76,7 @@ static uint32_t name_of(struct taker *t, const struct state *state)
 	key = hash_u64(key ^ wait.thread);
 	at = (uintptr_t)table_find(t->make->by_wait, key);
 	if (!at) {
-		ARRAY_GROW(lives->waits, lives->wait_count, lives->wait_room, 64);
+		ARRAY_GROW(lives->waits, lives->wait_count, lives->wait_capacity, 64);
 		lives->waits[lives->wait_count++] = (struct lives_wait){ .wait = wait };
 		at = lives->wait_count;
 		table_put(t->make->by_wait, key, (void *)at);
@@ -115,7 +115,7 @@ static void add_gap(struct taker *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	if (begin_ns >= end_ns)
 		return;
-	ARRAY_GROW(t->gaps, t->gap_count, t->gap_room, 64);
+	ARRAY_GROW(t->gaps, t->gap_count, t->gap_capacity, 64);
 	t->gaps[t->gap_count++] = (struct gap){ begin_ns, end_ns };
 }
 
@@ -169,7 +169,7 @@ static uint64_t gaps_ns(struct taker *t)
 }
 
 /*
- * Of the time in which it could run, that which was not for want of CPUs that threads in the replay had. The
+ * Of the time in which it could run, that which was not for lack of CPUs that threads in the replay had. The
  * kernel leaves a thread that was woken behind another one for a moment though another CPU is idle; but when
  * it is for longer, the thread may not run there.
  */
@@ -275,7 +275,7 @@ static void note_end(const struct taker *t, struct threads *threads, struct life
 	const struct thread *thread = threads_get(threads, t->thread);
 
 	/* Where another thread ends the process, the first one ends with it, and nobody kills it. */
-	life->has_ended = life->first < life->end && last_ns < states_told_until_ns(t->states) && !t->got_signal &&
+	life->has_ended = life->first < life->end && last_ns < states_known_until_ns(t->states) && !t->got_signal &&
 			  (!t->saw_exit || thread->tid == thread->pid);
 	life->is_awaited = life->has_ended && thread->tid == thread->pid;
 }

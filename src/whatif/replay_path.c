@@ -30,7 +30,7 @@ static void add(struct way *way, uint32_t life, enum graph_kind kind, uint32_t w
 		last->begin_ns = begin_ns;
 		return;
 	}
-	ARRAY_GROW(path->parts, path->count, path->room, 1024);
+	ARRAY_GROW(path->parts, path->count, path->capacity, 1024);
 	path->parts[path->count++] = part;
 }
 
@@ -43,7 +43,7 @@ static uint64_t begin_of(const struct way *way, size_t at)
 static enum graph_kind end_kind(const struct step *step)
 {
 	/* It was ended by a thread that is none of those. */
-	return step->end == GRAPH_THREAD ? GRAPH_UNTOLD : step->end;
+	return step->end == GRAPH_THREAD ? GRAPH_UNKNOWN : step->end;
 }
 
 /* Adds what the step was; returns the one before it, which may be another life's. */
@@ -71,7 +71,7 @@ static size_t step_back(struct way *way, size_t at)
 			add(way, step->life, GRAPH_CPU, STEP_NONE, other_ns, end_ns);
 			return step->other;
 		}
-		add(way, step->life, GRAPH_UNTOLD, step->wait, begin_ns, end_ns);
+		add(way, step->life, GRAPH_UNKNOWN, step->wait, begin_ns, end_ns);
 		break;
 	case STEP_WAKE:
 		break;

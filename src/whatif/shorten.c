@@ -18,7 +18,7 @@ struct part {
 struct marks {
 	const struct lives *lives;
 	struct part *parts;
-	size_t count, room;
+	size_t count, capacity;
 	struct seen {
 		uint64_t begin_ns, end_ns;
 	} * seen;                  /* by life: what was looked through last, and is marked */
@@ -54,13 +54,13 @@ static void join_parts(struct marks *marks)
 }
 
 /* Threads that wait for the same have the same parts. */
-static void make_room(struct marks *marks)
+static void make_space(struct marks *marks)
 {
 	join_parts(marks);
-	if (marks->count < marks->room / 2)
+	if (marks->count < marks->capacity / 2)
 		return;
-	marks->room = marks->room ? 2 * marks->room : 1024;
-	marks->parts = xrealloc(marks->parts, marks->room, sizeof(*marks->parts));
+	marks->capacity = marks->capacity ? 2 * marks->capacity : 1024;
+	marks->parts = xrealloc(marks->parts, marks->capacity, sizeof(*marks->parts));
 }
 
 static void add_part(struct marks *marks, uint32_t life, uint64_t begin_ns, uint64_t end_ns)
@@ -71,8 +71,8 @@ static void add_part(struct marks *marks, uint32_t life, uint64_t begin_ns, uint
 		last->end_ns = end_ns;
 		return;
 	}
-	if (marks->count == marks->room)
-		make_room(marks);
+	if (marks->count == marks->capacity)
+		make_space(marks);
 	marks->parts[marks->count++] = (struct part){ begin_ns, end_ns, life };
 }
 

@@ -8,7 +8,7 @@
 
 void turns_init(struct turns *turns, size_t count_max)
 {
-	*turns = (struct turns){ .room = count_max };
+	*turns = (struct turns){ .capacity = count_max };
 	turns->heap = xcalloc(count_max + 1, sizeof(*turns->heap));
 }
 
@@ -27,7 +27,7 @@ void turns_add(struct turns *turns, uint64_t time_ns, uint32_t life)
 	struct turn turn = { time_ns, turns->added++, life };
 	size_t at = turns->count++;
 
-	assert(turns->count <= turns->room);
+	assert(turns->count <= turns->capacity);
 	for (; at && is_before(&turn, &turns->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		turns->heap[at] = turns->heap[(at - 1) / 2];
 	turns->heap[at] = turn;

@@ -11,7 +11,7 @@ struct turns {
 		uint64_t time_ns, number;
 		uint32_t life;
 	} * heap;
-	size_t count, room;
+	size_t count, capacity;
 	uint64_t added;
 };
 

@@ -45,7 +45,7 @@ void whatif_fini(struct whatif *whatif)
 }
 
 /* What a replay has too much or too little as it was, it has in this proportion when it is changed. */
-static uint64_t told_ns(const struct whatif *whatif, uint64_t replay_ns)
+static uint64_t recorded_ns(const struct whatif *whatif, uint64_t replay_ns)
 {
 	return whatif->replay_ns ? (double)replay_ns / whatif->replay_ns * whatif->recorded_ns : 0;
 }
@@ -60,7 +60,7 @@ static uint64_t predict(const struct whatif *whatif, const struct whatif_change 
 	if (change->is_chosen)
 		shorten(lives, change->is_chosen, change->scale, whatif->since_ns[guess], lengths_ns);
 	replay_lives(lives, lengths_ns, change->cpu_count, guess == HOLD_AS_LONG, &replay);
-	ns = told_ns(whatif, replay.ns);
+	ns = recorded_ns(whatif, replay.ns);
 	if (path)
 		replay_path(lives, &replay, path);
 	replay_fini(&replay);
@@ -100,7 +100,7 @@ static int by_gain(const void *a, const void *b)
 }
 
 size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, double scale, uint32_t cpu_count,
-		   struct whatif_rank *ranks, size_t room)
+		   struct whatif_rank *ranks, size_t capacity)
 {
 	struct whatif_rank tried[ELEMENT_KINDS * TRIED_MAX];
 	bool *is_chosen = xcalloc(whatif->lives->wait_count + 1, sizeof(*is_chosen));
@@ -120,7 +120,7 @@ size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, dou
 		};
 	}
 	qsort(tried, tried_count, sizeof(*tried), by_gain);
-	for (count = 0; count < tried_count && count < room; count++)
+	for (count = 0; count < tried_count && count < capacity; count++)
 		ranks[count] = tried[count];
 	free(elements);
 	free(is_chosen);

@@ -51,4 +51,4 @@ struct whatif_rank {
 
 /* Those of which most is gained, the best first; at most room. Returns how many. */
 size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, double scale, uint32_t cpu_count,
-		   struct whatif_rank *ranks, size_t room);
+		   struct whatif_rank *ranks, size_t capacity);

@@ -24,7 +24,7 @@ BUSY, STORMS = (6, 2) if FULL else (2, 1)
 NAMES = 3000            # of processes: more than there are rows for
 SAMPLE_S = 2
 
-# What takes as long as there is room for it: rows of threads, spaces of processes that have ended.
+# What takes as long as there is space for it: rows of threads, spaces of processes that have ended.
 WARM_UP_PROCESSES = 20000
 MEASURED_PROCESSES = 8000
 GROWTH_BYTES_MAX = 600          # for each process after that: rows of their paths, until these are full, too

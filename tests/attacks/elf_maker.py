@@ -29,7 +29,7 @@ MB = 1 << 20
 
 
 class Hole:
-    """Zeros that take no room on the disk."""
+    """Zeros that take no space on the disk."""
 
     def __init__(self, size):
         self.size = size

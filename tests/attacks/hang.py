@@ -125,7 +125,7 @@ while True:
 
 
 class Attack:
-    """A program that holds up who looks at it. server: what has to end for all of it to end."""
+    """A program that holds up who examines it. server: what has to end for all of it to end."""
 
     def __init__(self, *command, pass_fds=()):
         with open("attack.err", "wb") as errors:

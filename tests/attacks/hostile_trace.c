@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * hostile_trace KIND FILE [ARGUMENT]
- * Writes a trace that is whole, every checksum right, and that, but for the first kind, no pinch would write:
+ * Writes a trace that is whole, every checksum right, and that, except for the first kind, no pinch would write:
  *   turns          nothing is wrong with it
  *   late           one event lies near 2^64, as its chunk says
  *   hidden-late    the same, but its chunk says otherwise
@@ -46,8 +46,8 @@ static void put(const void *event)
 static void put_run(void)
 {
 	static const char text[] = "command\0host\0kernel";
-	uint64_t room[32] = { 0 };
-	struct ev_collect_run *e = (struct ev_collect_run *)room;
+	uint64_t buffer[32] = { 0 };
+	struct ev_collect_run *e = (struct ev_collect_run *)buffer;
 
 	*e = (struct ev_collect_run){
 		.header = HEADER(0, COLLECT, RUN),
@@ -251,8 +251,8 @@ static void make_dead(uint32_t count)
 
 static void put_map(const char *path)
 {
-	uint64_t room[(sizeof(struct ev_space_map) + PATH_BYTES_MAX) / sizeof(uint64_t)] = { 0 };
-	struct ev_space_map *e = (struct ev_space_map *)room;
+	uint64_t buffer[(sizeof(struct ev_space_map) + PATH_BYTES_MAX) / sizeof(uint64_t)] = { 0 };
+	struct ev_space_map *e = (struct ev_space_map *)buffer;
 
 	*e = (struct ev_space_map){
 		.header = HEADER(1, SPACE, MAP),
@@ -267,8 +267,8 @@ static void put_map(const char *path)
 
 static void put_frames(uint64_t stack)
 {
-	uint64_t room[sizeof(struct ev_stack_frames) / sizeof(uint64_t) + 2] = { 0 };
-	struct ev_stack_frames *e = (struct ev_stack_frames *)room;
+	uint64_t buffer[sizeof(struct ev_stack_frames) / sizeof(uint64_t) + 2] = { 0 };
+	struct ev_stack_frames *e = (struct ev_stack_frames *)buffer;
 
 	*e = (struct ev_stack_frames){ .header = HEADER(0, STACK, FRAMES), .stack = stack, .user_count = 2 };
 	e->frames[0] = CODE + 0x1100;

@@ -92,33 +92,33 @@ static volatile uint64_t turns;
 __attribute__((noipa)) void honest_inner(uint64_t count)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
-	char room[48];
+	char buffer[48];
 
 	for (uint64_t i = 0; i < count; i++) {
-		snprintf(room, sizeof(room), "%d", (int)(i & 7));
+		snprintf(buffer, sizeof(buffer), "%d", (int)(i & 7));
 		for (volatile unsigned int j = 0; j < 20000; j++)
 			;
-		turns += room[0] != '9';
+		turns += buffer[0] != '9';
 	}
 	nanosleep(&pause, NULL);
 }
 
 __attribute__((noipa)) void honest_middle(uint64_t count)
 {
-	volatile char room[200];
+	volatile char buffer[200];
 
-	room[count % sizeof(room)] = 1;
+	buffer[count % sizeof(buffer)] = 1;
 	honest_inner(count);
-	turns += room[count % sizeof(room)];
+	turns += buffer[count % sizeof(buffer)];
 }
 
 __attribute__((noipa)) void honest_outer(uint64_t count)
 {
-	volatile char room[72];
+	volatile char buffer[72];
 
-	room[count % sizeof(room)] = 1;
+	buffer[count % sizeof(buffer)] = 1;
 	honest_middle(count);
-	turns += room[count % sizeof(room)];
+	turns += buffer[count % sizeof(buffer)];
 }
 
 static void *work(void *name)

@@ -125,7 +125,7 @@ def pids(*processes):
 # --- Probes -----------------------------------------------------------------------------------------------------
 
 def check_calls(order, *options):
-    """The victim's calls, with its function probed, and the attacker's copy met before it or after it."""
+    """The victim's calls, with its function probed, and the attacker's copy seen before it or after it."""
     good, forged = copies(move_symbol)
     processes = {}
     for who in order:
@@ -299,7 +299,7 @@ def span_rewritten():
     victim = run(good, "calls", is_attacker=False)
     tracer = trace("--span", "f=identity:traced_function", "-p", pids(mapper, victim), probes=2)
     wrong = ask(victim, CALLS)
-    # It looks at what it has probes in with each step.
+    # It examines what it has probes in with each step.
     begun = steps(tracer)
     wait_until(lambda: steps(tracer) >= begun + 100, "a hundred steps")
     report = finish(tracer)
@@ -328,7 +328,7 @@ def span_overlays():
         tracer = start(PINCH, "record", "-q", "-o", "t.pinch", "--span", "f=identity:traced_function", "-p",
                        pids(*processes), stderr=subprocess.PIPE)
         wait_until(lambda: probe_count(tracer) >= 2, "the probes")
-        # All mappings that there were are looked at in one step.
+        # All mappings that there were are examined in one step.
         begun = steps(tracer)
         wait_until(lambda: steps(tracer) >= begun + 10, "a few steps")
         assert probe_count(tracer) == 2, f"{probe_count(tracer)} probes of one function"

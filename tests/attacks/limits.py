@@ -112,7 +112,7 @@ def call_paths():
     assert read_line(target) == b"ready\n"
     wanted, text = report(pinch), report(limited)
     stop(target)
-    # The C library sleeps for it, without frame pointers: who called that, only its table tells.
+    # The C library sleeps for it, without frame pointers: who called that, only its table says.
     for function in ("bystander_sleep", "bystander_work"):
         assert function in wanted, f"without a limit there is no {function}:\n{wanted}"
         assert function in text, f"there is no {function}:\n{text}"

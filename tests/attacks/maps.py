@@ -394,7 +394,7 @@ def wait_read(path, process):
 
 
 def put_old(path):
-    """A file of which the time tells whether it was read."""
+    """A file of which the time says whether it was read."""
     put(path, b"20000000 1000 elsewhere\n")
     os.utime(path, (1, 1))
 

@@ -472,7 +472,7 @@ def resynchronised():
     check_laws(report, is_lossless=False)
     assert report["losses"]["records"] > 0
     alone = sum(p["ns"] for p in report["parallelism"] if p["active"] == 1)
-    # The living threads are listed anew within 0.2 s; that list may be damaged as well, on a busy machine often.
+    # The living threads are listed again within 0.2 s; that list may be damaged as well, on a busy machine often.
     assert alone > 800_000_000, f"{alone} ns with one thread active: {report['parallelism']}"
     first = max(report["threads"], key=lambda t: t["cmetric_ns"])
     assert first["cmetric_ns"] > 800_000_000, first

@@ -759,7 +759,7 @@ RIVALS_NAMED_MAX = 64
 
 
 def rivals_of(report):
-    """Who had the CPUs during the waiting for them; that adds up, and little of it is not known."""
+    """Who had the CPUs during the waiting for them; that adds up, and little of it is unknown."""
     threads = report["balance"]["threads"]
     waited_ns = cause_of(report, "cpu-wait")["wait_ns"]
     rivals = threads["ran_instead"]

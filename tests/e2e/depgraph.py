@@ -244,7 +244,7 @@ def get_script(port, number):
 
 
 def change_script(turn):
-    """One of them, each so many turns, by a second: PHP looks at no less."""
+    """One of them, each so many turns, by a second: PHP examines no less."""
     if turn % CHANGED_EACH == 0:
         name = f"scripts/part{turn // CHANGED_EACH % SCRIPTS}.php"
         changed_ns = os.stat(name).st_mtime_ns + 1_000_000_000
@@ -259,7 +259,7 @@ def get_scripts(port, client, together, requests):
 
 def record_scripts(megabytes):
     """
-    The requests, shortest first, and how often the cache began anew: it has no room for what was changed,
+    The requests, shortest first, and how often the cache began again: it has no space for what was changed,
     and does so as soon as no worker is at work, between two turns. In the next one all is compiled.
     """
     requests, turns = [], iter(range(ROUNDS))

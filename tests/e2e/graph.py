@@ -16,7 +16,7 @@ def lock():
     record(program("sleep_holding"))
     root = graph()
     wait = heaviest(root, "", "lock held_lock")
-    # Who lets go of it may be one who has waited for it himself.
+    # Who releases it may be one who has waited for it himself.
     sleep = max(anywhere(wait, "sleep clock_nanosleep"), key=lambda n: n["ns"], default=None)
     assert sleep and sleep["ns"] > 0.5 * wait["ns"], picture(root)
     assert heaviest(sleep, "timer")["ns"] == sleep["ns"], picture(sleep)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 Programs that make it hard to say what they wait for: names that would drive a terminal, memory that
-goes away, a hundred thousand locks, threads and processes that are gone before they are looked at.
+goes away, a hundred thousand locks, threads and processes that are gone before they are examined.
 """
 import json
 import os

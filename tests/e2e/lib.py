@@ -393,7 +393,7 @@ def bpftool():
 
 
 def owners():
-    """BPF program id: the processes that hold it or a link to it. (Not every bpftool tells.)"""
+    """BPF program id: the processes that hold it or a link to it. (Not every bpftool says.)"""
     held = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:

@@ -87,7 +87,7 @@ def tids_of(events):
             if e["event"] in ("thread.BORN", "thread.FOUND", "thread.EXEC")}
 
 
-# What is not known of parts, or counts what was told twice.
+# What is unknown of parts, or counts what was told twice.
 NOT_OF_PARTS = ("stacks", "cost", "notes", "losses")
 
 

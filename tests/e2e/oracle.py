@@ -4,7 +4,7 @@
 pinch against an independent oracle, on the same execution: ftrace records the scheduler beside it,
 and oracle_model.py computes from that what each thread's CMetric must be, and for whom threads waited.
 
-Not perf: of its tracepoint samples some are missing that ftrace and BPF have, and nothing tells.
+Not perf: of its tracepoint samples some are missing that ftrace and BPF have, and nothing says.
 """
 import collections
 import json

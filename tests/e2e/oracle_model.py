@@ -150,7 +150,7 @@ class Model:
                 self.note_lost_wake(time_ns, blocked_ns)
 
     def note_lost_wake(self, time_ns, blocked_ns):
-        """When the thread became active is not known: since the last hole, or since it blocked."""
+        """When the thread became active is unknown: since the last hole, or since it blocked."""
         self.lost_wakes += 1
         self.blind_ns += time_ns - max(self.hole_ns, blocked_ns)
 

@@ -47,7 +47,7 @@ for suite; do
 done
 stop_load
 
-# Lines of a test that failed follow it, and begin with #. What was skipped each time is no difference.
+# Lines of a test that failed follow it, and begin with #. What was skipped each time is not a difference.
 # shellcheck disable=SC2010,SC2046 # names of ours, without spaces
 cd "$results" && awk -v rounds="$rounds" '
 	FNR == 1 { n = split(FILENAME, parts, "."); suite = parts[1]; round = parts[n]; failed = 0 }

@@ -76,7 +76,7 @@ def block():
     for e in of(events, "system.BLOCK_ISSUE", "system.BLOCK_COMPLETE"):
         if e["event"] == "system.BLOCK_ISSUE":
             before = open_requests.get(e["request"])
-            # A device that has no room for it is given it again.
+            # A device that has no space for it is given it again.
             assert not before or all(before[key] == e[key] for key in ("device", "sector", "bytes", "operation")), \
                 (before, e)
             issues += [] if before else [e]

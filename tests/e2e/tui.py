@@ -19,7 +19,7 @@ import termios
 from lib import LIMIT_S, PINCH, Skip, check_laws, finish, is_alive, links_of, main, parse_report, \
     pinch, program, read, read_line, start, stop, test, wait_until
 
-# As 80 columns have room for them.
+# As 80 columns have space for them.
 PAGES = ["SUMMARY", "PATHS", "SYNC", "IO", "LOCKS", "KLOCKS", "THREADS", "BALANCE", "OUTPUT"]
 TRACE_PAGES = [*PAGES[:-1], "GRAPH", "C"]
 

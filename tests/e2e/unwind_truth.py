@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 Random programs that know their own stack (tests/unwind/generate.py) block at several places: there,
-the kernel side's unwinder finds the frames that the program tells, all of them and no others.
+the kernel side's unwinder finds the frames that the program says, all of them and no others.
 
 Environment: PROGRAMS, how many; SEED, the number of the first one. With PROGRAMS=1 SEED=N KEEP=1
 the program that failed is kept.
@@ -125,7 +125,7 @@ def is_reading(pid):
 
 
 def read_stack(process):
-    """What the program tells when it blocks: {word: address} and its frames. None at its end."""
+    """What the program says when it blocks: {word: address} and its frames. None at its end."""
     words, entries = {}, []
     while True:
         line = lib.read_line(process).decode().split()
@@ -245,7 +245,7 @@ def why_untrue(told, whole, cut):
 
 
 def unwind_by_pinch(directory, program):
-    """Traces the program: the call paths in the report are what it tells. Counts the whole ones."""
+    """Traces the program: the call paths in the report are what it says. Counts the whole ones."""
     told, own = [], set()
     report = f"{directory}/report.json"
     process = lib.start(lib.PINCH, "run", "--json", report, "--nmin", 4, "--top", 1000, "-q", "--",

@@ -2,7 +2,7 @@
 /*
  * The bytes are a file of the answer cache: entries and answers, of which the first byte says how
  * much is as it should be. Whatever the file holds, each answer found is valid; and when it is
- * written anew with one more, that one is found.
+ * written again with one more, that one is found.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -176,7 +176,7 @@ static void write_file(struct input *input, uint8_t mode)
 	size_bytes = take_body(input, mode & IS_RAW, &header.count, file + sizeof(header));
 	for (; mode & IS_ALTERED && input->size && size_bytes; file[at] = take_number(input, 1))
 		at = sizeof(header) + take_number(input, 2) % size_bytes;
-	/* All but one of a few: what has another sum is not looked at. */
+	/* All but one of a few: what has another sum is not examined. */
 	if (mode >> 3 != 31)
 		header.checksum = checksum(file + sizeof(header), size_bytes);
 	memcpy(file, &header, sizeof(header));

@@ -153,7 +153,7 @@ static uint64_t resident_mb(pid_t pid)
 	return (uint64_t)pages * getpagesize() >> 20;
 }
 
-/* Until it has ended, which the signal tells, or has done harm enough. Returns what is wrong, or NULL. */
+/* Until it has ended, which the signal says, or has done harm enough. Returns what is wrong, or NULL. */
 static const char *watch(pid_t pid, int *status, struct rusage *usage)
 {
 	const struct timespec look = { .tv_nsec = LOOK_NS };

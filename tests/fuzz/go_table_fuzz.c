@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The bytes are a .gopclntab, but for its magic number: what it says is valid, or nothing. */
+/* The bytes are a .gopclntab, except for its magic number: what it says is valid, or nothing. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@ enum { RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t), LOAD_RANGES
 
 struct load {
 	uint64_t *units; /* with load_space(), no more than are used: reading beyond shows */
-	uint32_t unit_count, unit_room;
+	uint32_t unit_count, unit_capacity;
 	struct unwind_range ranges[LOAD_RANGES_MAX];
 	uint32_t range_count;
 };
@@ -19,9 +19,9 @@ struct load {
 static inline uint64_t *load_units(struct load *load, uint32_t count)
 {
 	load->unit_count += count;
-	if (load->unit_count >= load->unit_room) {
-		load->unit_room = 2 * load->unit_count + 1;
-		load->units = realloc(load->units, load->unit_room * sizeof(uint64_t));
+	if (load->unit_count >= load->unit_capacity) {
+		load->unit_capacity = 2 * load->unit_count + 1;
+		load->units = realloc(load->units, load->unit_capacity * sizeof(uint64_t));
 	}
 	return load->units + load->unit_count - count;
 }

@@ -28,7 +28,7 @@ struct part {
 
 struct parts {
 	struct part *list;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 struct image {
@@ -39,7 +39,7 @@ struct image {
 /* Events of a chunk, each allocated. */
 struct events {
 	struct ev_header **list;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 struct mutation {
@@ -116,9 +116,9 @@ static void *copy_of(const void *bytes, size_t size_bytes)
 
 static void add_part(struct parts *parts, const struct trace_chunk *chunk, const void *plain, size_t size_bytes)
 {
-	if (parts->count == parts->room) {
-		parts->room = parts->room ? 2 * parts->room : 32;
-		parts->list = xrealloc(parts->list, parts->room, sizeof(*parts->list));
+	if (parts->count == parts->capacity) {
+		parts->capacity = parts->capacity ? 2 * parts->capacity : 32;
+		parts->list = xrealloc(parts->list, parts->capacity, sizeof(*parts->list));
 	}
 	parts->list[parts->count++] = (struct part){ *chunk, copy_of(plain, size_bytes), size_bytes };
 }
@@ -165,9 +165,9 @@ void image_free(struct image *image)
 
 static void add_event(struct events *events, const struct ev_header *header)
 {
-	if (events->count == events->room) {
-		events->room = events->room ? 2 * events->room : 1024;
-		events->list = xrealloc(events->list, events->room, sizeof(*events->list));
+	if (events->count == events->capacity) {
+		events->capacity = events->capacity ? 2 * events->capacity : 1024;
+		events->list = xrealloc(events->list, events->capacity, sizeof(*events->list));
 	}
 	events->list[events->count++] = copy_of(header, event_bytes(header));
 }

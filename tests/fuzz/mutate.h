@@ -10,7 +10,7 @@
 
 struct image;
 
-/* Reads a trace as it is. NULL after having said why not. */
+/* Reads a trace as it is. NULL after a message. */
 struct image *image_read(const char *path);
 void image_free(struct image *image);
 

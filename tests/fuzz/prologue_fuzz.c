@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Arbitrary events, well-formed as those of a trace are, before and behind the beginning of a part. What is
- * told again is well-formed, and so is what is told again of that.
+ * repeated is well-formed, and so is what is repeated of that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +11,20 @@
 #include "trace/event_code.h"
 #include "trace/prologue/prologue.h"
 
-enum { TOLD_MAX = 100000 };
+enum { RECORDED_MAX = 100000 };
 
 struct part {
 	struct prologue *next; /* follows what is told; NULL: nobody does */
 	size_t count;
 };
 
-static void tell(void *data, const struct ev_header *header)
+static void emit(void *data, const struct ev_header *header)
 {
 	struct part *part = data;
 
 	if (!event_is_well_formed(header, event_bytes(header)))
 		abort();
-	if (part->next && part->count++ < TOLD_MAX)
+	if (part->next && part->count++ < RECORDED_MAX)
 		prologue_follow(part->next, header, true);
 }
 
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct input input = { bytes, size };
 	uint64_t every = 1 + take_number(&input, 1);
 	struct part part = { .next = prologue_new() }, last = { 0 };
-	const struct prologue_out out = { tell, &part, NULL }, last_out = { tell, &last, NULL };
+	const struct prologue_out out = { emit, &part, NULL }, last_out = { emit, &last, NULL };
 	struct prologue *prologue = prologue_new();
 	struct ev_header *header;
 	struct event_decoder *decoder;

@@ -145,10 +145,10 @@ static void tame(struct ev_header *header)
 static void put_run(struct trace_writer *writer)
 {
 	static const char text[] = "command\0host\0kernel";
-	uint64_t room[16] = { 0 };
-	struct ev_collect_run *e = (struct ev_collect_run *)room;
+	uint64_t buffer[16] = { 0 };
+	struct ev_collect_run *e = (struct ev_collect_run *)buffer;
 
-	_Static_assert(sizeof(*e) + sizeof(text) <= sizeof(room), "it fits");
+	_Static_assert(sizeof(*e) + sizeof(text) <= sizeof(buffer), "it fits");
 	e->header = (struct ev_header){ .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_RUN };
 	e->text_bytes = sizeof(text);
 	memcpy(e->pids, text, sizeof(text));
@@ -157,7 +157,7 @@ static void put_run(struct trace_writer *writer)
 
 static void put_events(struct trace_writer *writer, const struct input *input, bool is_tame)
 {
-	static uint64_t room[EVENT_BYTES_MAX / sizeof(uint64_t)];
+	static uint64_t buffer[EVENT_BYTES_MAX / sizeof(uint64_t)];
 	struct ev_header *header;
 	struct event_decoder *decoder;
 	struct event_forms forms;
@@ -166,12 +166,12 @@ static void put_events(struct trace_writer *writer, const struct input *input, b
 	decoder = event_decoder_new(&forms);
 	event_decoder_begin(decoder, input->bytes, input->size);
 	for (int i = 0; i < EVENTS_COUNT_MAX && event_decoder_next(decoder, &header) > 0; i++) {
-		if (event_bytes(header) > sizeof(room))
+		if (event_bytes(header) > sizeof(buffer))
 			continue;
-		memcpy(room, header, event_bytes(header));
+		memcpy(buffer, header, event_bytes(header));
 		if (is_tame)
-			tame((struct ev_header *)room);
-		trace_writer_event(writer, (const struct ev_header *)room);
+			tame((struct ev_header *)buffer);
+		trace_writer_event(writer, (const struct ev_header *)buffer);
 	}
 	event_decoder_free(decoder);
 }

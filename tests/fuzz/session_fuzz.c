@@ -141,10 +141,10 @@ static void push_plausible(struct world *world, struct input *input)
 {
 	unsigned int kind = take_byte(input) % (sizeof(kinds) / sizeof(*kinds));
 	uint8_t stream = take_byte(input), step = take_byte(input), thread = take_byte(input);
-	uint64_t room[EVENT_BYTES_MAX / 8];
-	struct ev_header *header = (struct ev_header *)room;
+	uint64_t buffer[EVENT_BYTES_MAX / 8];
+	struct ev_header *header = (struct ev_header *)buffer;
 
-	memset(room, 0, sizeof(room));
+	memset(buffer, 0, sizeof(buffer));
 	header->time_ns = world->now_ns + (step & 31) - (step & 32 ? 16 : 0);
 	if (header->time_ns > world->now_ns || step & 64)
 		world->now_ns = header->time_ns;
@@ -153,7 +153,7 @@ static void push_plausible(struct world *world, struct input *input)
 	header->event = kinds[kind].id & 0xffff;
 	switch (kinds[kind].id) {
 	case EV_SCHED_SWITCH: {
-		struct ev_sched_switch *e = (struct ev_sched_switch *)room;
+		struct ev_sched_switch *e = (struct ev_sched_switch *)buffer;
 
 		e->next = take_byte(input) & 15;
 		e->cpu = take_byte(input) & 3;
@@ -164,7 +164,7 @@ static void push_plausible(struct world *world, struct input *input)
 		break;
 	}
 	case EV_STACK_FRAMES: {
-		struct ev_stack_frames *e = (struct ev_stack_frames *)room;
+		struct ev_stack_frames *e = (struct ev_stack_frames *)buffer;
 
 		e->stack = thread >> 4;
 		e->kernel_count = stream >> 6 & 1;
@@ -175,7 +175,7 @@ static void push_plausible(struct world *world, struct input *input)
 		take(input, header + 1,
 		     kinds[kind].size - sizeof(*header) < 32 ? kinds[kind].size - sizeof(*header) : 32);
 	}
-	push(world, stream, room, kinds[kind].size);
+	push(world, stream, buffer, kinds[kind].size);
 }
 
 static void push_anything(struct world *world, struct input *input)

@@ -158,7 +158,7 @@ static struct state_value take_value(struct input *input)
 /* One block in eight goes back in time, and one hides that from who reads only its chunk's header. */
 enum { LIE_BACK = 1, LIE_HIDDEN = 2, LIES = 8 };
 
-/* A block that makes sense but for what it says. */
+/* A block that makes sense except for what it says. */
 static void put_tame_block(struct trace_writer *writer, struct input *input, uint64_t *now_ns)
 {
 	unsigned int lie = take_number(input, 1) % LIES;

@@ -20,7 +20,7 @@ static uint8_t bytes[FILE_BYTES_MAX];
 static size_t size_bytes;
 static uint32_t trace;
 
-static void mend_header(void)
+static void correct_header(void)
 {
 	struct trace_header header;
 
@@ -34,7 +34,7 @@ static void mend_header(void)
 }
 
 /* Of the chunk at a place; returns where the next one begins. */
-static size_t mend_chunk(size_t at)
+static size_t correct_chunk(size_t at)
 {
 	struct trace_chunk chunk;
 	size_t left = size_bytes - at - sizeof(chunk);
@@ -60,15 +60,15 @@ static size_t mend_chunk(size_t at)
 	return at + sizeof(chunk) + (chunk.stored_bytes + 7) / 8 * 8;
 }
 
-static void mend(void)
+static void correct(void)
 {
 	size_t at = sizeof(struct trace_header);
 
 	if (size_bytes < at)
 		return;
-	mend_header();
+	correct_header();
 	for (int i = 0; i < CHUNKS_MAX && at <= size_bytes && size_bytes - at >= sizeof(struct trace_chunk); i++)
-		at = mend_chunk(at);
+		at = correct_chunk(at);
 }
 
 /* A number that all events of the trace make, in their order. */
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	size_bytes = size < sizeof(bytes) ? size : sizeof(bytes);
 	memcpy(bytes, data, size_bytes);
-	mend();
+	correct();
 	if (write(fd, bytes, size_bytes) != (ssize_t)size_bytes)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

@@ -2,7 +2,7 @@
 /*
  * The bytes are call frame information, registers and a stack. Whatever they say, a table comes of
  * them that is valid and can be searched, and the unwinder ends: it reads nothing beyond its tables,
- * the stack only through the helper, and notes no more frames than there is room for.
+ * the stack only through the helper, and notes no more frames than there is space for.
  */
 #include <stdlib.h>
 #include <string.h>

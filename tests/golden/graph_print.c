@@ -6,14 +6,14 @@
 #include "graph/critical_path.h"
 #include "graph/graph.h"
 #include "graph/graph_label.h"
-#include "session/outside.h"
+#include "session/external_threads.h"
 #include "session/syscalls.h"
 #include "states/state_block.h"
 #include "states/states.h"
 
 static void print_thread(uint32_t number)
 {
-	printf("thread %s%u", thread_is_outside(number) ? "o" : "", number & ~THREAD_OUTSIDE);
+	printf("thread %s%u", thread_is_external(number) ? "o" : "", number & ~THREAD_EXTERNAL);
 }
 
 static void print_times(uint64_t begin_ns, uint64_t end_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes a history of states of a scenario (scenario.h), and says what it is asked. Lines that are no
- * events:
+ * Makes a history of states of a scenario (scenario.h), and says what it is asked. Lines that are
+ * not events:
  *
  *	spins IP		a thread that is sampled at this ip waits in a loop
  *	finish NS		end the history there (default: at the last event)

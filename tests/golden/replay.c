@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Replays a scenario (scenario.h) through a session and prints the account of the criticality analysis.
- * Lines that are no events:
+ * Lines that are not events:
  *
  *	options nmin=N threads_max=N paths_max=N pending=BYTES waits=1 rivals=1
  *		klocks=1 spins=IP
@@ -10,7 +10,7 @@
  *	timeline N		show the mean parallelism in N equal parts
  *
  * A thread that is sampled at the ip spins= is not active from there on. With PEEK in the environment
- * the account is looked at after each event: that changes nothing. With OUTSIDE threads that are not
+ * the account is examined after each event: that changes nothing. With OUTSIDE threads that are not
  * traced have numbers, and more of them come and go: that changes nothing either.
  */
 #include "replay.h"
@@ -22,7 +22,7 @@
 
 #include "account/criticality.h"
 #include "klocks/klocks.h"
-#include "outsiders.h"
+#include "externals.h"
 #include "scenario.h"
 #include "session/session.h"
 #include "session/threads.h"
@@ -30,7 +30,7 @@
 #include "waits/cpu_waits.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 #include "waits/sums/waits.h"
 
 static void push(struct replay *replay, const char *ns)
@@ -43,11 +43,11 @@ static void push(struct replay *replay, const char *ns)
 	if (time_ns > replay->last_ns)
 		replay->last_ns = time_ns;
 	if (getenv("OUTSIDE"))
-		name_outsiders(&e.event);
+		name_externals(&e.event);
 	replay->refused += session_push(replay->session, e.stream, &e.event, e.size_bytes) == -ENOSPC;
 	/* One more that comes late would be counted as such. */
 	if (getenv("OUTSIDE") && !replay->is_bounded && time_ns == replay->last_ns)
-		push_outsider(replay->session, e.stream, time_ns);
+		push_external(replay->session, e.stream, time_ns);
 }
 
 /*
@@ -117,9 +117,9 @@ static void start(struct replay *replay, struct keys *keys)
 	options.stacks = replay->stacks;
 	replay->files = files_new(replay->session, 0);
 	replay->others = others_new(replay->session);
-	options.untold = replay->untold = untold_new(replay->session);
+	options.missing = replay->missing = missing_wakeups_new(replay->session);
 	if (has_waits)
-		options.waits = replay->waits = waits_new(replay->files, replay->others, replay->untold);
+		options.waits = replay->waits = waits_new(replay->files, replay->others, replay->missing);
 	if (has_rivals)
 		replay->cpu_waits = cpu_waits_new(replay->session, replay->others);
 	if (has_klocks)
@@ -160,7 +160,7 @@ static void end(struct replay *replay)
 	cpu_waits_free(replay->cpu_waits);
 	klocks_free(replay->klocks);
 	others_free(replay->others);
-	untold_free(replay->untold);
+	missing_wakeups_free(replay->missing);
 	files_free(replay->files);
 	stacks_free(replay->stacks);
 	threads_free(replay->threads);

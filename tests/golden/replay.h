@@ -13,7 +13,7 @@ struct replay {
 	struct criticality *criticality;
 	struct files *files;
 	struct others *others;
-	struct untold *untold;
+	struct missing_wakeups *missing;
 	struct waits *waits;         /* NULL unless asked for */
 	struct cpu_waits *cpu_waits; /* the same, as the following */
 	struct klocks *klocks;

@@ -206,9 +206,9 @@ static void print_waits(const struct replay *replay)
 	}
 	for (cursor = 0; (file = waits_next_file(replay->waits, &cursor));)
 		print_file(replay, file);
-	printf("odd waits: %llu", (unsigned long long)waits_untold(replay->waits, UNTOLD_ODD));
-	print_nonzero("hidden", waits_untold(replay->waits, UNTOLD_HIDDEN));
-	print_nonzero("lost", waits_untold(replay->waits, UNTOLD_LOST));
+	printf("odd waits: %llu", (unsigned long long)waits_missing_wakeups(replay->waits, MISSING_ODD));
+	print_nonzero("hidden", waits_missing_wakeups(replay->waits, MISSING_HIDDEN));
+	print_nonzero("lost", waits_missing_wakeups(replay->waits, MISSING_LOST));
 	printf("\n");
 }
 

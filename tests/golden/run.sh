@@ -8,7 +8,7 @@ dir=$(dirname "$0")
 
 compare_all "$dir"
 
-# Looking at an account while it goes on changes nothing of it, but for the order of call paths.
+# Looking at an account while it goes on changes nothing of it, except for the order of call paths.
 expected=$(mktemp) || exit 1
 trap 'rm -f "$expected"' EXIT
 for events in "$dir"/*.events; do

@@ -69,7 +69,7 @@ uint64_t scenario_number(const char *text)
 
 uint32_t scenario_thread(const char *text)
 {
-	return *text == 'o' ? THREAD_OUTSIDE | scenario_number(text + 1) : scenario_number(text);
+	return *text == 'o' ? THREAD_EXTERNAL | scenario_number(text + 1) : scenario_number(text);
 }
 
 uint64_t key_number(struct keys *keys, const char *key, uint64_t otherwise)

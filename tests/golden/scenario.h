@@ -5,8 +5,8 @@
  *	NS THREAD SUBSYS.EVENT key=value ...
  *
  * where the keys are the event's fields, plus stream= (default: the event's cpu, else 0)
- * and size= (makes a damaged record of that many bytes). The number of a thread that is told of and not
- * traced is written o1, o2 and so on. What else a line may be, its reader says. Scenarios are ours: a
+ * and size= (makes a damaged record of that many bytes). The number of a thread that is external
+ *  is written o1, o2 and so on. What else a line may be, its reader says. Scenarios are ours: a
  * mistake in one stops the reader.
  */
 #pragma once
@@ -56,7 +56,7 @@ union any_event {
 	struct ev_system_softirq softirq;
 	struct ev_system_block_issue issue;
 	struct ev_system_block_complete complete;
-	uint64_t room[8 + SCENARIO_FRAMES_MAX];
+	uint64_t buffer[8 + SCENARIO_FRAMES_MAX];
 };
 
 struct scenario_event {

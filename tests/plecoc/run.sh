@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Tests plecoc: run.sh PLECOC. Prints TAP. UPDATE=1 writes what golden/ and errors/ expect anew:
+# Tests plecoc: run.sh PLECOC. Prints TAP. UPDATE=1 writes what golden/ and errors/ expect again:
 # review the diff then.
 #
 # golden/X.pleco compiles to X.h, X.json and X.table; errors/X.pleco is refused with the words of X.expect.

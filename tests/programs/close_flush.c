@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * close_flush [DIRECTORY]			(.)
- * Planted bottleneck: for a second, the thread `saver` (main) writes a file of 8 MiB anew, flushes
+ * Planted bottleneck: for a second, the thread `saver` (main) writes a file of 8 MiB again, flushes
  * it with fsync() and closes it, over and over. On a tmpfs nothing can block.
  * Known answer: the heaviest wait is `file`, in fsync(), called from flush_file(), on
  * DIRECTORY/large.data. The file is removed.

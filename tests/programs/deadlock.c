@@ -2,7 +2,7 @@
 /*
  * deadlock
  * Edge: two threads each hold a mutex and wait for the other's, for ever. "stuck" on standard output
- * tells that they do.
+ * says that they do.
  * Known answer: take() waits for accounts, held by "left", and for ledger, held by "right"; main waits
  * for both to end.
  */

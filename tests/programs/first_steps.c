@@ -2,7 +2,7 @@
 /*
  * first_steps [COUNT]			(20)
  * Edge: COUNT times, one after the other, starts itself as a new process, which waits in its first
- * moment, before a tracer can have looked at what it has mapped; so does code that it loads then.
+ * moment, before a tracer can have examined what it has mapped; so does code that it loads then.
  * Built without frame pointers, as distributions build.
  * Known answer: each wait's call path leads through outer_step() to main(), the library's through
  * qsort(), and no frame of it is a guess.

@@ -2,7 +2,7 @@
 /*
  * What the programs share that make threads wait for kernel locks: a crew of threads, spread
  * over the CPUs, that all begin at once and do one thing over and over until the time is up, and the
- * line that says what was planted. A turn is short and never blocks but for the kernel's locks.
+ * line that says what was planted. A turn is short and never blocks except for kernel locks.
  */
 #pragma once
 
@@ -85,7 +85,7 @@ static inline void crew_run(const char *name, void (*turn)(int))
 
 	crew.turn = turn;
 	pthread_barrier_init(&crew.begin, NULL, crew.threads + 1);
-	for (int i = 0; i < crew.threads; i++) /* the mask: names have room for so many digits */
+	for (int i = 0; i < crew.threads; i++) /* the mask: names have space for so many digits */
 		role_start(&roles[i], name, crew_work, i & (CREW_MAX - 1));
 	begin_ns = now_ns();
 	crew.end_ns = begin_ns + crew.length_ms * 1000000ull;
@@ -95,7 +95,7 @@ static inline void crew_run(const char *name, void (*turn)(int))
 }
 
 /* One line of JSON. The path and the number of the inode only where a file is what is locked. */
-static inline void crew_tell(const char *lock, const char *path)
+static inline void crew_emit(const char *lock, const char *path)
 {
 	struct stat file;
 

@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 			die(path);
 	}
 	crew_run("append-%d", turn);
-	crew_tell("i_rwsem", path);
+	crew_emit("i_rwsem", path);
 	unlink(path);
 	return 0;
 }

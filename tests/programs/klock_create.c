@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < crew.threads; i++)
 		snprintf(paths[i], sizeof(paths[i]), "%s/job-%d", spool, i);
 	crew_run("create-%d", turn);
-	crew_tell("i_rwsem", spool);
+	crew_emit("i_rwsem", spool);
 	rmdir(spool);
 	return 0;
 }

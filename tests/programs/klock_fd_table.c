@@ -38,6 +38,6 @@ int main(int argc, char **argv)
 	if (original < 0)
 		die("/dev/null");
 	crew_run("duper-%d", turn);
-	crew_tell("file_lock", NULL);
+	crew_emit("file_lock", NULL);
 	return 0;
 }

@@ -37,6 +37,6 @@ int main(int argc, char **argv)
 {
 	crew_init(argc, argv, 1);
 	crew_run("forker-%d", turn);
-	crew_tell("mmap_lock, tasklist_lock", NULL);
+	crew_emit("mmap_lock, tasklist_lock", NULL);
 	return 0;
 }

@@ -46,6 +46,6 @@ int main(int argc, char **argv)
 {
 	crew_init(argc, argv, 1);
 	crew_run("mapper-%d", turn);
-	crew_tell("mmap_lock", NULL);
+	crew_emit("mmap_lock", NULL);
 	return 0;
 }

@@ -19,6 +19,6 @@ int main(int argc, char **argv)
 {
 	crew_init(argc, argv, 1);
 	crew_run("namer-%d", turn);
-	crew_tell("rtnl_mutex", NULL);
+	crew_emit("rtnl_mutex", NULL);
 	return 0;
 }

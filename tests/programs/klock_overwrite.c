@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < crew.threads; i++)
 		overwrite_block(i);
 	crew_run("writer-%d", overwrite_block);
-	crew_tell("i_rwsem", path);
+	crew_emit("i_rwsem", path);
 	unlink(path);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * klock_pipe [THREADS [LENGTH_MS]]			(8 1000)
  * Planted contention: the threads `piper-0` and so on write to one pipe and read from it. Each reads
- * no more than it has written before, and the pipe has room for all: none waits for room or bytes.
+ * no more than it has written before, and the pipe has space for all: none waits for room or bytes.
  * Known answer: the mutex of the pipe, which they wait for in put_bytes() and take_bytes().
  */
 #include "klock.h"
@@ -10,7 +10,7 @@
 enum { PAGE_BYTES = 4096, PIECE_BYTES_MAX = 16 * PAGE_BYTES, ROOM_BYTES = 1 << 20 };
 
 static int pipe_fds[2];
-static ssize_t piece_bytes; /* whole pages: a pipe has room for so many of them */
+static ssize_t piece_bytes; /* whole pages: a pipe has space for so many of them */
 
 static OWN_FRAME void put_bytes(const char *bytes)
 {
@@ -42,6 +42,6 @@ int main(int argc, char **argv)
 	if (piece_bytes > PIECE_BYTES_MAX)
 		piece_bytes = PIECE_BYTES_MAX;
 	crew_run("piper-%d", turn);
-	crew_tell("pipe mutex", NULL);
+	crew_emit("pipe mutex", NULL);
 	return 0;
 }

@@ -4,7 +4,7 @@
  * Planted contention: the threads `reader-0` and so on read the same block of one file, over and over.
  * The first WRITERS of them write it.
  * Known answer: without writers none: what the readers share is the reference count of a page, which
- * is no lock. With writers, where a read locks the file, as on XFS: `i_rwsem` of DIRECTORY/shared.data,
+ * is not a lock. With writers, where a read locks the file, as on XFS: `i_rwsem` of DIRECTORY/shared.data,
  * in read_block() and write_block(); where it does not, as on ext4 and tmpfs, two writers at
  * least wait for it, and no reader. With the word "position" all read from where the file is, which they set back
  * first, and wait for `f_pos_lock` of DIRECTORY/shared.data as it was opened, in read_here(). The file is removed.
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 		die(path);
 	write_block();
 	crew_run("reader-%d", turn);
-	crew_tell(shares_position ? "f_pos_lock" : writers ? "i_rwsem" : "none", path);
+	crew_emit(shares_position ? "f_pos_lock" : writers ? "i_rwsem" : "none", path);
 	unlink(path);
 	return 0;
 }

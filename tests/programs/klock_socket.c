@@ -92,6 +92,6 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	crew_run("talker-%d", turn);
-	crew_tell(!strcmp(kind, "unix") ? "unix socket" : "udp socket", NULL);
+	crew_emit(!strcmp(kind, "unix") ? "unix socket" : "udp socket", NULL);
 	return 0;
 }

@@ -99,6 +99,6 @@ int main(int argc, char **argv)
 		die("timer_create");
 	prctl(PR_SET_TIMERSLACK, 1l); /* the threads inherit it */
 	crew_run("spinner-%d", turn);
-	crew_tell("spinlocks", NULL);
+	crew_emit("spinlocks", NULL);
 	return 0;
 }

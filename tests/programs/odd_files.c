@@ -2,7 +2,7 @@
 /*
  * odd_files [DIRECTORY]			(.)
  * Edge: files and sockets whose names contain control characters, terminal escape sequences, invalid
- * UTF-8, newlines, a right-to-left mark, names that the kernel gives to what is no file, and paths
+ * UTF-8, newlines, a right-to-left mark, names that the kernel gives to what is not a file, and paths
  * longer and deeper than any name that a program may give to open(). Main writes to each of them what
  * the thread named "\033]0;title\a" reads, 10 ms after that one has begun to wait; then it locks one.
  * Known answer: read_odd() waits for each of them once, for `write_odd()` in main; lock_odd() for

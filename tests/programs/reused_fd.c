@@ -5,7 +5,7 @@
  * number of a descriptor, on four named pipes: first.fifo; second.fifo; gone.fifo, whose name is
  * deleted when it waits; and new.fifo, which was old.fifo when it was opened. The thread `feeder`
  * writes.
- * Known answer: four `pipe` waits in read_item(), of about equal length, told apart by these names
+ * Known answer: four `pipe` waits in read_item(), of about equal length, distinguished by these names
  * (for the third one, perhaps marked as deleted), nothing on old.fifo; their waker is feed() in
  * `feeder`. The pipes are removed.
  */

@@ -7,7 +7,7 @@
  * Known answer: relax() in rank 0 leads; the other ranks wait in wait_for_halo(), as `sleep`.
  *
  * Open MPI polls while it waits, which looks like work: with `poll` no rank blocks, and all seem to do
- * the same, but for --spin-inactive. Without, the halo exchange waits by MPI_Test and nanosleep(),
+ * the same, except for --spin-inactive. Without, the halo exchange waits by MPI_Test and nanosleep(),
  * 50 us first and 50 us more each time up to 500 us: imbalance shows as blocked time. With SKEW 3,
  * two CPUs would be equally loaded, and the waiting would be for a CPU instead.
  */

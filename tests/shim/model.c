@@ -18,9 +18,9 @@ void model_change(struct model *model, uint64_t time_ns, int active, int alive)
 {
 	model->alive += alive;
 	assert(!model->count || model->changes[model->count - 1].time_ns <= time_ns);
-	if (model->count == model->room) {
-		model->room = model->room ? 2 * model->room : 64;
-		model->changes = realloc(model->changes, model->room * sizeof(*model->changes));
+	if (model->count == model->capacity) {
+		model->capacity = model->capacity ? 2 * model->capacity : 64;
+		model->changes = realloc(model->changes, model->capacity * sizeof(*model->changes));
 		assert(model->changes);
 	}
 	model->changes[model->count++] = (struct model_change){ time_ns, active };

@@ -21,7 +21,7 @@ struct model_change {
 
 struct model {
 	struct model_change *changes; /* in time order; owned */
-	size_t count, room;
+	size_t count, capacity;
 	int64_t active, alive;
 	uint32_t nmin; /* the option; 0: half of the living threads */
 };

@@ -9,7 +9,7 @@ struct task_struct *shim_current;
 struct pt_regs shim_user_regs;
 struct shim_stack shim_user_stack, shim_kernel_stack;
 struct pt_regs *(*shim_registers)(struct task_struct *task);
-uint64_t shim_stacks_asked, shim_bell_rings, shim_user_reads, shim_cookie;
+uint64_t shim_stacks_asked, shim_doorbell_rings, shim_user_reads, shim_cookie;
 struct python_process shim_python;
 const char *shim_missing_field;
 bool shim_storage_fails, shim_stacks_map_fails, shim_tables_are_missing;
@@ -43,7 +43,7 @@ struct hash_table {
 	size_t count;
 };
 
-static struct hash_table threads_table, outsiders_table, targets_table, stacks_table, files_table, others_table,
+static struct hash_table threads_table, externals_table, targets_table, stacks_table, files_table, others_table,
 	klocks_table, klock_others_table;
 
 static struct entry **table_place(struct hash_table *table, uint64_t key)
@@ -194,9 +194,9 @@ long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags)
 {
 	void *copy;
 
-	if (ring == &bell) {
+	if (ring == &doorbell) {
 		require(flags == BPF_RB_FORCE_WAKEUP);
-		shim_bell_rings++;
+		shim_doorbell_rings++;
 		return 0;
 	}
 	copy = bpf_ringbuf_reserve(ring, size, 0);
@@ -561,12 +561,12 @@ bool shim_field_exists(const char *field)
 
 void *bpf_task_storage_get(void *map, struct task_struct *task, void *value, __u64 flags)
 {
-	struct hash_table *table = map == &outsiders      ? &outsiders_table
+	struct hash_table *table = map == &externals      ? &externals_table
 				   : map == &klock_others ? &klock_others_table
 							  : &threads_table;
 
 	shim_point();
-	require((map == &threads || map == &outsiders || map == &klock_others) && !value);
+	require((map == &threads || map == &externals || map == &klock_others) && !value);
 	if (!task)
 		return NULL;
 	if (!(flags & BPF_LOCAL_STORAGE_GET_F_CREATE) || shim_storage_fails)
@@ -577,14 +577,14 @@ void *bpf_task_storage_get(void *map, struct task_struct *task, void *value, __u
 long bpf_task_storage_delete(void *map, struct task_struct *task)
 {
 	shim_point();
-	require(map == &outsiders && task);
-	table_delete(&outsiders_table, (uintptr_t)task);
+	require(map == &externals && task);
+	table_delete(&externals_table, (uintptr_t)task);
 	return 0;
 }
 
-struct outside_thread *shim_outsider(struct task_struct *task)
+struct external_thread *shim_external(struct task_struct *task)
 {
-	return table_get(&outsiders_table, (uintptr_t)task);
+	return table_get(&externals_table, (uintptr_t)task);
 }
 
 struct thread_state *shim_thread(struct task_struct *task)
@@ -595,7 +595,7 @@ struct thread_state *shim_thread(struct task_struct *task)
 void shim_free_task(struct task_struct *task)
 {
 	table_delete(&threads_table, (uintptr_t)task);
-	table_delete(&outsiders_table, (uintptr_t)task);
+	table_delete(&externals_table, (uintptr_t)task);
 }
 
 void shim_set_target(uint32_t pid, uint32_t kind)
@@ -614,7 +614,7 @@ void shim_forget(void *map)
 {
 	table_clear(known_table(map));
 	for (uint32_t cpu = 0; map == &others_known && cpu < KERNEL_CPUS_MAX; cpu++)
-		cpu_counts[cpu].other_told = 0;
+		cpu_counts[cpu].other_recorded = 0;
 }
 
 /* --- The rest --------------------------------------------------------------------------- */
@@ -957,7 +957,7 @@ void shim_reset(void)
 	memset(system_cpus, 0, sizeof(system_cpus));
 	shim_make_slots(0, 1);
 	table_clear(&threads_table);
-	table_clear(&outsiders_table);
+	table_clear(&externals_table);
 	table_clear(&klock_others_table);
 	table_clear(&targets_table);
 	table_clear(&stacks_table);
@@ -977,7 +977,7 @@ void shim_reset(void)
 	shim_cpu = 0;
 	shim_current = NULL;
 	shim_user_stack = shim_kernel_stack = (struct shim_stack){ 0 };
-	shim_stacks_asked = shim_bell_rings = shim_user_reads = shim_cookie = 0;
+	shim_stacks_asked = shim_doorbell_rings = shim_user_reads = shim_cookie = 0;
 	shim_python = (struct python_process){ 0 };
 	shim_mapped = NULL;
 	shim_missing_field = NULL;
@@ -1006,6 +1006,6 @@ void shim_reset(void)
 	shim_set_option(preempt_count_offset, offsetof(struct cpu_area, preempt_count));
 	memset((void *)wait_arguments, ARGUMENT_PLAIN, sizeof(wait_arguments));
 	activity = threads_alive = threads_born = threads_untracked = others_renamed = 0;
-	outsiders_met = 0;
+	externals_seen = 0;
 	keep_all_above_ns = 0;
 }

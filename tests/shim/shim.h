@@ -44,10 +44,10 @@ extern struct vm_area_struct *shim_mapped; /* at these addresses; NULL: nothing,
 extern uint64_t shim_mapped_begin, shim_mapped_bytes;
 extern const char *shim_missing_field; /* fields whose expression contains this are not there */
 extern bool shim_storage_fails;        /* no memory for another thread's state */
-extern bool shim_stacks_map_fails;     /* no room in the map of known stacks */
+extern bool shim_stacks_map_fails;     /* no space in the map of known stacks */
 extern size_t shim_held_max;           /* locks that are counted at most */
 extern bool shim_tables_are_missing;   /* no unwind tables for any code */
-extern uint64_t shim_bell_rings;
+extern uint64_t shim_doorbell_rings;
 extern uint64_t shim_cookie;                                    /* that a probe was attached with */
 extern uint32_t (*shim_random)(void);                           /* NULL: a fixed pseudo-random sequence */
 extern struct task_struct *(*shim_find_task)(int pid);          /* NULL: no task is found by its number */
@@ -64,7 +64,7 @@ void shim_plant(uint64_t address, const void *bytes, size_t size);
 void shim_make_rings(uint32_t cpu_count, size_t bytes, uint32_t slots);
 void shim_make_ring(struct rings_map *map, uint32_t cpu, size_t bytes);
 
-/* All slot rings anew and empty: the programs know only one size. */
+/* All slot rings again and empty: the programs know only one size. */
 void shim_make_slots(uint32_t cpu_count, uint32_t slots);
 
 /* Where an empty slot ring goes on. */
@@ -88,8 +88,8 @@ size_t shim_slots_waiting(uint32_t cpu);
 /* Records reserved or begun, and neither submitted, ended, discarded nor cancelled. */
 size_t shim_records_open(void);
 
-struct thread_state *shim_thread(struct task_struct *task);     /* NULL: not traced */
-struct outside_thread *shim_outsider(struct task_struct *task); /* NULL: not told of */
+struct thread_state *shim_thread(struct task_struct *task);      /* NULL: not traced */
+struct external_thread *shim_external(struct task_struct *task); /* NULL: not told of */
 /* Two timers of the current CPU expire, one of no interest and the tick, while regs were in use. */
 void shim_expire_timers(struct pt_regs *regs);
 

@@ -37,7 +37,7 @@ static void check_counts(struct world *world)
 
 	for (uint32_t cpu = 0; cpu < world->options.cpu_count; cpu++)
 		world_require(world, !world_read(world, cpu));
-	world_check_outside(world);
+	world_check_external(world);
 	world_require(world, !shim_records_open());
 	world_require(world, active_count() == world->model.active);
 	world_require(world, threads_alive == (uint64_t)world->model.alive);
@@ -180,7 +180,7 @@ static void trace(struct world *world, struct world_task *task)
 	bool is_active = task->place == PLACE_READY || task->place == PLACE_ON_CPU;
 
 	task->is_traced = true;
-	task->outside_number = 0;
+	task->external_number = 0;
 	task->number = ++world->numbers_given;
 	task->slice_begin_ns = world->now_ns;
 	model_change(&world->model, world->now_ns, is_active, 1);
@@ -211,7 +211,7 @@ struct world_task *world_fork(struct world *world, uint32_t cpu, bool is_thread)
 		world_require(world, !strcmp(e->name, child->task.comm));
 	}
 	world->parent = parent;
-	world_expect_outside(world, EV_THREAD_BORN, child);
+	world_expect_external(world, EV_THREAD_BORN, child);
 	child->task.__state = 0;
 	check_counts(world);
 	return child;
@@ -251,7 +251,7 @@ void world_exec(struct world *world, uint32_t cpu)
 		check_found(world, cpu, task);
 		world_require(world, shim_target(task->task.tgid) == TARGET_EXISTING);
 	}
-	world_expect_outside(world, EV_THREAD_EXEC, task);
+	world_expect_external(world, EV_THREAD_EXEC, task);
 	check_counts(world);
 }
 
@@ -316,7 +316,7 @@ void world_rename(struct world *world, uint32_t cpu, const char *name)
 		e = world_expect(world, cpu, EV_THREAD_NAME, task->number);
 		world_require(world, !memcmp(e->name, padded, sizeof(padded)));
 	}
-	world_expect_outside(world, EV_THREAD_NAME, task);
+	world_expect_external(world, EV_THREAD_NAME, task);
 	check_counts(world);
 }
 
@@ -402,7 +402,7 @@ static void do_switch(struct world *world, uint32_t cpu, bool preempt, uint32_t 
 		check_switch(world, cpu, prev, next, reason);
 	else
 		check_turn(world, cpu, prev, next);
-	world_check_outside_switch(world, prev, next, reason);
+	world_check_external_switch(world, prev, next, reason);
 
 	prev->place = reason == SWITCH_RUNNABLE ? PLACE_READY : reason == SWITCH_DEAD ? PLACE_DEAD : PLACE_BLOCKED;
 	prev->task.on_cpu = 0;
@@ -544,7 +544,7 @@ void world_wake_in(struct world *world, uint32_t waker_cpu, struct world_task *t
 			model_change(&world->model, world->now_ns, 1, 0);
 		}
 		world->waker = waker;
-		world_expect_outside(world, EV_SCHED_WAKE, task);
+		world_expect_external(world, EV_SCHED_WAKE, task);
 		task->place = PLACE_READY;
 	}
 	task->task.__state = 0;
@@ -567,6 +567,6 @@ void world_visit(struct world *world, uint32_t cpu, struct world_task *task)
 	if (task->is_traced && task->place != PLACE_DEAD)
 		check_found(world, cpu, task);
 	if (task->place != PLACE_DEAD)
-		world_expect_outside(world, EV_THREAD_FOUND, task);
+		world_expect_external(world, EV_THREAD_FOUND, task);
 	check_counts(world);
 }

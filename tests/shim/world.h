@@ -22,7 +22,7 @@ enum {
 
 enum task_place { PLACE_BLOCKED, PLACE_READY, PLACE_ON_CPU, PLACE_DEAD };
 
-/* What a task is in when it sleeps or wakes: the numbers of system calls, but for the first. */
+/* What a task is in when it sleeps or wakes: the numbers of system calls, except for the first. */
 enum world_call {
 	CALL_NONE, /* a page fault, or an interrupt */
 	CALL_PLAIN,
@@ -53,7 +53,7 @@ struct world_file {
 	struct dentry dentry;
 	char name[16];
 	uint64_t id; /* 0: not met yet */
-	bool is_told;
+	bool is_recorded;
 };
 
 struct world_task {
@@ -65,21 +65,21 @@ struct world_task {
 	enum task_place place;
 	uint32_t cpu;
 	bool is_idle, is_exiting, is_traced, has_exit_stack;
-	uint32_t number;         /* as the model expects it */
-	uint32_t outside_number; /* the same of one that is told of and not traced; 0: it is not */
+	uint32_t number;          /* as the model expects it */
+	uint32_t external_number; /* the same of one that is external; 0: it is not */
 	uint64_t slice_begin_ns;
 	uint32_t path; /* where it is in its program */
 	uint32_t exit_path;
 
-	struct world_wait wait;             /* if it blocked */
-	struct world_wait wait_told;        /* the last one in a system call */
-	const struct world_file *file_told; /* that it waited for last */
-	uint32_t descriptor_told;
+	struct world_wait wait;                 /* if it blocked */
+	struct world_wait wait_recorded;        /* the last one in a system call */
+	const struct world_file *file_recorded; /* that it waited for last */
+	uint32_t descriptor_recorded;
 	bool has_waited, wait_has_stack;
 	uint64_t wait_begin_ns, wait_mean_ns;
 	uint32_t wait_coin;
 	/* The name that was told of one who is not traced and wakes, or has the CPU; "": none. */
-	char other_told[16];
+	char other_recorded[16];
 };
 
 /* The options of pinch, as the user means them. */
@@ -93,7 +93,7 @@ struct world_options {
 
 struct world_path {
 	uint64_t id; /* 0: not met yet */
-	bool is_told;
+	bool is_recorded;
 };
 
 struct world {
@@ -119,10 +119,10 @@ struct world {
 	struct ev_sched_switch last_switch; /* of a traced thread or to one */
 	struct ev_sched_wake last_wake;
 	/* Of those who are not traced: numbers, what the step must tell, what it told, and of whom. */
-	uint32_t outside_numbers_given;
-	enum event_id outside_id;
-	const struct world_task *outside_task, *parent, *waker;
-	size_t outside_count;
+	uint32_t external_numbers_given;
+	enum event_id external_id;
+	const struct world_task *external_task, *parent, *waker;
+	size_t external_count;
 	union {
 		struct ev_header header;
 		struct ev_thread_born born;
@@ -130,9 +130,9 @@ struct world {
 		struct ev_thread_name name;
 		struct ev_thread_exec exec;
 		struct ev_sched_wake wake;
-	} outside_told;
-	struct ev_sched_switch switch_told; /* as they came */
-	struct ev_sched_wake wake_told;
+	} external_recorded;
+	struct ev_sched_switch switch_recorded; /* as they came */
+	struct ev_sched_wake wake_recorded;
 	uint64_t slices, critical_slices, generous_stacks;
 	uint64_t waits, waits_kept, wait_stacks;
 	const char *what; /* the step, for a failure's message */

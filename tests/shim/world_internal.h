@@ -7,16 +7,16 @@
 /* The CPU's next record; it stays valid until the next one is read. */
 const void *world_expect(struct world *world, uint32_t cpu, enum event_id id, uint32_t thread);
 
-/* world_outside.c: who is told of and not traced. */
+/* world_outside.c: who is external. */
 /* The CPU's next record, as if nobody but the target were told of. */
 const struct ev_header *world_read(struct world *world, uint32_t cpu);
 /* Its number, whether it is traced or not; 0: it is not told of. */
 uint32_t world_number(const struct world_task *task);
-/* The step tells that of the task, unless that one is traced. */
-void world_expect_outside(struct world *world, enum event_id id, struct world_task *task);
-void world_check_outside(struct world *world);
-void world_check_outside_switch(struct world *world, const struct world_task *prev, const struct world_task *next,
-				enum switch_state reason);
+/* The step says that of the task, unless that one is traced. */
+void world_expect_external(struct world *world, enum event_id id, struct world_task *task);
+void world_check_external(struct world *world);
+void world_check_external_switch(struct world *world, const struct world_task *prev, const struct world_task *next,
+				 enum switch_state reason);
 
 /* world_stack.c: call paths, and which of them must have come. */
 void world_stacks_init(struct world *world);

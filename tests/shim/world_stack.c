@@ -18,7 +18,7 @@ static uint64_t path_frame(uint32_t path, uint32_t i)
 	return 0x400000 + path % 8 * 0x1000 + i * 16;
 }
 
-/* Paths 8 and 16 apart share their frames but for their number. */
+/* Paths 8 and 16 apart share their frames except for their number. */
 static uint32_t path_length(uint32_t path)
 {
 	return path == WORLD_PATHS ? 0 : 1 + path / 8 * 3;
@@ -41,7 +41,7 @@ uint64_t world_expect_frames(struct world *world, uint32_t cpu, uint32_t path, b
 	uint32_t kernel_count = has_kernel ? KERNEL_FRAMES : 0, count = path_length(path);
 	const struct ev_stack_frames *e;
 
-	if (known->is_told || !(kernel_count + count))
+	if (known->is_recorded || !(kernel_count + count))
 		return known->id;
 	e = world_expect(world, cpu, EV_STACK_FRAMES, 0);
 	world_require(world, e->stack && (!known->id || e->stack == known->id));
@@ -52,7 +52,7 @@ uint64_t world_expect_frames(struct world *world, uint32_t cpu, uint32_t path, b
 	for (uint32_t i = 0; i < WORLD_STACKS; i++)
 		world_require(world, &world->paths[i] == known || world->paths[i].id != e->stack);
 	known->id = e->stack;
-	known->is_told = true;
+	known->is_recorded = true;
 	return known->id;
 }
 

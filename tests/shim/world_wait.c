@@ -41,7 +41,7 @@ static uint64_t message_address(uint32_t count)
 	return 0x79000000 + count * 0x100;
 }
 
-/* Each has twice as many bytes as the one before, so that each sum tells which there are. */
+/* Each has twice as many bytes as the one before, so that each sum says which there are. */
 static void plant_parts(void)
 {
 	struct {
@@ -164,7 +164,7 @@ static void call_parts(struct world_task *task, enum world_call call, uint32_t w
 
 static const struct {
 	int ms;
-	uint16_t told;
+	uint16_t recorded;
 } limits[] = {
 	{ 0, 0 }, { 250, 250 }, { 65534, 65534 }, { 65535, NO_LIMIT }, { 1000000, NO_LIMIT }, { -1, NO_LIMIT },
 };
@@ -202,7 +202,7 @@ static void call_poll(struct world_task *task, enum world_call call, uint32_t wh
 		.has_descriptor = count == 1,
 		.descriptor = descriptor,
 		.value = count,
-		.operation = limits[limit].told,
+		.operation = limits[limit].recorded,
 	};
 }
 
@@ -304,7 +304,7 @@ static void expect_file(struct world *world, uint32_t cpu, struct world_file *fi
 	for (uint32_t i = 0; i < WORLD_FILES; i++)
 		world_require(world, &world->files[i] == file || world->files[i].id != e->file);
 	file->id = e->file;
-	file->is_told = true;
+	file->is_recorded = true;
 	world_require(world, e->inode == file->inode.i_ino && e->major == 8 && e->minor == 1);
 	world_require(world, e->mode == 0100644 && e->links == 1 && !e->reserved);
 	world_require(world, e->name_bytes == strlen(file->name) + 3);
@@ -322,13 +322,14 @@ static uint64_t file_expected(struct world *world, uint32_t cpu, struct world_ta
 		return 0;
 	file = (struct world_file *)world->descriptors[descriptor];
 	if (!file)
-		return task && task->file_told && task->descriptor_told == descriptor ? task->file_told->id : 0;
+		return task && task->file_recorded && task->descriptor_recorded == descriptor ? task->file_recorded->id
+											      : 0;
 	/* A task that waits for a file again does not look whether it has been forgotten. */
-	if (!file->is_told && !(task && task->file_told == file))
+	if (!file->is_recorded && !(task && task->file_recorded == file))
 		expect_file(world, cpu, file);
 	if (task) {
-		task->file_told = file;
-		task->descriptor_told = descriptor;
+		task->file_recorded = file;
+		task->descriptor_recorded = descriptor;
 	}
 	return file->id;
 }
@@ -395,8 +396,8 @@ void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task
 	world_require(world, (e->flags & (SWITCH_IO_WAIT | SWITCH_COMPAT)) == flags);
 	if (!task->task.mm)
 		wait = without_memory(wait);
-	if (wait.restarts && task->wait_told.syscall) {
-		wait = task->wait_told;
+	if (wait.restarts && task->wait_recorded.syscall) {
+		wait = task->wait_recorded;
 		wait.has_descriptor = false;
 		if (is_file_call(wait.syscall)) /* more than is kept */
 			memset(wait.owners, 0, sizeof(wait.owners));
@@ -411,14 +412,14 @@ void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task
 		wait.object = file_expected(world, cpu, task, task->task.files, wait.descriptor);
 	world_require(world, says(e, &wait));
 	if (wait.syscall != SYSCALL_NONE)
-		task->wait_told = wait;
+		task->wait_recorded = wait;
 }
 
 void world_check_found_wait(struct world *world, uint32_t cpu, const struct world_task *task,
 			    const struct ev_thread_found *e)
 {
-	bool is_told = task->place == PLACE_BLOCKED && !is_compat(task);
-	struct world_wait wait = is_told ? without_memory(task->wait) : nothing;
+	bool is_recorded = task->place == PLACE_BLOCKED && !is_compat(task);
+	struct world_wait wait = is_recorded ? without_memory(task->wait) : nothing;
 
 	if (wait.has_descriptor)
 		wait.object = file_expected(world, cpu, NULL, task->task.files, wait.descriptor);
@@ -430,9 +431,9 @@ void world_expect_other(struct world *world, uint32_t cpu, struct world_task *ot
 {
 	const struct ev_thread_other *e;
 
-	if (other->is_traced || !strcmp(other->other_told, other->task.comm))
+	if (other->is_traced || !strcmp(other->other_recorded, other->task.comm))
 		return;
-	memcpy(other->other_told, other->task.comm, sizeof(other->other_told));
+	memcpy(other->other_recorded, other->task.comm, sizeof(other->other_recorded));
 	e = world_expect(world, cpu, EV_THREAD_OTHER, 0);
 	world_require(world, e->tid == (uint32_t)other->task.pid);
 	world_require(world, e->pid == (uint32_t)other->task.tgid);
@@ -480,11 +481,11 @@ void world_forget(struct world *world)
 	shim_forget(&files_known);
 	shim_forget(&others_known);
 	for (uint32_t i = 0; i < WORLD_STACKS; i++)
-		world->paths[i].is_told = false;
+		world->paths[i].is_recorded = false;
 	for (uint32_t i = 0; i < WORLD_FILES; i++)
-		world->files[i].is_told = false;
+		world->files[i].is_recorded = false;
 	for (size_t i = 0; i < world->task_count; i++)
-		world->tasks[i]->other_told[0] = 0;
+		world->tasks[i]->other_recorded[0] = 0;
 	for (uint32_t cpu = 0; cpu < world->options.cpu_count; cpu++)
-		world->idle[cpu].other_told[0] = 0;
+		world->idle[cpu].other_recorded[0] = 0;
 }

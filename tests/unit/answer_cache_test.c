@@ -115,14 +115,14 @@ static uint32_t run(const struct module *module, uint64_t from, uint64_t to)
 	return found;
 }
 
-static void file_of(char *path, size_t room, const struct module *module)
+static void file_of(char *path, size_t capacity, const struct module *module)
 {
 	struct sources_answer sources;
 	XXH128_hash_t hash;
 
 	sources_of(NULL, module, &sources);
 	hash = XXH3_128bits(&sources, sizeof(sources));
-	snprintf(path, room, "%s/pinch/%016llx%016llx", directory, (unsigned long long)hash.high64,
+	snprintf(path, capacity, "%s/pinch/%016llx%016llx", directory, (unsigned long long)hash.high64,
 		 (unsigned long long)hash.low64);
 }
 
@@ -233,7 +233,7 @@ TEST(nothing_is_kept_of_files_that_others_made)
 	remove_all();
 }
 
-TEST(a_damaged_file_counts_as_empty_and_is_mended)
+TEST(a_damaged_file_counts_as_empty_and_is_corrected)
 {
 	struct module module = module_of(1);
 	char path[sizeof(directory) + 128], byte;
@@ -292,7 +292,7 @@ TEST(without_a_place_for_it_nothing_is_kept)
 	remove_all();
 }
 
-TEST(what_was_written_long_ago_makes_room)
+TEST(what_was_written_long_ago_makes_space)
 {
 	struct module module = module_of(1);
 	char path[sizeof(directory) + 128];
@@ -317,7 +317,7 @@ TEST(what_was_written_long_ago_makes_room)
 	remove_all();
 }
 
-TEST(of_one_place_code_and_data_are_told_apart)
+TEST(of_one_place_code_and_data_are_distinguished)
 {
 	struct variable_answer variable = { .name = 1, .is_whole = true, .text_bytes = 10 };
 	const struct variable_answer *found;

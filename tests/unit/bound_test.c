@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The binary search, against one that looks at each value. */
+/* The binary search, against one that examines each value. */
 #include "test.h"
 
 #include "base/bound.h"

@@ -34,7 +34,7 @@ static void let_go(const void *lock)
 	call(KLOCK_LETS_GO, KIND, lock);
 }
 
-static struct ev_klock_held helds[TOLD_MAX];
+static struct ev_klock_held helds[RECORDED_MAX];
 static size_t held_count;
 
 /* All that is told now. */
@@ -57,7 +57,7 @@ static void list(void)
 		CHECK_EQUAL(header->event, EV_KLOCK_HELD & 0xffff);
 		CHECK_EQUAL(bytes, sizeof(*helds));
 		CHECK(!header->thread);
-		CHECK_THAT(held_count, <, TOLD_MAX);
+		CHECK_THAT(held_count, <, RECORDED_MAX);
 		helds[held_count++] = *(const struct ev_klock_held *)header;
 	}
 }
@@ -80,7 +80,7 @@ static void end_counting(void)
 	shim_set_option(own_pid, 0);
 }
 
-TEST(a_lock_that_is_taken_and_let_go_of_was_held_so_long)
+TEST(a_lock_that_is_taken_and_released_was_held_so_long)
 {
 	begin_counting();
 	take(lock_a);
@@ -99,7 +99,7 @@ TEST(a_lock_that_is_taken_and_let_go_of_was_held_so_long)
 	end_counting();
 }
 
-TEST(what_was_told_is_not_told_again)
+TEST(what_was_recorded_is_not_repeated)
 {
 	begin_counting();
 	take(lock_a);
@@ -139,7 +139,7 @@ TEST(it_is_had_when_the_function_returns_and_not_before)
 	end_counting();
 }
 
-/* The kernel has room to note only so many calls of a function at a time. */
+/* The kernel has space to note only so many calls of a function at a time. */
 TEST(without_its_return_it_is_had_from_the_end_of_the_wait_on)
 {
 	begin_counting();
@@ -260,7 +260,7 @@ TEST(what_the_engine_takes_for_itself_is_what_noting_costs)
 	end_counting();
 }
 
-TEST(more_locks_at_once_than_there_is_room_for_lose_the_oldest)
+TEST(more_locks_at_once_than_there_is_space_for_lose_the_oldest)
 {
 	begin_counting();
 	for (int i = 0; i <= KLOCK_HOLDS_AT_ONCE; i++) {
@@ -278,7 +278,7 @@ TEST(more_locks_at_once_than_there_is_room_for_lose_the_oldest)
 	end_counting();
 }
 
-TEST(locks_for_which_there_is_no_room_are_lost_and_counted)
+TEST(locks_for_which_there_is_no_space_are_lost_and_counted)
 {
 	begin_counting();
 	shim_held_max = 1;
@@ -294,10 +294,10 @@ TEST(locks_for_which_there_is_no_room_are_lost_and_counted)
 	end_counting();
 }
 
-TEST(without_room_in_the_ring_a_list_is_not_told_and_not_lost)
+TEST(without_space_in_the_ring_a_list_is_not_recorded_and_not_lost)
 {
 	const struct ev_header *header;
-	size_t bytes, told = 0;
+	size_t bytes, recorded = 0;
 
 	begin_counting();
 	for (int i = 0; i < 3; i++)
@@ -309,9 +309,9 @@ TEST(without_room_in_the_ring_a_list_is_not_told_and_not_lost)
 	CHECK_EQUAL(holds_left, 1);
 	CHECK(!cpu_counts[0].lost);
 	while ((header = shim_read(&rings, 0, &bytes)))
-		told++;
+		recorded++;
 	list();
-	CHECK_EQUAL(told, 2);
+	CHECK_EQUAL(recorded, 2);
 	CHECK_EQUAL(held_count, 1);
 	CHECK_EQUAL(helds[0].taken, 1);
 	end_counting();
@@ -321,7 +321,7 @@ TEST(without_room_in_the_ring_a_list_is_not_told_and_not_lost)
 TEST(random_takes_are_those_of_a_model)
 {
 	uint64_t since_ns[LOCKS] = { 0 }, taken[LOCKS] = { 0 }, holds[LOCKS] = { 0 }, hold_ns[LOCKS] = { 0 };
-	uint64_t told_taken = 0, told_holds = 0, told_ns = 0, all_taken = 0, all_holds = 0, all_ns = 0;
+	uint64_t recorded_taken = 0, recorded_holds = 0, recorded_ns = 0, all_taken = 0, all_holds = 0, all_ns = 0;
 	uint32_t seed = 1;
 
 	begin_counting();
@@ -344,9 +344,9 @@ TEST(random_takes_are_those_of_a_model)
 			continue;
 		list();
 		for (size_t k = 0; k < held_count; k++) {
-			told_taken += helds[k].taken;
-			told_holds += helds[k].holds;
-			told_ns += helds[k].hold_ns;
+			recorded_taken += helds[k].taken;
+			recorded_holds += helds[k].holds;
+			recorded_ns += helds[k].hold_ns;
 		}
 	}
 	for (int i = 0; i < LOCKS; i++) {
@@ -354,9 +354,9 @@ TEST(random_takes_are_those_of_a_model)
 		all_holds += holds[i];
 		all_ns += hold_ns[i];
 	}
-	CHECK_EQUAL(told_taken, all_taken);
-	CHECK_EQUAL(told_holds, all_holds);
-	CHECK_EQUAL(told_ns, all_ns);
+	CHECK_EQUAL(recorded_taken, all_taken);
+	CHECK_EQUAL(recorded_holds, all_holds);
+	CHECK_EQUAL(recorded_ns, all_ns);
 	CHECK_THAT(all_holds, >, STEPS / 3);
 	end_counting();
 }

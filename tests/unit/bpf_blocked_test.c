@@ -40,7 +40,7 @@ static bool list(struct ev_thread_waits *e, bool *has_memory)
 {
 	struct bpf_iter__task ctx = { .task = &task->task };
 	const struct ev_header *header;
-	bool is_told = false;
+	bool is_recorded = false;
 	uint64_t stack = 0;
 
 	drain();
@@ -55,11 +55,11 @@ static bool list(struct ev_thread_waits *e, bool *has_memory)
 		CHECK_EQUAL(header->subsys, TRACE_SUBSYS_THREAD);
 		CHECK_EQUAL(header->event, TRACE_EVENT_THREAD_WAITS);
 		*e = *(const struct ev_thread_waits *)header;
-		is_told = true;
+		is_recorded = true;
 	}
-	CHECK(!is_told || (e->stack == stack && e->header.thread == task->number));
+	CHECK(!is_recorded || (e->stack == stack && e->header.thread == task->number));
 	*has_memory = stack;
-	return is_told;
+	return is_recorded;
 }
 
 static void leave(uint32_t state)
@@ -77,7 +77,7 @@ static void come_back(void)
 	sched_switch(NULL, false, &world.idle[0].task, &task->task, 0);
 }
 
-TEST(what_was_found_blocked_is_told_once_with_its_stack)
+TEST(what_was_found_blocked_is_recorded_once_with_its_stack)
 {
 	struct ev_thread_waits e;
 	bool has_memory;
@@ -90,7 +90,7 @@ TEST(what_was_found_blocked_is_told_once_with_its_stack)
 	end();
 }
 
-TEST(a_futex_that_was_found_waited_for_tells_its_words)
+TEST(a_futex_that_was_found_waited_for_reports_its_words)
 {
 	static const uint32_t words[] = { 2, 0, 4711, 12, 13 };
 	struct ev_thread_waits e;
@@ -108,7 +108,7 @@ TEST(a_futex_that_was_found_waited_for_tells_its_words)
 	end();
 }
 
-TEST(who_has_the_lock_is_told_as_it_is_when_the_wait_is_listed)
+TEST(who_has_the_lock_is_recorded_as_it_is_when_the_wait_is_listed)
 {
 	static const uint32_t words[5] = { 2, 1, 4712, 0, 0 };
 	struct ev_thread_waits e;
@@ -126,7 +126,7 @@ TEST(who_has_the_lock_is_told_as_it_is_when_the_wait_is_listed)
 	end();
 }
 
-TEST(a_wait_whose_switch_had_the_stack_is_told_without)
+TEST(a_wait_whose_switch_had_the_stack_is_recorded_without)
 {
 	struct ev_thread_waits e;
 	bool has_memory;
@@ -154,7 +154,7 @@ static uint32_t high_coin(void)
 	return UINT32_MAX;
 }
 
-TEST(a_wait_whose_stack_was_not_kept_is_told_with_it)
+TEST(a_wait_whose_stack_was_not_kept_is_recorded_with_it)
 {
 	struct ev_thread_waits e;
 	bool has_memory;
@@ -170,7 +170,7 @@ TEST(a_wait_whose_stack_was_not_kept_is_told_with_it)
 	end();
 }
 
-TEST(who_is_active_is_not_told)
+TEST(who_is_active_is_not_recorded)
 {
 	struct ev_thread_waits e;
 	bool has_memory;
@@ -181,7 +181,7 @@ TEST(who_is_active_is_not_told)
 	end();
 }
 
-TEST(a_thread_without_readable_memory_is_told_without_a_stack)
+TEST(a_thread_without_readable_memory_is_recorded_without_a_stack)
 {
 	struct ev_thread_waits e;
 	bool has_memory;

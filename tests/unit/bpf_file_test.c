@@ -58,14 +58,14 @@ static void begin(void)
 
 /* --- Paths ------------------------------------------------------------------------------------ */
 
-TEST(a_path_is_told_from_the_file_to_the_root)
+TEST(a_path_is_recorded_from_the_file_to_the_root)
 {
 	const struct ev_file_path *e;
 	uint64_t file;
 
 	begin();
 	file = wait_for(3);
-	e = path_told();
+	e = path_recorded();
 	CHECK(file && e);
 	CHECK_EQUAL(e->file, file);
 	CHECK(!e->header.thread);
@@ -74,7 +74,7 @@ TEST(a_path_is_told_from_the_file_to_the_root)
 	CHECK_EQUAL(e->minor, 17);
 	CHECK_EQUAL(e->mode, 0100640);
 	CHECK_EQUAL(e->links, 1);
-	CHECK_STRING(names_told(), "first|inner|dir|/");
+	CHECK_STRING(names_recorded(), "first|inner|dir|/");
 	files_end();
 }
 
@@ -89,7 +89,7 @@ TEST(a_path_goes_on_where_its_file_system_is_mounted)
 	make_file(&first, &below, "first");
 	first.file.f_path.mnt = &mount.mnt;
 	CHECK(wait_for(3));
-	CHECK_STRING(names_told(), "first|below|inner|dir|/");
+	CHECK_STRING(names_recorded(), "first|below|inner|dir|/");
 	files_end();
 }
 
@@ -107,7 +107,7 @@ TEST(file_systems_may_be_mounted_over_each_other)
 	make_file(&first, &roots[1], "first");
 	first.file.f_path.mnt = &mounts[1].mnt;
 	CHECK(wait_for(3));
-	CHECK_STRING(names_told(), "first|inner|dir|/");
+	CHECK_STRING(names_recorded(), "first|inner|dir|/");
 	files_end();
 }
 
@@ -120,7 +120,7 @@ TEST(what_is_mounted_has_the_name_of_where_it_is)
 	second.file.f_path.mnt = &mount.mnt;
 	descriptors[4] = &second.file;
 	CHECK(wait_for(4));
-	CHECK_STRING(names_told(), "inner|dir|/");
+	CHECK_STRING(names_recorded(), "inner|dir|/");
 	files_end();
 }
 
@@ -129,7 +129,7 @@ TEST(the_root_is_called_by_its_slash)
 	begin();
 	first.file.f_path.dentry = &top;
 	CHECK(wait_for(3));
-	CHECK_STRING(names_told(), "/");
+	CHECK_STRING(names_recorded(), "/");
 	files_end();
 }
 
@@ -141,7 +141,7 @@ TEST(a_file_out_of_reach_of_the_root_ends_without_a_slash)
 	make_dentry(&lost, NULL, "lost"); /* as after umount --lazy, or in another tree */
 	make_file(&first, &lost, "first");
 	CHECK(wait_for(3));
-	CHECK_STRING(names_told(), "first|lost");
+	CHECK_STRING(names_recorded(), "first|lost");
 	files_end();
 }
 
@@ -154,12 +154,12 @@ TEST(a_deleted_file_has_no_links_and_is_another_one)
 	first.inode.i_nlink = 0;
 	forget_last_file();
 	CHECK_THAT(wait_for(3), !=, before);
-	CHECK(path_told() && !path_told()->links);
-	CHECK_STRING(names_told(), "first|inner|dir|/");
+	CHECK(path_recorded() && !path_recorded()->links);
+	CHECK_STRING(names_recorded(), "first|inner|dir|/");
 	files_end();
 }
 
-TEST(a_pipe_has_an_empty_name_and_is_told_by_its_inode)
+TEST(a_pipe_has_an_empty_name_and_is_recorded_by_its_inode)
 {
 	uint64_t pipe;
 
@@ -170,12 +170,12 @@ TEST(a_pipe_has_an_empty_name_and_is_told_by_its_inode)
 	descriptors[4] = &second.file;
 	pipe = wait_for(3);
 	CHECK(pipe);
-	CHECK_EQUAL(path_told()->name_bytes, 1);
-	CHECK(!path_told()->names[0]);
-	CHECK_EQUAL(path_told()->mode, 0010600);
-	CHECK_EQUAL(path_told()->inode, first.inode.i_ino);
+	CHECK_EQUAL(path_recorded()->name_bytes, 1);
+	CHECK(!path_recorded()->names[0]);
+	CHECK_EQUAL(path_recorded()->mode, 0010600);
+	CHECK_EQUAL(path_recorded()->inode, first.inode.i_ino);
 	CHECK_THAT(wait_for(4), !=, pipe);
-	CHECK_EQUAL(path_told()->inode, second.inode.i_ino);
+	CHECK_EQUAL(path_recorded()->inode, second.inode.i_ino);
 	files_end();
 }
 
@@ -190,8 +190,8 @@ TEST(a_file_in_memory_has_a_name_and_no_directory)
 	first.inode.i_nlink = 0;
 	first.file.f_path.mnt = &shm.mnt;
 	CHECK(wait_for(3));
-	CHECK_STRING(names_told(), "memfd:scratch");
-	CHECK(!path_told()->links);
+	CHECK_STRING(names_recorded(), "memfd:scratch");
+	CHECK(!path_recorded()->links);
 	files_end();
 }
 
@@ -204,7 +204,7 @@ TEST(two_names_of_one_file_are_two)
 	second.inode = first.inode;
 	descriptors[4] = &second.file;
 	CHECK_THAT(wait_for(4), !=, file);
-	CHECK_STRING(names_told(), "second|inner|dir|/");
+	CHECK_STRING(names_recorded(), "second|inner|dir|/");
 	files_end();
 }
 
@@ -226,7 +226,7 @@ TEST(a_process_s_own_descriptor_is_called_so)
 	make_file(&first, NULL, "");
 	first.inode.i_sb = &processes;
 	CHECK(wait_for(3));
-	CHECK_STRING(names_told(), "[pidfd]");
+	CHECK_STRING(names_recorded(), "[pidfd]");
 	files_end();
 }
 
@@ -240,15 +240,15 @@ TEST(each_file_without_an_inode_of_its_own_is_one)
 	descriptors[4] = &second.file;
 	file = wait_for(3);
 	CHECK(file);
-	CHECK_STRING(names_told(), "[eventfd]");
+	CHECK_STRING(names_recorded(), "[eventfd]");
 	CHECK_THAT(wait_for(4), !=, file);
-	CHECK_STRING(names_told(), "[eventfd]");
+	CHECK_STRING(names_recorded(), "[eventfd]");
 	CHECK_EQUAL(wait_for(3), file);
-	CHECK(!path_told());
+	CHECK(!path_recorded());
 	second.file.f_path.dentry = &first.dentry;
 	forget_last_file();
 	CHECK_THAT(wait_for(4), !=, file);
-	CHECK(path_told());
+	CHECK(path_recorded());
 	files_end();
 }
 
@@ -265,8 +265,8 @@ TEST(a_file_that_takes_the_memory_of_another_is_not_taken_for_it)
 	first.file.f_path.dentry = &other.dentry;
 	first.file.private_data = &other;
 	CHECK_THAT(wait_for(3), !=, file);
-	CHECK(path_told());
-	CHECK_STRING(names_told(), "[timerfd]");
+	CHECK(path_recorded());
+	CHECK_STRING(names_recorded(), "[timerfd]");
 	files_end();
 }
 
@@ -280,10 +280,10 @@ TEST(a_descriptor_that_is_used_again_gives_another_name)
 	file = wait_for(3);
 	descriptors[3] = &second.file;
 	CHECK_THAT(wait_for(3), !=, file);
-	CHECK_STRING(names_told(), "second|inner|dir|/");
+	CHECK_STRING(names_recorded(), "second|inner|dir|/");
 	descriptors[3] = &first.file;
 	CHECK_EQUAL(wait_for(3), file);
-	CHECK(!path_told());
+	CHECK(!path_recorded());
 	files_end();
 }
 
@@ -295,18 +295,18 @@ TEST(memory_that_is_used_again_for_another_inode_gives_another_name)
 	file = wait_for(3);
 	first.inode.i_ino = 4711;
 	CHECK_THAT(wait_for(3), !=, file);
-	CHECK(path_told());
-	CHECK_EQUAL(path_told()->inode, 4711);
+	CHECK(path_recorded());
+	CHECK_EQUAL(path_recorded()->inode, 4711);
 	/* The same number on another file system. */
 	file = wait_for(3);
 	second.inode = first.inode;
 	second.inode.i_sb = &other_disk;
 	first.file.f_inode = &second.inode;
 	CHECK_THAT(wait_for(3), !=, file);
-	CHECK(path_told());
-	CHECK_EQUAL(path_told()->inode, 4711);
-	CHECK_EQUAL(path_told()->major, 9);
-	CHECK_EQUAL(path_told()->minor, 3);
+	CHECK(path_recorded());
+	CHECK_EQUAL(path_recorded()->inode, 4711);
+	CHECK_EQUAL(path_recorded()->major, 9);
+	CHECK_EQUAL(path_recorded()->minor, 3);
 	files_end();
 }
 
@@ -318,9 +318,9 @@ TEST(one_file_has_one_name_whatever_its_descriptor)
 	file = wait_for(3);
 	descriptors[5] = descriptors[0] = &first.file;
 	CHECK_EQUAL(wait_for(5), file);
-	CHECK(!path_told());
+	CHECK(!path_recorded());
 	CHECK_EQUAL(wait_for(0), file);
-	CHECK(!path_told());
+	CHECK(!path_recorded());
 	files_end();
 }
 
@@ -332,8 +332,8 @@ TEST(a_descriptor_that_is_being_closed_keeps_its_name)
 	file = wait_for(3);
 	descriptors[3] = NULL; /* close() takes it away first, and waits then */
 	CHECK_EQUAL(wait_for(3), file);
-	CHECK(!path_told());
-	CHECK(!wait_for(4) && !wait_for(0) && !path_told());
+	CHECK(!path_recorded());
+	CHECK(!wait_for(4) && !wait_for(0) && !path_recorded());
 	CHECK_EQUAL(wait_for(3), file);
 	files_end();
 }
@@ -345,7 +345,7 @@ TEST(what_is_no_descriptor_is_no_file)
 	begin();
 	CHECK(wait_for(3));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		CHECK(!wait_for(numbers[i]) && !path_told());
+		CHECK(!wait_for(numbers[i]) && !path_recorded());
 	files_end();
 }
 
@@ -364,7 +364,7 @@ TEST(who_has_no_files_any_more_waits_for_none)
 	begin();
 	CHECK(wait_for(3));
 	reader->task.files = NULL;
-	CHECK(!wait_for(3) && !path_told());
+	CHECK(!wait_for(3) && !path_recorded());
 	files_end();
 }
 
@@ -372,25 +372,25 @@ TEST(a_file_that_is_gone_while_it_is_looked_at_has_no_name)
 {
 	begin();
 	first.file.f_inode = NULL;
-	CHECK(!wait_for(3) && !path_told());
+	CHECK(!wait_for(3) && !path_recorded());
 	first.file.f_inode = (struct inode *)8;
-	CHECK(!wait_for(3) && !path_told());
+	CHECK(!wait_for(3) && !path_recorded());
 	descriptors[3] = (struct file *)16;
-	CHECK(!wait_for(3) && !path_told());
+	CHECK(!wait_for(3) && !path_recorded());
 	files_end();
 }
 
-TEST(a_path_that_is_gone_while_it_is_looked_at_is_told_as_far_as_it_goes)
+TEST(a_path_that_is_gone_while_it_is_looked_at_is_recorded_as_far_as_it_goes)
 {
 	begin();
 	inner.d_parent = (struct dentry *)8;
 	CHECK(wait_for(3));
-	CHECK_STRING(names_told(), "first|inner");
+	CHECK_STRING(names_recorded(), "first|inner");
 	make_file(&second, &inner, "second");
 	inner.d_name.name = NULL;
 	descriptors[3] = &second.file;
 	CHECK(wait_for(3));
-	CHECK_STRING(names_told(), "second");
+	CHECK_STRING(names_recorded(), "second");
 	files_end();
 }
 
@@ -406,7 +406,7 @@ static void nest(struct dentry *dentries, uint32_t count, const char *name)
 
 static void check_names(uint32_t count, const char *name, bool is_whole)
 {
-	const struct ev_file_path *e = path_told();
+	const struct ev_file_path *e = path_recorded();
 	size_t length = strlen(name) + 1;
 
 	CHECK(e);
@@ -432,13 +432,13 @@ TEST(a_path_of_too_many_names_ends_somewhere)
 	files_end();
 }
 
-TEST(names_that_are_longer_than_the_room_end_somewhere_and_overwrite_nothing)
+TEST(names_that_are_longer_than_the_space_end_somewhere_and_overwrite_nothing)
 {
 	static struct dentry dentries[40];
 	char name[NAME_BYTES];
 
 	for (uint32_t length = 100; length < NAME_BYTES; length++) {
-		/* The first name takes two bytes, and there is one that begins in the room. */
+		/* The first name takes two bytes, and there is one that begins in the space. */
 		uint32_t fit = (NAMES_BYTES - 2 + length) / (length + 1);
 
 		begin();
@@ -460,7 +460,7 @@ TEST(a_name_without_an_end_is_cut)
 	memset(endless, 'x', sizeof(endless) - 1);
 	make_file(&first, &top, endless);
 	CHECK(wait_for(3));
-	e = path_told();
+	e = path_recorded();
 	CHECK(e);
 	CHECK_EQUAL(e->name_bytes, NAME_BYTES + 2);
 	CHECK_EQUAL(strlen(e->names), NAME_BYTES - 1);
@@ -473,9 +473,9 @@ TEST(directories_that_lead_to_themselves_come_to_an_end)
 	begin();
 	dir.d_parent = &inner;
 	CHECK(wait_for(3));
-	CHECK_THAT(path_told()->name_bytes, >, 100);
-	CHECK(!strncmp(names_told(), "first|inner|dir|inner|dir|inner|", 32));
-	CHECK_THAT(path_told()->names[path_told()->name_bytes - 2], !=, '/');
+	CHECK_THAT(path_recorded()->name_bytes, >, 100);
+	CHECK(!strncmp(names_recorded(), "first|inner|dir|inner|dir|inner|", 32));
+	CHECK_THAT(path_recorded()->names[path_recorded()->name_bytes - 2], !=, '/');
 	files_end();
 }
 
@@ -492,53 +492,53 @@ TEST(mounts_that_lead_to_themselves_come_to_an_end)
 	make_dentry(&roots[1], NULL, "/");
 	first.file.f_path = (struct path){ .mnt = &mounts[0].mnt, .dentry = &roots[0] };
 	CHECK(wait_for(3));
-	CHECK_EQUAL(path_told()->name_bytes, 1);
-	CHECK(!path_told()->names[0]);
+	CHECK_EQUAL(path_recorded()->name_bytes, 1);
+	CHECK(!path_recorded()->names[0]);
 	files_end();
 }
 
 /* --- When it is told -------------------------------------------------------------------------- */
 
-TEST(a_file_is_told_once_and_again_when_it_is_forgotten)
+TEST(a_file_is_recorded_once_and_again_when_it_is_forgotten)
 {
 	uint64_t file;
 
 	begin();
 	file = wait_for(3);
-	CHECK(path_told());
+	CHECK(path_recorded());
 	CHECK_EQUAL(wait_for(3), file);
-	CHECK(!path_told());
+	CHECK(!path_recorded());
 	forget_last_file();
 	CHECK_EQUAL(wait_for(3), file);
-	CHECK(!path_told());
+	CHECK(!path_recorded());
 	shim_forget(&files_known);
 	forget_last_file();
 	CHECK_EQUAL(wait_for(3), file);
-	CHECK(path_told());
-	CHECK_EQUAL(path_told()->file, file);
+	CHECK(path_recorded());
+	CHECK_EQUAL(path_recorded()->file, file);
 	CHECK_EQUAL(wait_for(3), file);
-	CHECK(!path_told());
+	CHECK(!path_recorded());
 	files_end();
 }
 
-TEST(a_file_for_which_the_ring_had_no_room_is_told_the_next_time)
+TEST(a_file_for_which_the_ring_had_no_space_is_recorded_the_next_time)
 {
 	uint64_t file;
 
 	begin();
 	shim_make_ring(&rings, 0, 64);
 	file = wait_for(3);
-	CHECK(file && !path_told() && cpu_counts[0].lost);
+	CHECK(file && !path_recorded() && cpu_counts[0].lost);
 	shim_make_ring(&rings, 0, 1 << 16);
 	CHECK_EQUAL(wait_for(3), file);
-	CHECK(path_told());
-	CHECK_EQUAL(path_told()->file, file);
+	CHECK(path_recorded());
+	CHECK_EQUAL(path_recorded()->file, file);
 	CHECK_EQUAL(wait_for(3), file);
-	CHECK(!path_told());
+	CHECK(!path_recorded());
 	files_end();
 }
 
-TEST(who_is_found_waiting_for_a_file_tells_it)
+TEST(who_is_found_waiting_for_a_file_reports_it)
 {
 	const struct ev_thread_found *found;
 	const struct ev_file_path *path;
@@ -584,7 +584,7 @@ TEST(a_switch_does_not_write_over_the_names_that_the_iterator_gathers)
 
 	for (int point = 0; was_interrupted; point++) {
 		const struct ev_header *header;
-		uint32_t told = 0;
+		uint32_t recorded = 0;
 
 		begin();
 		interrupting = add_reader();
@@ -604,14 +604,14 @@ TEST(a_switch_does_not_write_over_the_names_that_the_iterator_gathers)
 
 			if (header->subsys != TRACE_SUBSYS_FILE)
 				continue;
-			told++;
+			recorded++;
 			if (e->inode == second.inode.i_ino)
 				place = &second;
 			CHECK_EQUAL(e->inode, place->inode.i_ino);
 			CHECK_STRING(e->names, (const char *)place->dentry.d_name.name);
 			CHECK_EQUAL(e->name_bytes, strlen(e->names) + sizeof("|inner|dir|/"));
 		}
-		CHECK_EQUAL(told, (was_interrupted ? 2u : 1u));
+		CHECK_EQUAL(recorded, (was_interrupted ? 2u : 1u));
 		files_end();
 		CHECK_THAT(point, <, 1000);
 	}

@@ -243,7 +243,7 @@ TEST(a_wait_whose_beginning_was_lost_is_no_longer_than_it_was)
 	cpu_counts[0].slots_read = cpu_counts[0].slots_begun - slot_mask - 1;
 	sched_switch(NULL, false, &waiter->task, &world.idle[0].task, TASK_INTERRUPTIBLE);
 	cpu_counts[0].slots_read = cpu_counts[0].slots_begun;
-	cpu_counts[0].lost_untold = 0;
+	cpu_counts[0].lost_unreported = 0;
 	CHECK_EQUAL(cpu_counts[0].lost, 1);
 	CHECK_EQUAL(wake_after(750000, far).keep, 1u << 30);
 	end();
@@ -259,7 +259,7 @@ static uint32_t random_seeded(void)
 	return random_state >> 32;
 }
 
-/* What is known of a sum, from those parts of it that were kept. */
+/* What is known about a sum, from those parts of it that were kept. */
 struct estimate {
 	double sum, estimate, variance;
 };

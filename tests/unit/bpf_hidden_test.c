@@ -30,7 +30,7 @@ static void end(void)
 }
 
 /* A switch that the kernel tells of, so much later than the last one. */
-static void tell(struct world_task *prev, struct world_task *next, uint64_t later_ns)
+static void emit(struct world_task *prev, struct world_task *next, uint64_t later_ns)
 {
 	shim_now_ns += later_ns;
 	shim_cpu = CPU;
@@ -50,7 +50,7 @@ static const struct ev_header *next_record(uint16_t event)
 }
 
 /* The next record is that, or none. */
-static bool is_hidden_told(uint64_t *time_ns, uint64_t *begin_ns)
+static bool is_hidden_recorded(uint64_t *time_ns, uint64_t *begin_ns)
 {
 	const struct ev_sched_hidden *e = (const void *)next_record(TRACE_EVENT_SCHED_HIDDEN);
 
@@ -63,22 +63,22 @@ static bool is_hidden_told(uint64_t *time_ns, uint64_t *begin_ns)
 	return true;
 }
 
-TEST(that_a_cpu_had_a_hidden_thread_is_told_before_the_switch_that_shows_it)
+TEST(that_a_cpu_had_a_hidden_thread_is_recorded_before_the_switch_that_shows_it)
 {
-	uint64_t time_ns, begin_ns, told_ns;
+	uint64_t time_ns, begin_ns, recorded_ns;
 	const struct ev_sched_switch *e;
 
 	begin();
 	cpu_counts[CPU].hidden_process = hidden->task.tgid;
-	tell(thread, hidden, 100);
+	emit(thread, hidden, 100);
 	e = (const void *)next_record(TRACE_EVENT_SCHED_SWITCH);
 	CHECK(e && !(e->flags & SWITCH_AFTER_HIDDEN));
-	told_ns = e->header.time_ns;
-	tell(&world.idle[CPU], thread, HIDDEN_NS);
-	CHECK(is_hidden_told(&time_ns, &begin_ns));
-	CHECK_THAT(begin_ns, >, told_ns - 100);
-	CHECK_THAT(begin_ns, <=, told_ns);
-	CHECK_THAT(time_ns, >=, told_ns + HIDDEN_NS);
+	recorded_ns = e->header.time_ns;
+	emit(&world.idle[CPU], thread, HIDDEN_NS);
+	CHECK(is_hidden_recorded(&time_ns, &begin_ns));
+	CHECK_THAT(begin_ns, >, recorded_ns - 100);
+	CHECK_THAT(begin_ns, <=, recorded_ns);
+	CHECK_THAT(time_ns, >=, recorded_ns + HIDDEN_NS);
 	e = (const void *)next_record(TRACE_EVENT_SCHED_SWITCH);
 	CHECK(e && e->next);
 	CHECK_THAT(e->header.time_ns, >=, time_ns);
@@ -92,36 +92,36 @@ TEST(since_when_is_known_from_the_second_switch_to_a_process_on)
 	uint64_t time_ns, begin_ns, before_ns;
 
 	begin();
-	tell(thread, hidden, 100);
-	tell(&world.idle[CPU], hidden, 200);
-	CHECK(is_hidden_told(&time_ns, &begin_ns) && !begin_ns);
+	emit(thread, hidden, 100);
+	emit(&world.idle[CPU], hidden, 200);
+	CHECK(is_hidden_recorded(&time_ns, &begin_ns) && !begin_ns);
 	CHECK_EQUAL(cpu_counts[CPU].hidden, 1);
 	before_ns = time_ns;
-	tell(&world.idle[CPU], hidden, 300);
-	CHECK(is_hidden_told(&time_ns, &begin_ns));
+	emit(&world.idle[CPU], hidden, 300);
+	CHECK(is_hidden_recorded(&time_ns, &begin_ns));
 	CHECK_THAT(begin_ns, >=, before_ns);
 	CHECK_THAT(begin_ns, <, time_ns - 200);
 	before_ns = time_ns;
 	hidden->task.pid++; /* another thread of it */
-	tell(&world.idle[CPU], hidden, 400);
+	emit(&world.idle[CPU], hidden, 400);
 	CHECK_THAT(next_record(TRACE_EVENT_SCHED_HIDDEN), !=, NULL);
-	tell(&world.idle[CPU], thread, 500);
-	CHECK(is_hidden_told(&time_ns, &begin_ns));
+	emit(&world.idle[CPU], thread, 500);
+	CHECK(is_hidden_recorded(&time_ns, &begin_ns));
 	CHECK_THAT(begin_ns, >=, before_ns);
 	CHECK_THAT(begin_ns, <, time_ns - 400);
 	hidden->task.pid--;
 	end();
 }
 
-TEST(it_is_told_between_others_too)
+TEST(it_is_recorded_between_others_too)
 {
 	uint64_t time_ns, begin_ns;
 
 	begin();
 	cpu_counts[CPU].hidden_process = hidden->task.tgid;
-	tell(&world.idle[CPU], hidden, 100);
-	tell(stranger, &world.idle[CPU], 200);
-	CHECK(is_hidden_told(&time_ns, &begin_ns) && begin_ns);
+	emit(&world.idle[CPU], hidden, 100);
+	emit(stranger, &world.idle[CPU], 200);
+	CHECK(is_hidden_recorded(&time_ns, &begin_ns) && begin_ns);
 	CHECK_THAT(begin_ns, <=, time_ns - 200);
 	CHECK(!next_record(TRACE_EVENT_SCHED_SWITCH));
 	end();
@@ -133,23 +133,23 @@ TEST(since_when_another_process_had_the_cpu_is_not_known)
 
 	begin();
 	cpu_counts[CPU].hidden_process = hidden->task.tgid;
-	tell(&world.idle[CPU], hidden, 100);
-	tell(hidden, stranger, 100);
-	tell(&world.idle[CPU], hidden, 100);
+	emit(&world.idle[CPU], hidden, 100);
+	emit(hidden, stranger, 100);
+	emit(&world.idle[CPU], hidden, 100);
 	CHECK_THAT(next_record(TRACE_EVENT_SCHED_HIDDEN), !=, NULL);
 	CHECK_EQUAL(cpu_counts[CPU].hidden, 1);
-	tell(stranger, hidden, 100);
-	CHECK(is_hidden_told(&time_ns, &begin_ns) && !begin_ns);
+	emit(stranger, hidden, 100);
+	CHECK(is_hidden_recorded(&time_ns, &begin_ns) && !begin_ns);
 	end();
 }
 
 TEST(who_got_the_cpu_before_tracing_is_not_known_and_who_leaves_it_with_a_word_is_not_hidden)
 {
 	begin();
-	tell(stranger, thread, 100);
-	tell(thread, &world.idle[CPU], 100);
-	tell(&world.idle[CPU], hidden, 100);
-	tell(hidden, stranger, 100);
+	emit(stranger, thread, 100);
+	emit(thread, &world.idle[CPU], 100);
+	emit(&world.idle[CPU], hidden, 100);
+	emit(hidden, stranger, 100);
 	CHECK(!next_record(TRACE_EVENT_SCHED_HIDDEN) && !cpu_counts[CPU].hidden);
 	end();
 }

@@ -76,7 +76,7 @@ static void resolve(uint64_t name, uint64_t status)
 	resolve_end(&registers);
 }
 
-static const struct ev_file_host *told(void)
+static const struct ev_file_host *recorded(void)
 {
 	size_t bytes;
 	const struct ev_header *header = shim_read(&rings, 0, &bytes);
@@ -90,7 +90,7 @@ static const struct ev_file_host *told(void)
 	return (const struct ev_file_host *)header;
 }
 
-TEST(each_address_is_told_once_whatever_the_types_of_socket)
+TEST(each_address_is_recorded_once_whatever_the_types_of_socket)
 {
 	static const uint8_t four[] = { 192, 0, 2, 1 }, six[16] = { 0x20, 0x01, [15] = 7 };
 	const struct ev_file_host *e;
@@ -101,14 +101,14 @@ TEST(each_address_is_told_once_whatever_the_types_of_socket)
 	for (uint32_t i = 4; i <= 6; i++)
 		plant_entry(FAMILY_IPV4, four, i < 6 ? LIST + i * STEP : 0);
 	resolve(NAME, 0);
-	e = told();
+	e = recorded();
 	CHECK(e);
 	CHECK_EQUAL(e->family, FAMILY_IPV6);
 	CHECK(!memcmp(e->address, six, 16));
 	CHECK_EQUAL(e->pid, (uint32_t)asker->task.tgid);
 	CHECK(!e->reserved);
 	CHECK_STRING(e->name, "db.example");
-	e = told();
+	e = recorded();
 	CHECK(e);
 	CHECK_EQUAL(e->family, FAMILY_IPV4);
 	CHECK(!memcmp(e->address, four, 4));
@@ -117,13 +117,13 @@ TEST(each_address_is_told_once_whatever_the_types_of_socket)
 	end();
 }
 
-TEST(what_was_not_found_or_not_asked_for_is_not_told)
+TEST(what_was_not_found_or_not_asked_for_is_not_recorded)
 {
 	begin("db.example");
 	plant_entry(FAMILY_IPV4, "\1\2\3\4", 0);
 	resolve(NAME, -2);
 	resolve(0, 0); /* addresses to listen on */
-	CHECK(!told());
+	CHECK(!recorded());
 	end();
 }
 
@@ -137,7 +137,7 @@ TEST(a_list_that_is_a_circle_or_leads_nowhere_ends)
 	address[3] = 1;
 	plant_entry(FAMILY_IPV4, address, LIST);
 	resolve(NAME, 0);
-	while (told())
+	while (recorded())
 		count++;
 	CHECK_EQUAL(count, 64);
 	end();
@@ -145,7 +145,7 @@ TEST(a_list_that_is_a_circle_or_leads_nowhere_ends)
 	begin("nowhere.example");
 	plant_entry(FAMILY_IPV4, address, 0xdead0000);
 	resolve(NAME, 0);
-	CHECK(told() && !told());
+	CHECK(recorded() && !recorded());
 	end();
 }
 
@@ -155,7 +155,7 @@ TEST(addresses_of_other_families_are_passed_over)
 	plant_entry(FAMILY_UNIX, "/run/db.socket.....", LIST + STEP);
 	plant_entry(FAMILY_IPV4, "\1\2\3\4", 0);
 	resolve(NAME, 0);
-	CHECK(told() && !told());
+	CHECK(recorded() && !recorded());
 	end();
 }
 
@@ -165,7 +165,7 @@ TEST(who_is_not_traced_is_not_listened_to)
 	plant_entry(FAMILY_IPV4, "\1\2\3\4", 0);
 	shim_current = &world_add_task(&world, NULL)->task;
 	resolve(NAME, 0);
-	CHECK(!told());
+	CHECK(!recorded());
 	end();
 }
 

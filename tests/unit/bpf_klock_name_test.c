@@ -5,7 +5,7 @@
 enum { FAMILY_UNIX = 1, FAMILY_IPV4 = 2, FD = 3 };
 
 /* The lock at an address, waited for by the thread itself. */
-static const struct ev_klock_lock *told_of(const void *lock, unsigned int flags)
+static const struct ev_klock_lock *recorded_of(const void *lock, unsigned int flags)
 {
 	wait_for(lock, flags, 10);
 	CHECK_EQUAL(lock_count, 1);
@@ -55,7 +55,7 @@ TEST(what_lies_in_an_object_of_the_process_is_that_of_its_first_thread)
 	};
 
 	for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++) {
-		const struct ev_klock_lock *e = told_of(objects[i].base, SPINS);
+		const struct ev_klock_lock *e = recorded_of(objects[i].base, SPINS);
 
 		CHECK(is_of(e, objects[i].object, objects[i].base) && !e->file && !e->cpu);
 		CHECK_EQUAL(e->pid, (uint32_t)thread->task.pid);
@@ -67,7 +67,7 @@ TEST(what_lies_in_an_object_of_the_process_is_that_of_its_first_thread)
 TEST(what_lies_in_the_thread_itself_is_its_own)
 {
 	struct world_task *second = begin_second_thread();
-	const struct ev_klock_lock *e = told_of(&second->task.pending, SPINS);
+	const struct ev_klock_lock *e = recorded_of(&second->task.pending, SPINS);
 
 	CHECK(is_of(e, KLOCK_OF_THREAD, second));
 	CHECK_EQUAL(e->offset, offsetof(struct task_struct, pending));
@@ -87,9 +87,9 @@ TEST(the_end_of_an_object_is_not_part_of_it)
 	char *base = (char *)&place.files;
 
 	second->task.files = &place.files;
-	CHECK(is_of(told_of(base + sizeof(place.files) - 1, SPINS), KLOCK_OF_DESCRIPTORS, base));
-	CHECK_EQUAL(told_of(base + sizeof(place.files), SPINS)->object, KLOCK_OF_NOTHING);
-	CHECK_EQUAL(told_of(base - 1, SPINS)->object, KLOCK_OF_NOTHING);
+	CHECK(is_of(recorded_of(base + sizeof(place.files) - 1, SPINS), KLOCK_OF_DESCRIPTORS, base));
+	CHECK_EQUAL(recorded_of(base + sizeof(place.files), SPINS)->object, KLOCK_OF_NOTHING);
+	CHECK_EQUAL(recorded_of(base - 1, SPINS)->object, KLOCK_OF_NOTHING);
 	end();
 }
 
@@ -98,7 +98,7 @@ TEST(a_lock_of_nothing_that_is_known_says_so)
 	const struct ev_klock_lock *e;
 
 	begin();
-	e = told_of(&plain.lock[0], SPINS);
+	e = recorded_of(&plain.lock[0], SPINS);
 	CHECK_EQUAL(e->object, KLOCK_OF_NOTHING);
 	CHECK(!e->offset && !e->pid && !e->file && !e->cpu);
 	CHECK(!*e->process && !*e->cache);
@@ -143,7 +143,7 @@ TEST(an_inode_is_known_by_itself_where_its_locks_are)
 	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
 		begin();
 		make_inode(0100644);
-		told_of((char *)&place.inode + at[i].offset, at[i].flags);
+		recorded_of((char *)&place.inode + at[i].offset, at[i].flags);
 		CHECK(is_of(&locks[0], KLOCK_OF_INODE, &place.inode));
 		CHECK_EQUAL(locks[0].offset, at[i].offset);
 		CHECK(locks[0].file);
@@ -159,9 +159,9 @@ TEST(what_is_not_taken_as_an_inode_s_lock_is_none)
 {
 	begin();
 	make_inode(0100644);
-	CHECK(!told_of(&place.inode.i_rwsem, SPINS)->object);
-	CHECK(!told_of(&place.inode.i_lock, CONTENTION_WRITES)->object);
-	CHECK(!told_of(&place.inode.i_data, MUTEX_SLEEPS)->object && !file_count);
+	CHECK(!recorded_of(&place.inode.i_rwsem, SPINS)->object);
+	CHECK(!recorded_of(&place.inode.i_lock, CONTENTION_WRITES)->object);
+	CHECK(!recorded_of(&place.inode.i_data, MUTEX_SLEEPS)->object && !file_count);
 	end();
 }
 
@@ -172,10 +172,10 @@ TEST(what_does_not_point_to_its_own_pages_is_no_inode)
 	begin();
 	make_inode(0060644);
 	place.inode.i_mapping = &other_pages;
-	CHECK(!told_of(&place.inode.i_lock, SPINS)->object && !locks[0].file);
+	CHECK(!recorded_of(&place.inode.i_lock, SPINS)->object && !locks[0].file);
 	place.inode.i_mapping = &place.inode.i_data;
 	place.inode.i_sb = NULL;
-	CHECK(!told_of(&place.inode.i_rwsem, CONTENTION_WRITES)->object && !file_count);
+	CHECK(!recorded_of(&place.inode.i_rwsem, CONTENTION_WRITES)->object && !file_count);
 	end();
 }
 
@@ -184,7 +184,7 @@ TEST(an_inode_without_a_name_is_an_inode)
 	begin();
 	make_inode(0100644);
 	place.inode.i_dentry.first = NULL;
-	CHECK(is_of(told_of(&place.inode.i_lock, SPINS), KLOCK_OF_INODE, &place.inode) && !locks[0].file);
+	CHECK(is_of(recorded_of(&place.inode.i_lock, SPINS), KLOCK_OF_INODE, &place.inode) && !locks[0].file);
 	end();
 }
 
@@ -228,12 +228,12 @@ static void begin_call(unsigned short mode, void *private_data)
 TEST(what_lies_in_the_file_of_the_call_or_its_inode_is_the_file_s)
 {
 	begin_call(0100644, NULL);
-	CHECK(is_of(told_of(&opened.file.private_data, MUTEX_SLEEPS), KLOCK_OF_FILE, &opened.file));
+	CHECK(is_of(recorded_of(&opened.file.private_data, MUTEX_SLEEPS), KLOCK_OF_FILE, &opened.file));
 	CHECK(locks[0].file);
 	CHECK_EQUAL(locks[0].file, last_path.file);
 	CHECK_EQUAL(file_count, 1);
 	CHECK(!locks[0].pid);
-	CHECK(is_of(told_of(&place.inode.i_rdev, MUTEX_SLEEPS), KLOCK_OF_INODE, &place.inode));
+	CHECK(is_of(recorded_of(&place.inode.i_rdev, MUTEX_SLEEPS), KLOCK_OF_INODE, &place.inode));
 	CHECK_EQUAL(locks[0].file, last_path.file);
 	CHECK(!file_count);
 	end();
@@ -242,10 +242,10 @@ TEST(what_lies_in_the_file_of_the_call_or_its_inode_is_the_file_s)
 TEST(a_pipe_s_lock_is_the_pipe_s_and_what_a_file_has_of_its_own_is_no_pipe)
 {
 	begin_call(0010600, &private.pipe);
-	CHECK(is_of(told_of(&private.pipe, MUTEX_SLEEPS), KLOCK_OF_PIPE, &private.pipe) && locks[0].file);
+	CHECK(is_of(recorded_of(&private.pipe, MUTEX_SLEEPS), KLOCK_OF_PIPE, &private.pipe) && locks[0].file);
 	end();
 	begin_call(0100600, &private.pipe);
-	CHECK_EQUAL(told_of(&private.pipe, MUTEX_SLEEPS)->object, KLOCK_OF_NOTHING);
+	CHECK_EQUAL(recorded_of(&private.pipe, MUTEX_SLEEPS)->object, KLOCK_OF_NOTHING);
 	CHECK(!locks[0].file);
 	end();
 }
@@ -255,11 +255,11 @@ TEST(a_socket_s_lock_is_the_socket_s)
 	begin_call(0140777, &private.socket);
 	private.here.sk.__sk_common.skc_family = FAMILY_IPV4;
 	private.here.peer = &private.there.sk;
-	CHECK(is_of(told_of(&private.here.sk.sk_type, SPINS), KLOCK_OF_SOCKET, &private.here));
+	CHECK(is_of(recorded_of(&private.here.sk.sk_type, SPINS), KLOCK_OF_SOCKET, &private.here));
 	CHECK(locks[0].file);
 	CHECK_EQUAL(locks[0].file, last_socket.file);
-	CHECK_EQUAL(told_of(&private.here.addr, SPINS)->object, KLOCK_OF_NOTHING); /* a struct sock ends before */
-	CHECK_EQUAL(told_of(&private.there.sk.sk_type, SPINS)->object, KLOCK_OF_NOTHING);
+	CHECK_EQUAL(recorded_of(&private.here.addr, SPINS)->object, KLOCK_OF_NOTHING); /* a struct sock ends before */
+	CHECK_EQUAL(recorded_of(&private.there.sk.sk_type, SPINS)->object, KLOCK_OF_NOTHING);
 	end();
 }
 
@@ -268,11 +268,11 @@ TEST(a_unix_socket_s_locks_are_its_own_and_its_peer_s)
 	begin_call(0140777, &private.socket);
 	private.here.sk.__sk_common.skc_family = FAMILY_UNIX;
 	private.here.peer = &private.there.sk;
-	CHECK(is_of(told_of(&private.here.addr, SPINS), KLOCK_OF_UNIX_SOCKET, &private.here) && locks[0].file);
-	CHECK(is_of(told_of(&private.there.addr, SPINS), KLOCK_OF_UNIX_PEER, &private.there));
+	CHECK(is_of(recorded_of(&private.here.addr, SPINS), KLOCK_OF_UNIX_SOCKET, &private.here) && locks[0].file);
+	CHECK(is_of(recorded_of(&private.there.addr, SPINS), KLOCK_OF_UNIX_PEER, &private.there));
 	CHECK_EQUAL(locks[0].file, last_socket.file);
 	private.here.peer = NULL;
-	CHECK_EQUAL(told_of(&private.there.sk.sk_type, SPINS)->object, KLOCK_OF_NOTHING);
+	CHECK_EQUAL(recorded_of(&private.there.sk.sk_type, SPINS)->object, KLOCK_OF_NOTHING);
 	end();
 }
 
@@ -284,16 +284,16 @@ TEST(only_a_call_on_a_file_is_about_it)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		thread->registers.orig_ax = calls[i];
 		shim_forget(&klocks_known);
-		CHECK_EQUAL(told_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
+		CHECK_EQUAL(recorded_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
 	}
 	thread->registers.orig_ax = CALL_FILE;
 	thread->registers.di = FD + 1;
 	shim_forget(&klocks_known);
-	CHECK_EQUAL(told_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
+	CHECK_EQUAL(recorded_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
 	thread->registers.di = FD;
 	thread->task.thread_info.status = COMPAT_STATUS;
 	shim_forget(&klocks_known);
-	CHECK_EQUAL(told_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
+	CHECK_EQUAL(recorded_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
 	end();
 }
 
@@ -301,7 +301,7 @@ TEST(an_interrupt_is_not_about_the_file_of_the_call_that_it_came_into)
 {
 	begin_call(0100644, NULL);
 	in_context(IN_SOFTIRQ);
-	CHECK_EQUAL(told_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
+	CHECK_EQUAL(recorded_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
 	CHECK(!locks[0].file);
 	end();
 }
@@ -314,7 +314,7 @@ TEST(each_way_to_name_a_file_in_a_call_will_do)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		thread->registers.orig_ax = calls[i];
 		shim_forget(&klocks_known);
-		CHECK_EQUAL(told_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_FILE);
+		CHECK_EQUAL(recorded_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_FILE);
 	}
 	end();
 }
@@ -336,11 +336,11 @@ TEST(the_run_queue_of_each_cpu_is_known_once_it_was_listed)
 {
 	begin();
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
-		CHECK_EQUAL(told_of(&shim_queue(cpu)->rq->cpu, SPINS)->object, KLOCK_OF_NOTHING);
+		CHECK_EQUAL(recorded_of(&shim_queue(cpu)->rq->cpu, SPINS)->object, KLOCK_OF_NOTHING);
 	list_all_queues();
 	shim_forget(&klocks_known);
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
-		CHECK(is_of(told_of(&shim_queue(cpu)->rq->cpu, SPINS), KLOCK_OF_RUN_QUEUE, shim_queue(cpu)->rq));
+		CHECK(is_of(recorded_of(&shim_queue(cpu)->rq->cpu, SPINS), KLOCK_OF_RUN_QUEUE, shim_queue(cpu)->rq));
 		CHECK_EQUAL(locks[0].cpu, cpu);
 		CHECK(!locks[0].pid && !locks[0].file);
 	}
@@ -352,7 +352,7 @@ TEST(without_their_members_run_queues_are_not_known)
 	begin();
 	shim_missing_field = "cpu";
 	list_all_queues();
-	CHECK_EQUAL(told_of(&shim_queue(0)->rq->cpu, SPINS)->object, KLOCK_OF_NOTHING);
+	CHECK_EQUAL(recorded_of(&shim_queue(0)->rq->cpu, SPINS)->object, KLOCK_OF_NOTHING);
 	end();
 }
 
@@ -368,32 +368,32 @@ static struct kmem_cache *find_cache(uint64_t address)
 	return &cache;
 }
 
-TEST(the_kind_of_memory_is_told_as_far_as_it_has_room)
+TEST(the_kind_of_memory_is_recorded_as_far_as_it_has_space)
 {
 	begin();
 	shim_find_cache = find_cache;
-	told_of(&plain.lock[0], SPINS);
+	recorded_of(&plain.lock[0], SPINS);
 	CHECK_EQUAL(asked_for, (uintptr_t)&plain.lock[0]);
 	CHECK_STRING(locks[0].cache, "a_cache_of_the_kernel_with_a_na");
 	CHECK_EQUAL(sizeof(locks[0].cache), 32);
 	list_all_queues();
-	CHECK(!*told_of(&shim_queue(1)->rq->cpu, SPINS)->cache);
+	CHECK(!*recorded_of(&shim_queue(1)->rq->cpu, SPINS)->cache);
 	end();
 }
 
 /* --- When it is told -------------------------------------------------------------------------- */
 
-TEST(a_lock_is_told_once)
+TEST(a_lock_is_recorded_once)
 {
 	uint64_t name;
 
 	begin();
-	name = told_of(&plain.lock[0], SPINS)->lock;
+	name = recorded_of(&plain.lock[0], SPINS)->lock;
 	CHECK_EQUAL(wait_for(&plain.lock[0], MUTEX_SLEEPS, 10)->lock, name);
 	CHECK(!lock_count);
-	CHECK_THAT(told_of(&plain.lock[1], SPINS)->lock, !=, name);
+	CHECK_THAT(recorded_of(&plain.lock[1], SPINS)->lock, !=, name);
 	shim_forget(&klocks_known);
-	CHECK_EQUAL(told_of(&plain.lock[0], SPINS)->lock, name);
+	CHECK_EQUAL(recorded_of(&plain.lock[0], SPINS)->lock, name);
 	end();
 }
 
@@ -403,13 +403,13 @@ TEST(a_lock_of_another_file_at_the_same_place_is_another_one)
 	uint64_t name;
 
 	begin_call(0100644, NULL);
-	name = told_of(&opened.file.private_data, SPINS)->lock;
+	name = recorded_of(&opened.file.private_data, SPINS)->lock;
 	place.inode.i_ino++;
-	CHECK_THAT(told_of(&opened.file.private_data, SPINS)->lock, !=, name);
+	CHECK_THAT(recorded_of(&opened.file.private_data, SPINS)->lock, !=, name);
 	end();
 }
 
-TEST(a_lock_that_found_no_room_is_told_with_its_next_wait)
+TEST(a_lock_that_did_not_fit_is_recorded_with_its_next_wait)
 {
 	begin();
 	while (!cpu_counts[0].lost) {
@@ -421,7 +421,7 @@ TEST(a_lock_that_found_no_room_is_told_with_its_next_wait)
 	CHECK_EQUAL(cpu_counts[0].lost, 3);
 	while (shim_read(&rings, 0, NULL))
 		;
-	CHECK(told_of(&plain.lock[1], SPINS));
+	CHECK(recorded_of(&plain.lock[1], SPINS));
 	end();
 }
 

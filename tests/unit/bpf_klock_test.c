@@ -12,7 +12,7 @@ static bool is_wait(const struct ev_klock_wait *e, const struct ev_klock_lock *l
 
 /* --- One wait --------------------------------------------------------------------------------- */
 
-TEST(a_spin_is_told_at_its_end)
+TEST(a_spin_is_recorded_at_its_end)
 {
 	uint64_t begin_ns;
 
@@ -192,7 +192,7 @@ TEST(who_waits_for_a_rwlock_may_wait_for_the_spinlock_in_it_first)
 	end();
 }
 
-TEST(a_spin_whose_end_is_not_told_does_not_hide_the_next_one)
+TEST(a_spin_whose_end_is_not_recorded_does_not_hide_the_next_one)
 {
 	begin();
 	wait_begins(lock_a, SPINS);
@@ -239,14 +239,14 @@ TEST(what_interrupts_a_spin_may_spin_itself)
 		CHECK_EQUAL(waits[i].lock, locks[2 - i].lock);
 		CHECK_EQUAL(waits[i].header.thread, thread->number);
 	}
-	/* Where the thread is does not tell where the interrupt's handler is. */
+	/* Where the thread is does not say where the interrupt's handler is. */
 	CHECK(!(waits[0].flags & KLOCK_HAS_STACK) && !(waits[1].flags & KLOCK_HAS_STACK));
 	CHECK(waits[2].flags & KLOCK_HAS_STACK);
 	end();
 }
 
 /* Its program was not entered again, for the thread's end was being told. */
-TEST(an_interrupt_whose_end_was_not_told_does_not_lend_its_beginning_to_a_later_one)
+TEST(an_interrupt_whose_end_was_not_recorded_does_not_lend_its_beginning_to_a_later_one)
 {
 	begin();
 	in_context(IN_HARDIRQ);
@@ -362,7 +362,7 @@ TEST(threads_wait_for_one_lock_each_for_itself)
 
 /* --- Who is told of --------------------------------------------------------------------------- */
 
-TEST(who_is_not_traced_is_not_told_of)
+TEST(who_is_not_traced_is_not_reported)
 {
 	begin();
 	run_on(0, &world_add_task(&world, NULL)->task);
@@ -375,7 +375,7 @@ TEST(who_is_not_traced_is_not_told_of)
 	end();
 }
 
-TEST(with_all_traced_the_spins_of_others_are_told_and_never_those_of_pinch)
+TEST(with_all_traced_the_spins_of_others_are_recorded_and_never_those_of_pinch)
 {
 	struct world_options options = { .cpu_count = CPUS, .begin_ns = 1000000, .trace_all = true };
 	struct world_task *kernel_thread, *own;
@@ -433,7 +433,7 @@ TEST(with_all_traced_kernel_threads_sleep_for_locks_too_and_say_where)
 	CHECK_EQUAL(waits[0].flags, KLOCK_HAS_STACK);
 	CHECK(waits[0].stack);
 	CHECK_EQUAL(waits[0].kind, KLOCK_MUTEX);
-	/* Without memory for it, a wait is not told; one of a thread that is traced has room. */
+	/* Without memory for it, a wait is not told; one of a thread that is traced has space. */
 	shim_storage_fails = true;
 	run_on(0, &world_add_task(&world, NULL)->task);
 	wait_begins(lock_a, MUTEX_SLEEPS);
@@ -483,7 +483,7 @@ static void wait_for_map(void)
 	shim_at_point = at_point;
 }
 
-TEST(waits_for_the_maps_of_what_is_known_are_not_told)
+TEST(waits_for_the_maps_of_what_is_known_are_not_recorded)
 {
 	struct klock_wait before;
 	uint64_t runs;
@@ -510,7 +510,7 @@ TEST(waits_for_the_maps_of_what_is_known_are_not_told)
 
 /* --- Stacks ----------------------------------------------------------------------------------- */
 
-TEST(the_stack_of_the_waiter_goes_through_the_kernel_and_is_told_once)
+TEST(the_stack_of_the_waiter_goes_through_the_kernel_and_is_recorded_once)
 {
 	uint64_t stack;
 
@@ -533,19 +533,19 @@ TEST(stacks_are_kept_by_the_length_of_the_waits_before)
 {
 	enum { THRESHOLD_NS = 4000 };
 	uint64_t mean_ns = 0, keep;
-	uint32_t keep_told;
+	uint32_t keep_recorded;
 
 	begin();
 	keep_all_above_ns = THRESHOLD_NS;
 	shim_random = throw_coin;
 	for (uint32_t round = 0; round < 60; round++) {
 		keep = model_keep(mean_ns, THRESHOLD_NS);
-		keep_told = keep < MODEL_CERTAIN ? keep : 0;
+		keep_recorded = keep < MODEL_CERTAIN ? keep : 0;
 		coin = keep - 1;
 		mean_ns = model_wait_mean(mean_ns, 300 + 60 * round);
 		CHECK(wait_for(lock_a, MUTEX_SLEEPS, 300 + 60 * round)->stack);
 		CHECK_EQUAL(waits[0].flags, KLOCK_HAS_STACK);
-		CHECK_EQUAL(waits[0].keep, keep_told);
+		CHECK_EQUAL(waits[0].keep, keep_recorded);
 		keep = model_keep(mean_ns, THRESHOLD_NS);
 		if (keep >= MODEL_CERTAIN)
 			continue;
@@ -556,7 +556,7 @@ TEST(stacks_are_kept_by_the_length_of_the_waits_before)
 	end();
 }
 
-/* By what they took in the mean: none for less than 1 us, all for 20 us. */
+/* By what they took on average: none for less than 1 us, all for 20 us. */
 TEST(few_of_the_short_spins_have_stacks_and_all_of_the_long_ones)
 {
 	enum { LEAST_NS = 1000, LONG_NS = 20000 };
@@ -644,7 +644,7 @@ static void begin_owned(void)
 	shim_find_task = find_owner;
 }
 
-TEST(a_mutex_tells_who_had_it_whatever_its_flags)
+TEST(a_mutex_reports_who_had_it_whatever_its_flags)
 {
 	begin_owned();
 	for (uint64_t flags = 0; flags < 8; flags++) {
@@ -657,7 +657,7 @@ TEST(a_mutex_tells_who_had_it_whatever_its_flags)
 	end();
 }
 
-TEST(a_semaphore_tells_who_writes_and_that_there_are_readers)
+TEST(a_semaphore_reports_who_writes_and_that_there_are_readers)
 {
 	static const unsigned int flags[] = { CONTENTION_READS, CONTENTION_WRITES };
 
@@ -674,7 +674,7 @@ TEST(a_semaphore_tells_who_writes_and_that_there_are_readers)
 	end();
 }
 
-TEST(what_has_no_word_of_its_owner_tells_none)
+TEST(what_has_no_word_of_its_owner_reports_none)
 {
 	static const unsigned int flags[] = {
 		SPINS,
@@ -692,7 +692,7 @@ TEST(what_has_no_word_of_its_owner_tells_none)
 	end();
 }
 
-TEST(an_owner_that_is_not_traced_is_told_by_name_and_a_traced_one_is_not)
+TEST(an_owner_that_is_not_traced_is_recorded_by_name_and_a_traced_one_is_not)
 {
 	begin_owned();
 	wait_for(as_mutex(lock_a, (uintptr_t)&owner->task), MUTEX_SLEEPS, 10);
@@ -710,7 +710,7 @@ TEST(an_owner_that_is_not_traced_is_told_by_name_and_a_traced_one_is_not)
 	end();
 }
 
-TEST(where_the_owner_is_is_told_unless_it_runs_or_is_gone)
+TEST(where_the_owner_is_is_recorded_unless_it_runs_or_is_gone)
 {
 	uint64_t stack;
 
@@ -870,7 +870,7 @@ static void list(void)
 	run_on(0, &thread->task);
 }
 
-TEST(a_wait_that_lasts_is_told_once_when_waits_are_listed)
+TEST(a_wait_that_lasts_is_recorded_once_when_waits_are_listed)
 {
 	uint64_t begin_ns, stack;
 
@@ -912,7 +912,7 @@ TEST(a_wait_that_lasts_is_told_once_when_waits_are_listed)
 
 /* --- Losses ----------------------------------------------------------------------------------- */
 
-TEST(waits_that_find_no_room_are_counted)
+TEST(waits_that_do_not_fit_are_counted)
 {
 	begin();
 	while (!cpu_counts[0].lost) {
@@ -920,12 +920,12 @@ TEST(waits_that_find_no_room_are_counted)
 		wait_ends(lock_a, 0);
 	}
 	CHECK_EQUAL(cpu_counts[0].lost, 1);
-	CHECK_EQUAL(cpu_counts[0].lost_untold, 1);
+	CHECK_EQUAL(cpu_counts[0].lost_unreported, 1);
 	wait_begins(lock_a, SPINS);
 	wait_ends(lock_a, 0);
 	CHECK_EQUAL(cpu_counts[0].lost, 2);
 	while (shim_read(&rings, 0, NULL))
 		;
-	CHECK(wait_for(lock_a, SPINS, 10) && !cpu_counts[0].lost_untold);
+	CHECK(wait_for(lock_a, SPINS, 10) && !cpu_counts[0].lost_unreported);
 	end();
 }

@@ -93,7 +93,7 @@ static void plant_thread(uint32_t i, uint64_t id, uint64_t next, uint64_t innerm
 	shim_plant(object_at(THREAD, i), thread, sizeof(thread));
 }
 
-/* Two interpreters; the second, which is met later, has three threads. The last one is ours. */
+/* Two interpreters; the second, which is seen later, has three threads. The last one is ours. */
 static void plant_threads(uint64_t innermost)
 {
 	const struct python_layout *layout = &version->frames;

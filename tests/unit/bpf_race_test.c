@@ -44,10 +44,10 @@ struct actor {
 struct settings {
 	uint32_t steps;
 	bool births, deaths;
-	bool listing; /* the iterator comes while they run */
-	bool reading; /* somebody reads the slot rings while they run */
-	bool holding; /* CPUs are held up where a thread has just blocked */
-	bool outside; /* nobody is traced, all are told of */
+	bool listing;  /* the iterator comes while they run */
+	bool reading;  /* somebody reads the slot rings while they run */
+	bool holding;  /* CPUs are held up where a thread has just blocked */
+	bool external; /* nobody is traced, all are told of */
 };
 
 static struct race_task tasks[TASKS_MAX];
@@ -415,8 +415,8 @@ static void begin(uint64_t seed)
 	shim_make_rings(ACTORS, 8 << 20, SLOTS);
 	shim_tick_ns = 7;
 	shim_at_point = pause_here;
-	shim_set_target(1000, settings.outside ? 0 : TARGET_EXISTING);
-	shim_set_option(tells_system, settings.outside);
+	shim_set_target(1000, settings.external ? 0 : TARGET_EXISTING);
+	shim_set_option(tells_system, settings.external);
 	memset(tasks, 0, sizeof(tasks));
 	task_count = 0;
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
@@ -440,13 +440,13 @@ struct known {
 static struct known known_of(const struct race_task *task)
 {
 	const struct thread_state *thread = shim_thread((struct task_struct *)&task->task);
-	const struct outside_thread *outside = shim_outsider((struct task_struct *)&task->task);
+	const struct external_thread *external = shim_external((struct task_struct *)&task->task);
 
-	CHECK(!(settings.outside ? (const void *)thread : outside));
+	CHECK(!(settings.external ? (const void *)thread : external));
 	if (thread)
 		return (struct known){ thread->thread, thread->phase };
-	if (outside)
-		return (struct known){ outside->number & ~THREAD_OUTSIDE, outside->phase };
+	if (external)
+		return (struct known){ external->number & ~THREAD_EXTERNAL, external->phase };
 	return (struct known){ 0, PHASE_UNKNOWN };
 }
 
@@ -479,12 +479,12 @@ static void check_counts(void)
 		for (uint32_t j = 0; known.number && j < i; j++)
 			CHECK_THAT(known_of(&tasks[j]).number, !=, known.number);
 	}
-	CHECK_EQUAL(threads_alive, (settings.outside ? 0 : alive));
-	CHECK_EQUAL(active_count(), (settings.outside ? 0 : active));
+	CHECK_EQUAL(threads_alive, (settings.external ? 0 : alive));
+	CHECK_EQUAL(active_count(), (settings.external ? 0 : active));
 }
 
 /*
- * A waker looks at the thread before it marks its state. Where the switch comes in between,
+ * A waker examines the thread before it marks its state. Where the switch comes in between,
  * neither sees the other; sched_wakeup makes up for that. But who is woken between the iterator's
  * look at its state and the mark that it leaves is taken for asleep until it has a CPU
  * (may_seem_asleep): the other mistake would last for as long as it sleeps.
@@ -515,20 +515,20 @@ static void settle(void)
 /* Each number that was told belongs to a living thread or has died; none is told twice. */
 static void check_numbers(void)
 {
-	static bool is_told[4 * TASKS_MAX], has_died[4 * TASKS_MAX];
+	static bool is_recorded[4 * TASKS_MAX], has_died[4 * TASKS_MAX];
 	const struct ev_header *header;
 
-	memset(is_told, 0, sizeof(is_told));
+	memset(is_recorded, 0, sizeof(is_recorded));
 	memset(has_died, 0, sizeof(has_died));
 	for (uint32_t cpu = 0; cpu < ACTORS; cpu++)
 		while ((header = shim_read(&rings, cpu, NULL))) {
-			uint32_t number = header->thread & ~THREAD_OUTSIDE;
+			uint32_t number = header->thread & ~THREAD_EXTERNAL;
 
 			CHECK_THAT(number, <, 4 * TASKS_MAX);
-			CHECK(!number || !(header->thread & THREAD_OUTSIDE) == !settings.outside);
+			CHECK(!number || !(header->thread & THREAD_EXTERNAL) == !settings.external);
 			if (header->subsys == TRACE_SUBSYS_THREAD) {
 				CHECK_EQUAL(!number, header->event == TRACE_EVENT_THREAD_OTHER);
-				is_told[number] = true;
+				is_recorded[number] = true;
 			} else if (header->subsys == TRACE_SUBSYS_SCHED && !header->event &&
 				   ((const struct ev_sched_switch *)header)->state == SWITCH_DEAD)
 				has_died[number] = true;
@@ -538,11 +538,11 @@ static void check_numbers(void)
 
 		if (!number || is_dead(&tasks[i]))
 			continue;
-		CHECK(is_told[number] && !has_died[number]);
-		is_told[number] = false;
+		CHECK(is_recorded[number] && !has_died[number]);
+		is_recorded[number] = false;
 	}
 	for (uint32_t number = 1; number < 4 * TASKS_MAX; number++)
-		CHECK(!is_told[number] || has_died[number]);
+		CHECK(!is_recorded[number] || has_died[number]);
 }
 
 static void run(uint64_t seed)
@@ -596,7 +596,7 @@ TEST(phases_are_right_of_those_who_are_not_traced)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		settings = (struct settings){
-			.steps = 40, .births = seed % 2, .deaths = seed % 2, .listing = seed % 3 == 0, .outside = true
+			.steps = 40, .births = seed % 2, .deaths = seed % 2, .listing = seed % 3 == 0, .external = true
 		};
 		run(seed);
 	}
@@ -779,7 +779,7 @@ TEST(stacks_of_a_wait_go_by_its_own_coin_when_cpus_overtake_each_other)
 }
 
 /* A program stops anywhere, as where a virtual CPU is taken away: what it writes is not there. */
-TEST(a_reader_never_sees_an_incomplete_record_nor_vouches_for_one)
+TEST(a_reader_never_sees_an_incomplete_record_nor_guarantees_one)
 {
 	uint64_t records_read = 0, complete = 0, incomplete = 0, lost = 0, begun = 0;
 

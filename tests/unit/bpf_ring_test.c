@@ -37,7 +37,7 @@ static uint32_t below(uint32_t limit)
 	return (random_state >> 33) % limit;
 }
 
-/* One program that sends one record, of one size or another, if there is room. */
+/* One program that sends one record, of one size or another, if there is space. */
 static void send_one(void)
 {
 	switch (below(4)) {
@@ -49,7 +49,7 @@ static void send_one(void)
 		sched_waking(NULL, &task->task);
 		break;
 	case 2:
-		cpu_counts[0].next_told = 0; /* how that one got the CPU does not matter */
+		cpu_counts[0].next_recorded = 0; /* how that one got the CPU does not matter */
 		sched_switch(NULL, true, &world.idle[0].task, &task->task, 0);
 		break;
 	default: /* frames that are always new */
@@ -61,7 +61,7 @@ static void send_one(void)
 
 struct reader {
 	uint64_t time_ns; /* of the last record */
-	uint64_t told, received;
+	uint64_t recorded, received;
 	uint64_t untaken; /* told by a gap, the record after it not read yet */
 };
 
@@ -78,7 +78,7 @@ static void read_all(struct reader *reader, uint32_t at_most)
 			CHECK(!header->thread);
 			CHECK(gap->lost && !gap->cpu && !gap->reserved);
 			reader->untaken += gap->lost;
-			reader->told += gap->lost;
+			reader->recorded += gap->lost;
 			continue;
 		}
 		CHECK_EQUAL(header->time_ns - reader->time_ns - 1, reader->untaken);
@@ -88,7 +88,7 @@ static void read_all(struct reader *reader, uint32_t at_most)
 	}
 }
 
-TEST(each_loss_is_told_exactly_before_the_next_record)
+TEST(each_loss_is_recorded_exactly_before_the_next_record)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct reader reader;
@@ -108,14 +108,14 @@ TEST(each_loss_is_told_exactly_before_the_next_record)
 			CHECK(!shim_records_open());
 		}
 		read_all(&reader, UINT32_MAX);
-		CHECK_EQUAL(cpu_counts[0].lost, reader.told + cpu_counts[0].lost_untold);
+		CHECK_EQUAL(cpu_counts[0].lost, reader.recorded + cpu_counts[0].lost_unreported);
 		CHECK_EQUAL(sent, reader.received + cpu_counts[0].lost);
 		CHECK(cpu_counts[0].lost);
 		end();
 	}
 }
 
-TEST(a_record_that_has_room_does_not_overtake_the_gap)
+TEST(a_record_that_has_space_does_not_overtake_the_gap)
 {
 	const struct ev_header *header;
 
@@ -131,7 +131,7 @@ TEST(a_record_that_has_room_does_not_overtake_the_gap)
 	sched_waking(NULL, &task->task);
 	CHECK_EQUAL(shim_thread(&task->task)->phase, PHASE_RUNNABLE);
 	CHECK_EQUAL(cpu_counts[0].lost, 2);
-	CHECK_EQUAL(cpu_counts[0].lost_untold, 2);
+	CHECK_EQUAL(cpu_counts[0].lost_unreported, 2);
 	CHECK(!shim_slots_waiting(0));
 	CHECK(shim_read(&rings, 0, NULL));
 	CHECK(!shim_read(&rings, 0, NULL));
@@ -156,7 +156,7 @@ static void send_wake(void)
 static void send_switch(void)
 {
 	shim_now_ns++;
-	cpu_counts[0].next_told = 0; /* how the idle thread got the CPU does not matter */
+	cpu_counts[0].next_recorded = 0; /* how the idle thread got the CPU does not matter */
 	sched_switch(NULL, true, &world.idle[0].task, &task->task, 0);
 }
 
@@ -173,15 +173,15 @@ TEST(a_full_slot_ring_loses_exactly_what_does_not_fit)
 		i % 2 ? send_wake() : send_switch();
 		CHECK_EQUAL(shim_slots_waiting(0), (i < SLOTS ? i + 1 : SLOTS));
 		CHECK_EQUAL(cpu_counts[0].lost, (i < SLOTS ? 0 : i + 1 - SLOTS));
-		CHECK_EQUAL(cpu_counts[0].lost_untold, cpu_counts[0].lost);
+		CHECK_EQUAL(cpu_counts[0].lost_unreported, cpu_counts[0].lost);
 		CHECK(!shim_records_open());
 	}
-	/* Room in the other ring does not make it tell before there is something to tell it to. */
+	/* Space in the other ring does not make it tell before there is something to tell it to. */
 	CHECK(!shim_bytes_waiting(&rings, 0));
 	for (uint32_t i = 0; i < TAKEN; i++)
 		CHECK_EQUAL(shim_read(&rings, 0, NULL)->time_ns, first_ns + i);
 	send_switch();
-	CHECK(!cpu_counts[0].lost_untold);
+	CHECK(!cpu_counts[0].lost_unreported);
 	CHECK_EQUAL(cpu_counts[0].lost, SENT - SLOTS);
 	for (uint32_t i = TAKEN; i < SLOTS; i++)
 		CHECK_EQUAL(shim_read(&rings, 0, NULL)->time_ns, first_ns + i);
@@ -193,7 +193,7 @@ TEST(a_full_slot_ring_loses_exactly_what_does_not_fit)
 	end();
 }
 
-TEST(a_gap_has_no_later_time_than_the_record_before_which_it_is_told)
+TEST(a_gap_has_no_later_time_than_the_record_before_which_it_is_recorded)
 {
 	const struct ev_header *header;
 	uint64_t gap_ns;
@@ -204,7 +204,7 @@ TEST(a_gap_has_no_later_time_than_the_record_before_which_it_is_told)
 	for (uint32_t i = 0; i < 100; i++) {
 		send_wake();
 		send_switch();
-		CHECK_EQUAL(cpu_counts[0].lost_untold, 1);
+		CHECK_EQUAL(cpu_counts[0].lost_unreported, 1);
 		CHECK_EQUAL(shim_read(&rings, 0, NULL)->event, TRACE_EVENT_SCHED_WAKE);
 		CHECK(!shim_read(&rings, 0, NULL));
 		send_switch();
@@ -243,13 +243,13 @@ TEST(slots_go_on_after_the_last_slot_and_after_the_last_position)
 		read_all(&reader, UINT32_MAX);
 		wraps += cpu_counts[0].slots_done < 200;
 		CHECK_EQUAL(sent, reader.received + cpu_counts[0].lost);
-		CHECK_EQUAL(cpu_counts[0].lost, reader.told + cpu_counts[0].lost_untold);
+		CHECK_EQUAL(cpu_counts[0].lost, reader.recorded + cpu_counts[0].lost_unreported);
 		end();
 	}
 	CHECK_THAT(wraps, >, 150);
 }
 
-/* --- What a reader sees that looks at each point of a program ------------------------------- */
+/* --- What a reader sees that examines each point of a program ------------------------------- */
 
 static uint64_t begun_seen, begun_seen_ns, done_seen; /* begun_seen_ns: when it first was */
 static uint32_t drained, incomplete_looks;
@@ -380,7 +380,7 @@ TEST(what_is_lost_still_counts_as_active)
 		CHECK_EQUAL(active_count(), 0);
 	}
 	CHECK_EQUAL(cpu_counts[0].lost, 301);
-	CHECK_EQUAL(cpu_counts[0].lost_untold, 301);
+	CHECK_EQUAL(cpu_counts[0].lost_unreported, 301);
 	CHECK_EQUAL(threads_alive, 1);
 	sched_process_fork(NULL, &task->task, &world_add_task(&world, NULL)->task);
 	CHECK_EQUAL(threads_alive, 2);
@@ -409,7 +409,7 @@ TEST(a_full_ring_concerns_its_own_cpu_only)
 	CHECK_EQUAL(gap->header.subsys, TRACE_SUBSYS_COLLECT);
 	CHECK_EQUAL(gap->lost, 1);
 	CHECK_EQUAL(gap->cpu, 1);
-	CHECK(!cpu_counts[1].lost_untold);
+	CHECK(!cpu_counts[1].lost_unreported);
 	CHECK_EQUAL(cpu_counts[1].lost, 1);
 	end();
 }
@@ -423,7 +423,7 @@ TEST(a_cpu_without_a_ring_loses_nothing_silently)
 	shim_make_ring(&rings, 5, 4096); /* but no slots */
 	send_wake();
 	CHECK_EQUAL(cpu_counts[5].lost, 2);
-	CHECK_EQUAL(cpu_counts[5].lost_untold, 1);
+	CHECK_EQUAL(cpu_counts[5].lost_unreported, 1);
 	CHECK_EQUAL(cpu_counts[5].slots_begun, 0);
 	end();
 }

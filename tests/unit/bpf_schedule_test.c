@@ -196,7 +196,7 @@ static void add_tasks(struct world *world, uint32_t count, uint32_t targets_in_8
 
 struct totals {
 	uint64_t slices, critical_slices, generous_stacks, threads;
-	uint64_t waits, waits_kept, wait_stacks, outsiders;
+	uint64_t waits, waits_kept, wait_stacks, externals;
 };
 
 static struct totals run(uint64_t seed, const struct world_options *options, uint32_t magnitudes, uint32_t steps)
@@ -217,7 +217,7 @@ static struct totals run(uint64_t seed, const struct world_options *options, uin
 	totals = (struct totals){ s.world.slices,          s.world.critical_slices,
 				  s.world.generous_stacks, s.world.numbers_given,
 				  s.world.waits,           s.world.waits_kept,
-				  s.world.wait_stacks,     s.world.outside_numbers_given };
+				  s.world.wait_stacks,     s.world.external_numbers_given };
 	world_fini(&s.world);
 	return totals;
 }
@@ -241,7 +241,7 @@ static void add_totals(struct totals *sum, struct totals more)
 	sum->waits += more.waits;
 	sum->waits_kept += more.waits_kept;
 	sum->wait_stacks += more.wait_stacks;
-	sum->outsiders += more.outsiders;
+	sum->externals += more.externals;
 }
 
 enum { SEEDS = 2000, STEPS = 500 };
@@ -334,7 +334,7 @@ TEST(each_way_of_following_traces_exactly_what_it_says)
 }
 
 /* World takes what is told of others for itself: the rest is what the model expects of a target. */
-TEST(all_others_are_told_of_and_nothing_else_changes)
+TEST(all_others_are_reported_and_nothing_else_changes)
 {
 	struct totals sum = { 0 };
 
@@ -349,10 +349,10 @@ TEST(all_others_are_told_of_and_nothing_else_changes)
 	}
 	CHECK_THAT(sum.slices, >, 10000);
 	CHECK_THAT(sum.waits, >, 10000);
-	CHECK_THAT(sum.outsiders, >, 2000);
+	CHECK_THAT(sum.externals, >, 2000);
 }
 
-TEST(the_governor_keeps_stacks_with_the_probability_it_tells)
+TEST(the_governor_keeps_stacks_with_the_probability_it_reports)
 {
 	struct totals sum = { 0 };
 
@@ -475,7 +475,7 @@ TEST(a_long_serial_slice_that_ends_by_waking_everyone_has_its_stack)
 	world_fini(&world);
 }
 
-TEST(a_task_is_found_in_the_phase_that_its_state_tells)
+TEST(a_task_is_found_in_the_phase_that_its_state_reports)
 {
 	struct world_options options = { .cpu_count = 1, .begin_ns = 1, .trace_all = true };
 	static const uint32_t awake[] = { 0, TASK_WAKING };

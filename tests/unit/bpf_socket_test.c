@@ -62,7 +62,7 @@ static uint32_t network_long(uint8_t a, uint8_t b, uint8_t c, uint8_t d)
 	return a | b << 8 | c << 16 | (uint32_t)d << 24;
 }
 
-TEST(a_socket_of_ipv4_tells_both_ends)
+TEST(a_socket_of_ipv4_reports_both_ends)
 {
 	struct sock_common *common = &here.sock.sk.__sk_common;
 	const struct ev_file_socket *e;
@@ -75,7 +75,7 @@ TEST(a_socket_of_ipv4_tells_both_ends)
 	common->skc_dport = __builtin_bswap16(5432);
 	common->skc_state = 1;
 	file = wait_for(3);
-	e = socket_told();
+	e = socket_recorded();
 	CHECK(file && e);
 	CHECK_EQUAL(e->file, file);
 	CHECK_EQUAL(e->inode, here.alloc.vfs_inode.i_ino);
@@ -91,7 +91,7 @@ TEST(a_socket_of_ipv4_tells_both_ends)
 	files_end();
 }
 
-TEST(a_socket_of_ipv6_tells_both_ends)
+TEST(a_socket_of_ipv6_reports_both_ends)
 {
 	struct sock_common *common = &here.sock.sk.__sk_common;
 	const struct ev_file_socket *e;
@@ -104,7 +104,7 @@ TEST(a_socket_of_ipv6_tells_both_ends)
 	common->skc_num = 443;
 	common->skc_dport = __builtin_bswap16(50000);
 	CHECK(wait_for(3));
-	e = socket_told();
+	e = socket_recorded();
 	CHECK(e);
 	CHECK_EQUAL(e->family, FAMILY_IPV6);
 	CHECK_EQUAL(e->local_port, 443);
@@ -116,41 +116,41 @@ TEST(a_socket_of_ipv6_tells_both_ends)
 	files_end();
 }
 
-TEST(a_socket_that_is_connected_anew_is_another_one)
+TEST(a_socket_that_is_connected_again_is_another_one)
 {
 	struct sock_common *common = &here.sock.sk.__sk_common;
-	uint64_t files_met[4];
+	uint64_t files_seen[4];
 
 	begin(FAMILY_IPV4);
 	for (uint32_t i = 0; i < 4; i++) {
 		common->skc_daddr = network_long(192, 0, 2, i / 2);
 		common->skc_dport = __builtin_bswap16(80 + i % 2);
 		forget_last_file();
-		files_met[i] = wait_for(3);
-		CHECK(socket_told());
-		CHECK_EQUAL(socket_told()->peer_port, 80 + i % 2);
+		files_seen[i] = wait_for(3);
+		CHECK(socket_recorded());
+		CHECK_EQUAL(socket_recorded()->peer_port, 80 + i % 2);
 		for (uint32_t k = 0; k < i; k++)
-			CHECK_THAT(files_met[k], !=, files_met[i]);
+			CHECK_THAT(files_seen[k], !=, files_seen[i]);
 	}
 	files_end();
 }
 
-TEST(a_socket_is_told_once_and_again_when_it_is_forgotten)
+TEST(a_socket_is_recorded_once_and_again_when_it_is_forgotten)
 {
 	uint64_t file;
 
 	begin(FAMILY_IPV4);
 	file = wait_for(3);
-	CHECK(socket_told());
+	CHECK(socket_recorded());
 	CHECK_THAT(wait_for(4), !=, file);
-	CHECK(socket_told());
+	CHECK(socket_recorded());
 	CHECK_EQUAL(wait_for(3), file);
-	CHECK(!socket_told());
+	CHECK(!socket_recorded());
 	shim_forget(&files_known);
 	forget_last_file();
 	CHECK_EQUAL(wait_for(3), file);
-	CHECK(socket_told());
-	CHECK_EQUAL(socket_told()->file, file);
+	CHECK(socket_recorded());
+	CHECK_EQUAL(socket_recorded()->file, file);
 	files_end();
 }
 
@@ -176,7 +176,7 @@ static void connect_ends(void)
 	strcpy(here.peer_process.comm, "server");
 }
 
-TEST(a_unix_socket_with_a_name_tells_it)
+TEST(a_unix_socket_with_a_name_reports_it)
 {
 	static const char name[] = "/run/server.socket";
 	const struct ev_file_socket *e;
@@ -184,7 +184,7 @@ TEST(a_unix_socket_with_a_name_tells_it)
 	begin(FAMILY_UNIX);
 	bind_to(&here, name, sizeof(name));
 	CHECK(wait_for(3));
-	e = socket_told();
+	e = socket_recorded();
 	CHECK(e);
 	CHECK_EQUAL(e->family, FAMILY_UNIX);
 	CHECK_STRING(e->path, name);
@@ -193,7 +193,7 @@ TEST(a_unix_socket_with_a_name_tells_it)
 	files_end();
 }
 
-TEST(an_abstract_name_is_told_with_an_at_sign_and_without_what_lies_behind_it)
+TEST(an_abstract_name_is_recorded_with_an_at_sign_and_without_what_lies_behind_it)
 {
 	begin(FAMILY_UNIX);
 	for (uint32_t length = 0; length <= 107; length++) {
@@ -204,8 +204,8 @@ TEST(an_abstract_name_is_told_with_an_at_sign_and_without_what_lies_behind_it)
 		bind_to(&here, name, 1 + length);
 		here.alloc.vfs_inode.i_ino += 1000;
 		CHECK(wait_for(3));
-		CHECK(socket_told());
-		path = socket_told()->path;
+		CHECK(socket_recorded());
+		path = socket_recorded()->path;
 		CHECK_EQUAL(path[0], '@');
 		CHECK_EQUAL(strlen(path), 1 + length);
 		CHECK_STRING(path + 1, name + 1);
@@ -213,7 +213,7 @@ TEST(an_abstract_name_is_told_with_an_at_sign_and_without_what_lies_behind_it)
 	files_end();
 }
 
-TEST(a_socket_without_a_name_tells_that_of_the_other_end)
+TEST(a_socket_without_a_name_reports_that_of_the_other_end)
 {
 	static const char name[] = "/run/server.socket";
 	const struct ev_file_socket *e;
@@ -222,16 +222,16 @@ TEST(a_socket_without_a_name_tells_that_of_the_other_end)
 	bind_to(&there, name, sizeof(name));
 	connect_ends();
 	CHECK(wait_for(3));
-	e = socket_told();
+	e = socket_recorded();
 	CHECK(e);
 	CHECK_STRING(e->path, name);
 	CHECK_EQUAL(e->peer_pid, 301);
 	CHECK(e->has_process);
 	CHECK_STRING(peer_process(), "server");
 	CHECK_EQUAL(e->peer_file, there.alloc.vfs_inode.i_ino);
-	/* The other end tells its own. */
+	/* The other end gives its own. */
 	CHECK(wait_for(4));
-	e = socket_told();
+	e = socket_recorded();
 	CHECK(e);
 	CHECK_STRING(e->path, name);
 	CHECK(!e->peer_pid);
@@ -247,25 +247,25 @@ TEST(a_process_that_has_ended_has_no_name)
 	connect_ends();
 	here.peer_pid.tasks[PIDTYPE_TGID].first = NULL;
 	CHECK(wait_for(3));
-	e = socket_told();
+	e = socket_recorded();
 	CHECK(e);
 	CHECK_EQUAL(e->peer_pid, 301);
 	CHECK(!e->has_process && !e->path[0]);
 	files_end();
 }
 
-TEST(two_ends_without_a_name_tell_each_other_s_inode)
+TEST(two_ends_without_a_name_report_each_other_s_inode)
 {
 	const struct ev_file_socket *e;
 
 	begin(FAMILY_UNIX);
 	connect_ends();
 	CHECK(wait_for(3));
-	e = socket_told();
+	e = socket_recorded();
 	CHECK(e && !e->path[0]);
 	CHECK_EQUAL(e->peer_file, there.alloc.vfs_inode.i_ino);
 	CHECK(wait_for(4));
-	e = socket_told();
+	e = socket_recorded();
 	CHECK(e && !e->path[0]);
 	CHECK_EQUAL(e->peer_file, here.alloc.vfs_inode.i_ino);
 	files_end();
@@ -282,7 +282,7 @@ TEST(ends_that_differ_in_one_bit_of_the_other_s_inode_are_two)
 	there.alloc.vfs_inode.i_ino = 6001;
 	forget_last_file();
 	CHECK_THAT(wait_for(3), !=, file);
-	CHECK_EQUAL(socket_told()->peer_file, 6001);
+	CHECK_EQUAL(socket_recorded()->peer_file, 6001);
 	files_end();
 }
 
@@ -291,20 +291,20 @@ TEST(an_end_whose_other_is_closed_has_no_peer)
 	begin(FAMILY_UNIX);
 	connect_ends();
 	there.sock.sk.sk_socket = NULL;
-	CHECK(wait_for(3) && socket_told() && !socket_told()->peer_file);
+	CHECK(wait_for(3) && socket_recorded() && !socket_recorded()->peer_file);
 	files_end();
 }
 
 /* --- Others ----------------------------------------------------------------------------------- */
 
-TEST(a_socket_of_another_family_tells_its_family)
+TEST(a_socket_of_another_family_reports_its_family)
 {
 	const struct ev_file_socket *e;
 
 	begin(FAMILY_NETLINK);
 	here.sock.sk.__sk_common.skc_num = 99; /* means something else there */
 	CHECK(wait_for(3));
-	e = socket_told();
+	e = socket_recorded();
 	CHECK(e);
 	CHECK_EQUAL(e->family, FAMILY_NETLINK);
 	CHECK(!e->local_port && !e->path[0]);
@@ -312,23 +312,23 @@ TEST(a_socket_of_another_family_tells_its_family)
 	files_end();
 }
 
-TEST(a_socket_that_is_half_gone_is_told_without_its_ends)
+TEST(a_socket_that_is_half_gone_is_recorded_without_its_ends)
 {
 	const struct ev_file_socket *e;
 
 	begin(FAMILY_IPV4);
 	here.alloc.socket.sk = NULL;
 	CHECK(wait_for(3));
-	e = socket_told();
+	e = socket_recorded();
 	CHECK(e);
 	CHECK_EQUAL(e->inode, here.alloc.vfs_inode.i_ino);
 	CHECK(!e->family && !e->path[0]);
 	there.file.private_data = (void *)16;
-	CHECK(wait_for(4) && socket_told() && !socket_told()->family);
+	CHECK(wait_for(4) && socket_recorded() && !socket_recorded()->family);
 	files_end();
 }
 
-TEST(what_was_told_of_one_socket_does_not_show_in_the_next)
+TEST(what_was_reported_one_socket_does_not_show_in_the_next)
 {
 	static const char name[] = "/run/server.socket";
 	struct sock_common *common = &there.sock.sk.__sk_common;
@@ -336,11 +336,11 @@ TEST(what_was_told_of_one_socket_does_not_show_in_the_next)
 	begin(FAMILY_UNIX);
 	bind_to(&here, name, sizeof(name));
 	connect_ends();
-	CHECK(wait_for(3) && socket_told());
+	CHECK(wait_for(3) && socket_recorded());
 	make_end(&there, FAMILY_IPV4);
 	common->skc_num = 80;
-	CHECK(wait_for(4) && socket_told() && !socket_told()->path[0]);
-	CHECK(!socket_told()->peer_file && !socket_told()->peer_pid);
-	CHECK_EQUAL(told_bytes, sizeof(struct ev_file_socket) + 1);
+	CHECK(wait_for(4) && socket_recorded() && !socket_recorded()->path[0]);
+	CHECK(!socket_recorded()->peer_file && !socket_recorded()->peer_pid);
+	CHECK_EQUAL(recorded_bytes, sizeof(struct ev_file_socket) + 1);
 	files_end();
 }

@@ -63,7 +63,7 @@ static void enters(uint32_t number, uint64_t first)
 	span_call_end(NULL, &registers, number);
 }
 
-static void check_told(enum event_id id, uint32_t span, uint64_t value, uint32_t flags)
+static void check_recorded(enum event_id id, uint32_t span, uint64_t value, uint32_t flags)
 {
 	size_t bytes;
 	const struct ev_span_end *e = (const void *)shim_read(&rings, 0, &bytes);
@@ -92,9 +92,9 @@ TEST(only_calls_that_succeed_begin_and_all_end)
 	enters(READ, 5);
 	CHECK(!shim_read(&rings, 0, NULL));
 	returns(READ, 5, 1);
-	check_told(EV_SPAN_BEGIN, 3, 0, 0);
+	check_recorded(EV_SPAN_BEGIN, 3, 0, 0);
 	enters(WRITE, 9);
-	check_told(EV_SPAN_END, 3, 0, 0);
+	check_recorded(EV_SPAN_END, 3, 0, 0);
 	end();
 }
 
@@ -104,11 +104,11 @@ TEST(a_descriptor_that_is_made_is_the_one_that_ends)
 	choose(0, ACCEPT, (struct span_rule){ .fd = ANY, .makes_fd = 1, .is_by_fd = 1 }, WRITE,
 	       (struct span_rule){ .fd = ANY, .is_by_fd = 1 });
 	returns(ACCEPT, 3, 0);
-	check_told(EV_SPAN_BEGIN, 0, 0, 0);
+	check_recorded(EV_SPAN_BEGIN, 0, 0, 0);
 	returns(ACCEPT, 3, 7);
-	check_told(EV_SPAN_BEGIN, 0, 7, 0);
+	check_recorded(EV_SPAN_BEGIN, 0, 7, 0);
 	enters(WRITE, 7);
-	check_told(EV_SPAN_END, 0, 7, 0);
+	check_recorded(EV_SPAN_END, 0, 7, 0);
 	end();
 }
 
@@ -128,9 +128,9 @@ TEST(conditions_are_of_the_descriptor_and_what_it_is)
 	CHECK(!shim_read(&rings, 0, NULL));
 	world_open(&world, 2, &world.files[2]);
 	returns(READ, 1, 1);
-	check_told(EV_SPAN_BEGIN, 1, 0, 0);
+	check_recorded(EV_SPAN_BEGIN, 1, 0, 0);
 	enters(WRITE, 2);
-	check_told(EV_SPAN_END, 1, 0, 0);
+	check_recorded(EV_SPAN_END, 1, 0, 0);
 	world.files[1].inode.i_mode = 0100644;
 	end();
 }
@@ -142,10 +142,10 @@ TEST(a_call_may_end_one_span_and_begin_others)
 		choose(span, READ, (struct span_rule){ .fd = ANY }, READ, (struct span_rule){ .fd = ANY });
 	enters(READ, 0);
 	for (uint32_t span = 0; span < SPANS_MAX; span += 5)
-		check_told(EV_SPAN_END, span, 0, 0);
+		check_recorded(EV_SPAN_END, span, 0, 0);
 	returns(READ, 0, 0);
 	for (uint32_t span = 0; span < SPANS_MAX; span += 5)
-		check_told(EV_SPAN_BEGIN, span, 0, 0);
+		check_recorded(EV_SPAN_BEGIN, span, 0, 0);
 	end();
 }
 
@@ -172,11 +172,11 @@ TEST(a_function_is_known_by_its_frame)
 	begin();
 	shim_cookie = 9;
 	span_function_begin(&(struct pt_regs){ .sp = 0x7fff12345678 });
-	check_told(EV_SPAN_BEGIN, 9, 0x7fff12345678, 0);
+	check_recorded(EV_SPAN_BEGIN, 9, 0x7fff12345678, 0);
 	span_function_end(&(struct pt_regs){ .sp = 0x7fff12345678 });
-	check_told(EV_SPAN_END, 9, 0x7fff12345678, 0);
+	check_recorded(EV_SPAN_END, 9, 0x7fff12345678, 0);
 	shim_cookie |= SPAN_PROBE_JUMPS;
 	span_function_end(&(struct pt_regs){ .sp = 0x7fff12345670 });
-	check_told(EV_SPAN_END, 9, 0x7fff12345670, SPAN_JUMPS);
+	check_recorded(EV_SPAN_END, 9, 0x7fff12345670, SPAN_JUMPS);
 	end();
 }

@@ -141,7 +141,7 @@ TEST(a_stack_that_the_kernel_cannot_remember_is_sent_each_time)
 	end();
 }
 
-TEST(frames_for_which_the_ring_had_no_room_are_sent_the_next_time)
+TEST(frames_for_which_the_ring_had_no_space_are_sent_the_next_time)
 {
 	const struct ev_stack_frames *sent;
 	struct ev_sched_switch e;
@@ -155,7 +155,7 @@ TEST(frames_for_which_the_ring_had_no_room_are_sent_the_next_time)
 	CHECK(e.stack);
 	CHECK(!shim_read(&rings, 0, NULL));
 	CHECK_EQUAL(cpu_counts[0].lost, 1);
-	CHECK_EQUAL(cpu_counts[0].lost_untold, 1);
+	CHECK_EQUAL(cpu_counts[0].lost_unreported, 1);
 	id = e.stack;
 	shim_make_ring(&rings, 0, 1 << 16);
 	sched_switch(NULL, true, &world.idle[0].task, &task->task, 0);
@@ -273,7 +273,7 @@ static void preempt(void)
 	shim_user_stack = stack;
 }
 
-static bool is_told_as_set(const struct ev_stack_frames *sent)
+static bool is_recorded_as_set(const struct ev_stack_frames *sent)
 {
 	uint64_t first = sent->frames[0];
 
@@ -291,7 +291,7 @@ TEST(a_switch_does_not_write_over_the_stack_of_a_thread_that_exits)
 	bool was_preempted = true;
 
 	for (int point = 0; was_preempted; point++) {
-		size_t told = 0;
+		size_t recorded = 0;
 
 		begin();
 		set_frames(&shim_user_stack, 5, 0x1000);
@@ -302,10 +302,10 @@ TEST(a_switch_does_not_write_over_the_stack_of_a_thread_that_exits)
 		shim_at_point = NULL;
 		while ((header = shim_read(&rings, 0, NULL)))
 			if (header->subsys == TRACE_SUBSYS_STACK) {
-				CHECK(is_told_as_set((const struct ev_stack_frames *)header));
-				told++;
+				CHECK(is_recorded_as_set((const struct ev_stack_frames *)header));
+				recorded++;
 			}
-		CHECK_EQUAL(told, (was_preempted ? 2u : 1u));
+		CHECK_EQUAL(recorded, (was_preempted ? 2u : 1u));
 		end();
 		CHECK_THAT(point, <, 1000);
 	}
@@ -481,7 +481,7 @@ TEST(without_tables_the_stack_itself_is_sent)
 	CHECK_EQUAL(words[3], 0x1004);
 	CHECK(!words[4] && !words[-1]);
 	CHECK_EQUAL(memory->words[memory->word_count + 2], 0xffffffff81000002);
-	CHECK_EQUAL(shim_bell_rings, 1);
+	CHECK_EQUAL(shim_doorbell_rings, 1);
 	back_on_cpu();
 
 	/* The same stack again: nobody knows that it is. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the machine does besides its threads: interrupts, packets, requests to disks, and which interrupt
- * wakes a thread. Threads that are told of and not traced are in bpf_schedule_test.c.
+ * wakes a thread. External threads are in bpf_schedule_test.c.
  */
 #include "test.h"
 #include "world.h"
@@ -65,7 +65,7 @@ static const void *expect(uint32_t cpu, enum event_id id)
 
 /* --- Interrupts ------------------------------------------------------------------------------- */
 
-TEST(an_interrupt_is_told_at_its_end_with_its_beginning)
+TEST(an_interrupt_is_recorded_at_its_end_with_its_beginning)
 {
 	const struct ev_system_interrupt *e;
 	uint64_t begin_ns;
@@ -83,7 +83,7 @@ TEST(an_interrupt_is_told_at_its_end_with_its_beginning)
 			CHECK_EQUAL(e->begin_ns, begin_ns);
 			CHECK_EQUAL(e->irq, (uint32_t)irq);
 			CHECK_EQUAL(e->cpu, cpu);
-			CHECK_EQUAL(e->header.thread, (cpu ? stranger->outside_number : traced->number));
+			CHECK_EQUAL(e->header.thread, (cpu ? stranger->external_number : traced->number));
 			CHECK_EQUAL(e->is_handled, irq % 3 != 0);
 			CHECK_STRING(e->name, disk.name);
 		}
@@ -104,7 +104,7 @@ TEST(an_idle_cpu_is_no_thread_that_is_interrupted)
 	end();
 }
 
-TEST(who_has_the_cpu_is_told_also_if_no_switch_told_it)
+TEST(who_has_the_cpu_is_recorded_also_if_no_switch_recorded_it)
 {
 	const struct ev_system_interrupt *e;
 
@@ -117,12 +117,12 @@ TEST(who_has_the_cpu_is_told_also_if_no_switch_told_it)
 		irq_begin(NULL, 1);
 		irq_end(NULL, 1, &disk, 1);
 		e = expect(1, EV_SYSTEM_INTERRUPT);
-		CHECK_EQUAL(e->header.thread, stranger->outside_number);
+		CHECK_EQUAL(e->header.thread, stranger->external_number);
 	}
 	end();
 }
 
-TEST(the_end_of_what_began_before_tracing_is_not_told)
+TEST(the_end_of_what_began_before_tracing_is_not_recorded)
 {
 	begin(true);
 	go_to(0);
@@ -230,7 +230,7 @@ TEST(a_thread_that_wakes_is_no_interrupt_and_has_its_number)
 	go_to(1);
 	timer_begin(NULL);
 	e = wake(1, 0);
-	CHECK_EQUAL(e->waker, stranger->outside_number);
+	CHECK_EQUAL(e->waker, stranger->external_number);
 	CHECK_EQUAL(e->tid, (uint32_t)stranger->task.pid);
 	CHECK(!e->flags && !e->operation && !e->object);
 	timer_end(NULL);
@@ -239,7 +239,7 @@ TEST(a_thread_that_wakes_is_no_interrupt_and_has_its_number)
 	end();
 }
 
-TEST(nothing_of_it_is_told_unless_it_is_asked_for)
+TEST(nothing_of_it_is_recorded_unless_it_is_asked_for)
 {
 	const struct ev_sched_wake *e;
 
@@ -250,7 +250,7 @@ TEST(nothing_of_it_is_told_unless_it_is_asked_for)
 	e = wake(1, HARDIRQ);
 	CHECK(!e->operation && !e->flags);
 	e = wake(1, 0);
-	CHECK(!e->waker && !outsiders_met && !shim_outsider(&stranger->task));
+	CHECK(!e->waker && !externals_seen && !shim_external(&stranger->task));
 	end();
 }
 
@@ -295,7 +295,7 @@ TEST(packets_are_added_up_over_a_softirq)
 	end();
 }
 
-TEST(packets_of_two_interfaces_are_told_apart)
+TEST(packets_of_two_interfaces_are_distinguished)
 {
 	const struct ev_system_receive *e;
 
@@ -319,7 +319,7 @@ TEST(packets_of_two_interfaces_are_told_apart)
 	end();
 }
 
-TEST(a_packet_outside_of_softirqs_is_told_at_once)
+TEST(a_packet_outside_of_softirqs_is_recorded_at_once)
 {
 	const struct ev_system_receive *e;
 
@@ -384,7 +384,7 @@ TEST(a_request_has_one_name_from_its_issue_to_its_end)
 	end();
 }
 
-TEST(who_issues_is_told_unless_it_is_an_interrupt)
+TEST(who_issues_is_recorded_unless_it_is_an_interrupt)
 {
 	struct request request = { &queue, BLOCK_WRITE, 4096, 77 };
 	struct request flush = { &(struct request_queue){ NULL }, BLOCK_FLUSH, 0, UINT64_MAX };
@@ -394,12 +394,12 @@ TEST(who_issues_is_told_unless_it_is_an_interrupt)
 	go_to(1);
 	block_issue(NULL, &request);
 	e = expect(1, EV_SYSTEM_BLOCK_ISSUE);
-	CHECK_EQUAL(e->header.thread, stranger->outside_number);
+	CHECK_EQUAL(e->header.thread, stranger->external_number);
 	CHECK_EQUAL(e->tid, (uint32_t)stranger->task.pid);
 	stranger->task.flags = PF_KTHREAD;
 	block_issue(NULL, &flush);
 	e = expect(1, EV_SYSTEM_BLOCK_ISSUE);
-	CHECK_EQUAL(e->header.thread, stranger->outside_number);
+	CHECK_EQUAL(e->header.thread, stranger->external_number);
 	CHECK_EQUAL(e->context, WAKE_KERNEL_THREAD);
 	CHECK(!e->device);
 	CHECK_EQUAL(e->operation, BLOCK_FLUSH);
@@ -415,11 +415,11 @@ TEST(who_issues_is_told_unless_it_is_an_interrupt)
 
 /* --- Losses ----------------------------------------------------------------------------------- */
 
-TEST(what_there_is_no_room_for_is_counted_and_told_before_the_next_record)
+TEST(what_does_not_fit_is_counted_and_recorded_before_the_next_record)
 {
 	enum { ROOM = 4, SENT = 20 };
 	const struct ev_system_lost *e;
-	uint64_t told = 0;
+	uint64_t recorded = 0;
 
 	begin(true);
 	go_to(0);
@@ -430,8 +430,8 @@ TEST(what_there_is_no_room_for_is_counted_and_told_before_the_next_record)
 	}
 	CHECK_EQUAL(system_cpus[0].lost, SENT - ROOM);
 	while (shim_read(&system_rings, 0, NULL))
-		told++;
-	CHECK_EQUAL(told, ROOM);
+		recorded++;
+	CHECK_EQUAL(recorded, ROOM);
 	softirq_begin(NULL, SOFTIRQ_RCU);
 	softirq_end(NULL, SOFTIRQ_RCU);
 	e = expect(0, EV_SYSTEM_LOST);

@@ -96,7 +96,7 @@ static bool says_nothing(const struct ev_sched_switch *e)
 
 static const uint32_t words[] = { 2, 0xdead, 301, 302, 303, 0xdead };
 
-TEST(who_waits_for_a_futex_tells_its_word_and_three_of_those_behind_it)
+TEST(who_waits_for_a_futex_reports_its_word_and_three_of_those_behind_it)
 {
 	struct ev_sched_switch e;
 
@@ -114,7 +114,7 @@ TEST(who_waits_for_a_futex_tells_its_word_and_three_of_those_behind_it)
 	end();
 }
 
-TEST(of_a_futex_at_the_end_of_what_can_be_read_the_word_alone_is_told)
+TEST(of_a_futex_at_the_end_of_what_can_be_read_the_word_alone_is_recorded)
 {
 	struct ev_sched_switch e;
 
@@ -129,7 +129,7 @@ TEST(of_a_futex_at_the_end_of_what_can_be_read_the_word_alone_is_told)
 	end();
 }
 
-TEST(a_futex_that_cannot_be_read_is_told_without_its_words)
+TEST(a_futex_that_cannot_be_read_is_recorded_without_its_words)
 {
 	static const uint64_t addresses[] = { word_at, 0, 1, UINT64_MAX, UINT64_MAX - 3, 0xffff888000000000 };
 	struct ev_sched_switch e;
@@ -163,7 +163,7 @@ TEST(the_flags_of_a_futex_are_its_operation_where_they_come_fourth)
 	end();
 }
 
-TEST(of_several_futexes_the_first_is_told)
+TEST(of_several_futexes_the_first_is_recorded)
 {
 	const struct {
 		uint64_t value, address;
@@ -251,11 +251,11 @@ TEST(a_poll_of_what_is_no_file_waits_for_none)
 	end();
 }
 
-TEST(the_milliseconds_of_a_poll_are_told_up_to_those_that_mean_no_limit)
+TEST(the_milliseconds_of_a_poll_are_recorded_up_to_those_that_mean_no_limit)
 {
 	static const struct {
 		uint64_t third;
-		uint16_t told;
+		uint16_t recorded;
 	} limits[] = {
 		{ 0, 0 },
 		{ 1, 1 },
@@ -270,7 +270,7 @@ TEST(the_milliseconds_of_a_poll_are_told_up_to_those_that_mean_no_limit)
 	begin();
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
 		set_call(CALL_POLL, word_at, 3, limits[i].third, 0);
-		CHECK_EQUAL(block().operation, limits[i].told);
+		CHECK_EQUAL(block().operation, limits[i].recorded);
 	}
 	end();
 }
@@ -279,7 +279,7 @@ TEST(the_limit_of_a_poll_can_be_at_an_address)
 {
 	static const struct {
 		uint64_t seconds, nanoseconds;
-		uint16_t told;
+		uint16_t recorded;
 	} limits[] = {
 		{ 0, 0, 0 },
 		{ 0, 999999, 0 },
@@ -298,7 +298,7 @@ TEST(the_limit_of_a_poll_can_be_at_an_address)
 		shim_plant(word_at, &limits[i], 16);
 		set_call(CALL_POLL_TIME, word_at + 0x10000, 3, word_at, 0);
 		e = block();
-		CHECK_EQUAL(e.operation, limits[i].told);
+		CHECK_EQUAL(e.operation, limits[i].recorded);
 		CHECK_EQUAL(e.value, 3);
 		CHECK_EQUAL(e.syscall, CALL_POLL_TIME);
 	}
@@ -309,7 +309,7 @@ TEST(the_limit_of_a_poll_can_be_at_an_address)
 
 /* --- Other calls, and none -------------------------------------------------------------------- */
 
-TEST(any_other_call_tells_its_first_two_arguments)
+TEST(any_other_call_reports_its_first_two_arguments)
 {
 	struct ev_sched_switch e;
 
@@ -354,7 +354,7 @@ TEST(the_kernel_s_threads_of_a_process_are_in_no_system_call)
 	end();
 }
 
-TEST(a_call_of_32_bits_is_told_as_such_and_not_by_its_number)
+TEST(a_call_of_32_bits_is_recorded_as_such_and_not_by_its_number)
 {
 	struct ev_sched_switch e;
 
@@ -388,7 +388,7 @@ TEST(what_waits_for_a_device_says_so_even_in_a_page_fault)
 	end();
 }
 
-TEST(a_call_that_is_restarted_is_told_as_the_one_before)
+TEST(a_call_that_is_restarted_is_recorded_as_the_one_before)
 {
 	struct ev_sched_switch e;
 
@@ -422,7 +422,7 @@ TEST(a_call_that_is_restarted_is_told_as_the_one_before)
 }
 
 /* Its number is 0, which is a system call's, too. */
-TEST(a_call_that_is_restarted_and_was_not_seen_is_not_told_as_another)
+TEST(a_call_that_is_restarted_and_was_not_seen_is_not_recorded_as_another)
 {
 	const struct ev_thread_found *found;
 	struct ev_sched_switch e;
@@ -465,17 +465,17 @@ TEST(who_does_not_block_waits_for_nothing)
 	end();
 }
 
-TEST(who_could_run_tells_who_has_its_cpu)
+TEST(who_could_run_reports_who_has_its_cpu)
 {
-	const struct ev_thread_other *told;
+	const struct ev_thread_other *recorded;
 	struct ev_sched_switch e;
 
 	begin();
 	shim_now_ns += 1000;
 	sched_switch(NULL, true, &task->task, &other->task, 0);
-	told = (const struct ev_thread_other *)shim_read(&rings, 0, NULL);
-	CHECK_EQUAL(told->header.event, TRACE_EVENT_THREAD_OTHER);
-	CHECK_EQUAL(told->tid, (uint32_t)other->task.pid);
+	recorded = (const struct ev_thread_other *)shim_read(&rings, 0, NULL);
+	CHECK_EQUAL(recorded->header.event, TRACE_EVENT_THREAD_OTHER);
+	CHECK_EQUAL(recorded->tid, (uint32_t)other->task.pid);
 	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
 	CHECK_EQUAL(e.state, SWITCH_RUNNABLE);
 	CHECK(!e.next);
@@ -498,7 +498,7 @@ TEST(who_could_run_tells_who_has_its_cpu)
 	end();
 }
 
-TEST(others_that_take_turns_while_a_thread_waits_for_their_cpu_are_told_but_not_for_ever)
+TEST(others_that_take_turns_while_a_thread_waits_for_their_cpu_are_recorded_but_not_for_ever)
 {
 	struct world_task *third;
 
@@ -551,7 +551,7 @@ static uint64_t throttled_on_return(void)
 	return throttled_ns;
 }
 
-TEST(a_thread_that_a_limit_stops_tells_so_and_for_how_long)
+TEST(a_thread_that_a_limit_stops_reports_so_and_for_how_long)
 {
 	struct cfs_rq queue;
 
@@ -617,7 +617,7 @@ TEST(without_limits_in_the_kernel_nothing_is_said_of_them)
 	end();
 }
 
-TEST(who_is_stopped_tells_where)
+TEST(who_is_stopped_reports_where)
 {
 	struct ev_sched_switch e;
 
@@ -717,7 +717,7 @@ TEST(a_wait_elsewhere_than_where_the_last_page_fault_was_is_not_in_it)
 
 	begin();
 	map(world.descriptors[1]);
-	/* Of a kernel that does not tell. */
+	/* Of a kernel that does not say. */
 	set_call(-1, 1, 2, 3, 4);
 	registers->ip = 0;
 	e = leave(false, TASK_UNINTERRUPTIBLE);
@@ -760,7 +760,7 @@ static struct ev_thread_found find(bool is_blocked)
 	return e;
 }
 
-TEST(who_is_found_blocked_tells_its_call_but_nothing_of_its_memory)
+TEST(who_is_found_blocked_reports_its_call_but_nothing_of_its_memory)
 {
 	struct ev_thread_found e;
 

@@ -45,24 +45,24 @@ static void sleep_again(void)
 }
 
 /* What came before the last wake-up; no event: nothing. */
-static struct ev_thread_other told;
+static struct ev_thread_other recorded;
 
 static struct ev_sched_wake wake_on(uint32_t cpu)
 {
 	const struct ev_header *header;
 	struct ev_sched_wake e;
 
-	told = (struct ev_thread_other){ 0 };
+	recorded = (struct ev_thread_other){ 0 };
 
 	shim_cpu = cpu;
 	shim_current = &world.on_cpu[cpu]->task;
 	sched_waking(NULL, &waiter->task);
 	header = shim_read(&rings, cpu, NULL);
 	if (header && header->subsys == TRACE_SUBSYS_THREAD) {
-		told = *(const struct ev_thread_other *)header;
+		recorded = *(const struct ev_thread_other *)header;
 		header = shim_read(&rings, cpu, NULL);
 		CHECK(header);
-		CHECK_THAT(told.header.time_ns, <=, header->time_ns);
+		CHECK_THAT(recorded.header.time_ns, <=, header->time_ns);
 	}
 	CHECK(header && !header->subsys);
 	CHECK_EQUAL(header->event, TRACE_EVENT_SCHED_WAKE);
@@ -93,7 +93,7 @@ static bool names_nobody(const struct ev_sched_wake *e)
 
 /* --- Who it was ------------------------------------------------------------------------------- */
 
-TEST(a_traced_waker_is_told_by_its_number_its_ids_and_its_call)
+TEST(a_traced_waker_is_recorded_by_its_number_its_ids_and_its_call)
 {
 	struct ev_sched_wake e;
 
@@ -111,7 +111,7 @@ TEST(a_traced_waker_is_told_by_its_number_its_ids_and_its_call)
 	end();
 }
 
-TEST(a_waker_outside_of_calls_or_in_one_of_32_bits_tells_no_number)
+TEST(a_waker_outside_of_calls_or_in_one_of_32_bits_reports_no_number)
 {
 	struct ev_sched_wake e;
 
@@ -241,7 +241,7 @@ TEST(where_the_kernel_does_not_say_what_it_counts_all_is_a_thread_s)
 	end();
 }
 
-TEST(a_kernel_thread_is_told_as_such)
+TEST(a_kernel_thread_is_recorded_as_such)
 {
 	struct ev_sched_wake e;
 
@@ -254,15 +254,15 @@ TEST(a_kernel_thread_is_told_as_such)
 	CHECK_EQUAL(e.syscall, SYSCALL_NONE);
 	CHECK_EQUAL(e.tid, (uint32_t)stranger->task.pid);
 	CHECK(!e.flags);
-	CHECK_EQUAL(told.header.event, TRACE_EVENT_THREAD_OTHER);
-	CHECK_EQUAL(told.is_kernel, 1);
+	CHECK_EQUAL(recorded.header.event, TRACE_EVENT_THREAD_OTHER);
+	CHECK_EQUAL(recorded.is_kernel, 1);
 	end();
 }
 
 /* --- Those who are not traced ----------------------------------------------------------------- */
 
 /* Whether the stranger was told by this wake-up. */
-static bool tells_stranger(void)
+static bool reports_stranger(void)
 {
 	struct ev_sched_wake e = wake_on(1);
 
@@ -272,17 +272,17 @@ static bool tells_stranger(void)
 	/* Its call is told, and not on what: that means something among its own only. */
 	CHECK_EQUAL(e.syscall, stranger->registers.orig_ax);
 	CHECK(!e.object && !e.operation && !e.flags && !e.keep);
-	if (!told.header.event)
+	if (!recorded.header.event)
 		return false;
-	CHECK_EQUAL(told.header.subsys, TRACE_SUBSYS_THREAD);
-	CHECK(!told.header.thread);
-	CHECK_EQUAL(told.header.event, TRACE_EVENT_THREAD_OTHER);
-	CHECK(!told.is_kernel);
-	CHECK_EQUAL(told.tid, e.tid);
-	CHECK_EQUAL(told.pid, e.pid);
-	CHECK_EQUAL(told.start_ns, stranger->task.start_boottime);
-	CHECK_STRING(told.name, stranger->task.comm);
-	CHECK_STRING(told.process, stranger->task.group_leader->comm);
+	CHECK_EQUAL(recorded.header.subsys, TRACE_SUBSYS_THREAD);
+	CHECK(!recorded.header.thread);
+	CHECK_EQUAL(recorded.header.event, TRACE_EVENT_THREAD_OTHER);
+	CHECK(!recorded.is_kernel);
+	CHECK_EQUAL(recorded.tid, e.tid);
+	CHECK_EQUAL(recorded.pid, e.pid);
+	CHECK_EQUAL(recorded.start_ns, stranger->task.start_boottime);
+	CHECK_STRING(recorded.name, stranger->task.comm);
+	CHECK_STRING(recorded.process, stranger->task.group_leader->comm);
 	return true;
 }
 
@@ -290,11 +290,11 @@ TEST(a_waker_that_is_not_traced_is_named_once)
 {
 	begin();
 	world_call(stranger, CALL_FUTEX, 0);
-	CHECK(tells_stranger());
-	CHECK(!tells_stranger() && !tells_stranger());
+	CHECK(reports_stranger());
+	CHECK(!reports_stranger() && !reports_stranger());
 	shim_forget(&others_known);
-	CHECK(tells_stranger());
-	CHECK(!tells_stranger());
+	CHECK(reports_stranger());
+	CHECK(!reports_stranger());
 	end();
 }
 
@@ -305,35 +305,35 @@ static void call_stranger(const char *name)
 	strcpy(stranger->task.comm, name);
 }
 
-TEST(a_name_is_told_anew_each_time_that_it_is_another_one)
+TEST(a_name_is_recorded_again_each_time_that_it_is_another_one)
 {
 	begin();
 	call_stranger("bash");
-	CHECK(tells_stranger() && !tells_stranger());
+	CHECK(reports_stranger() && !reports_stranger());
 	call_stranger("fifteen_letters");
-	CHECK(tells_stranger() && !tells_stranger());
+	CHECK(reports_stranger() && !reports_stranger());
 	call_stranger("fifteen_letterz");
-	CHECK(tells_stranger() && !tells_stranger());
+	CHECK(reports_stranger() && !reports_stranger());
 	/* Its old one is not the one that was told last. */
 	call_stranger("bash");
-	CHECK(tells_stranger() && !tells_stranger());
+	CHECK(reports_stranger() && !reports_stranger());
 	end();
 }
 
 TEST(two_lives_of_one_thread_id_are_named_each)
 {
 	begin();
-	CHECK(tells_stranger());
+	CHECK(reports_stranger());
 	stranger->task.start_boottime += 1000000;
-	CHECK(tells_stranger());
+	CHECK(reports_stranger());
 	stranger->task.pid++;
-	CHECK(tells_stranger());
+	CHECK(reports_stranger());
 	stranger->task.tgid++;
-	CHECK(tells_stranger() && !tells_stranger());
+	CHECK(reports_stranger() && !reports_stranger());
 	end();
 }
 
-TEST(a_name_for_which_the_ring_had_no_room_is_told_the_next_time)
+TEST(a_name_for_which_the_ring_had_no_space_is_recorded_the_next_time)
 {
 	const struct ev_header *header;
 

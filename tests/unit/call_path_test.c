@@ -34,7 +34,7 @@ static double sum_of(struct call_paths *paths, size_t *rows)
 	return sum;
 }
 
-TEST(processes_that_come_and_go_leave_room_for_those_that_last)
+TEST(processes_that_come_and_go_leave_space_for_those_that_last)
 {
 	static struct thread young[1000], old[1000];
 	struct call_paths *paths = call_paths_new(PATHS_MAX);

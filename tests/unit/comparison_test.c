@@ -55,7 +55,7 @@ static uint32_t pick(uint32_t below)
 	return (uint64_t)w.random * below >> 32;
 }
 
-static void tell(uint32_t number, enum state_kind kind, struct state_change change)
+static void emit(uint32_t number, enum state_kind kind, struct state_change change)
 {
 	size_t count = w.counts[number];
 
@@ -69,14 +69,14 @@ static void tell(uint32_t number, enum state_kind kind, struct state_change chan
 
 static void run(uint32_t number)
 {
-	tell(number, STATE_RUNNING, (struct state_change){ .phase = PHASE_RUNNING, .cpu = number });
+	emit(number, STATE_RUNNING, (struct state_change){ .phase = PHASE_RUNNING, .cpu = number });
 }
 
 static void block(uint32_t number)
 {
 	struct ev_sched_switch e = { .state = SWITCH_SLEEPING, .syscall = FUTEX };
 
-	tell(number, STATE_BLOCKED, (struct state_change){ .phase = PHASE_BLOCKED, .out = &e });
+	emit(number, STATE_BLOCKED, (struct state_change){ .phase = PHASE_BLOCKED, .out = &e });
 }
 
 static void wake(uint32_t number, uint32_t waker)
@@ -88,7 +88,7 @@ static void wake(uint32_t number, uint32_t waker)
 		.syscall = SYSCALL_NONE,
 	};
 
-	tell(number, STATE_RUNNABLE, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &e });
+	emit(number, STATE_RUNNABLE, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &e });
 }
 
 static void begin(uint32_t seed)
@@ -388,7 +388,7 @@ static bool says(const struct text *text, const char *words)
 	return false;
 }
 
-TEST(slow_requests_are_told_from_fast_ones_and_why_they_are_slow)
+TEST(slow_requests_are_distinguished_from_fast_ones_and_why_they_are_slow)
 {
 	double(*values)[FIGURES] = xcalloc(EXECUTIONS_MAX, sizeof(*values));
 	struct comparison comparison;
@@ -447,7 +447,7 @@ TEST(slow_requests_are_told_from_fast_ones_and_why_they_are_slow)
 /* At random, so that all there is between them is chance: of a hundred such, five may be told by mistake. */
 TEST(requests_that_are_alike_have_no_difference)
 {
-	unsigned int told = 0;
+	unsigned int recorded = 0;
 
 	for (uint32_t seed = 1; seed <= 100; seed++) {
 		struct comparison comparison;
@@ -459,10 +459,10 @@ TEST(requests_that_are_alike_have_no_difference)
 			group_of[i] = pick(2);
 		compare_groups(&comparison, group_of);
 		reasons_find(&comparison, &reasons);
-		told += reasons.count > 0;
+		recorded += reasons.count > 0;
 		reasons_fini(&reasons);
 		comparison_fini(&comparison);
 		end();
 	}
-	CHECK_THAT(told, <=, 10);
+	CHECK_THAT(recorded, <=, 10);
 }

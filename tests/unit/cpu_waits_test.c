@@ -44,7 +44,7 @@ static void wait_for_turns(uint32_t turns)
 	now_ns += TURN_NS;
 }
 
-static uint64_t told_ns(void)
+static uint64_t recorded_ns(void)
 {
 	const struct rival *rival;
 	uint64_t sum_ns = 0;
@@ -72,7 +72,7 @@ static void end(void)
 	session_free(session);
 }
 
-TEST(who_had_the_cpu_longest_ago_is_known_once_so_long_a_wait_was_met)
+TEST(who_had_the_cpu_longest_ago_is_known_once_so_long_a_wait_was_seen)
 {
 	uint64_t wait_ns = (TURNS + 1) * TURN_NS;
 
@@ -81,13 +81,13 @@ TEST(who_had_the_cpu_longest_ago_is_known_once_so_long_a_wait_was_met)
 	for (int i = 0; i < WAITS; i++)
 		wait_for_turns(TURNS);
 	session_finish(session);
-	CHECK_THAT(told_ns(), <, WAITS * wait_ns);
-	CHECK_THAT(told_ns(), >=, (WAITS - 3) * wait_ns);
+	CHECK_THAT(recorded_ns(), <, WAITS * wait_ns);
+	CHECK_THAT(recorded_ns(), >=, (WAITS - 3) * wait_ns);
 	CHECK_EQUAL(cpu_waits_rival_count(waits), OTHERS);
 	end();
 }
 
-TEST(nobody_is_made_up_for_what_there_is_no_room_for)
+TEST(nobody_is_made_up_for_what_does_not_fit)
 {
 	enum { FAR_TOO_MANY = 40000 };
 
@@ -95,8 +95,8 @@ TEST(nobody_is_made_up_for_what_there_is_no_room_for)
 	for (int i = 0; i < WAITS; i++)
 		wait_for_turns(FAR_TOO_MANY);
 	session_finish(session);
-	CHECK(told_ns());
-	CHECK_THAT(told_ns(), <, WAITS * (uint64_t)FAR_TOO_MANY * TURN_NS / 2);
+	CHECK(recorded_ns());
+	CHECK_THAT(recorded_ns(), <, WAITS * (uint64_t)FAR_TOO_MANY * TURN_NS / 2);
 	end();
 }
 
@@ -110,6 +110,6 @@ TEST(no_time_of_short_waits_is_lost)
 		wait_ns += (turns + 1) * TURN_NS;
 	}
 	session_finish(session);
-	CHECK_EQUAL(told_ns(), wait_ns);
+	CHECK_EQUAL(recorded_ns(), wait_ns);
 	end();
 }

@@ -392,8 +392,8 @@ TEST(hostile_times_neither_crash_nor_break_the_account)
 
 static void frames(struct world *world, uint64_t stack, uint16_t user_count)
 {
-	uint64_t room[64] = { 0 };
-	struct ev_stack_frames *e = (struct ev_stack_frames *)room;
+	uint64_t buffer[64] = { 0 };
+	struct ev_stack_frames *e = (struct ev_stack_frames *)buffer;
 
 	e->header = header_of(EV_STACK_FRAMES, 1, 0);
 	e->stack = stack;

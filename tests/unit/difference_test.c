@@ -97,7 +97,7 @@ static struct sample sample_of(const double *values, size_t count)
 	return sample;
 }
 
-TEST(a_known_difference_is_told_as_it_is)
+TEST(a_known_difference_is_recorded_as_it_is)
 {
 	static const double a[] = { 27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1,
 				    21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4 };

@@ -53,7 +53,7 @@ TEST(the_fields_of_each_event_are_all_that_is_in_it)
 	CHECK_EQUAL(count, 39);
 }
 
-/* The fields of an event, one behind the other, are all of its bytes. */
+/* The fields of an event, one after the other, are all of its bytes. */
 static size_t walked_bytes(const struct ev_header *header, size_t size_bytes)
 {
 	const struct event_kind *kind = event_kind_find(header->subsys, header->event);

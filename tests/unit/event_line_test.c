@@ -114,7 +114,7 @@ static void check_data(const char *data, size_t size_bytes, const char *in_text,
 	free(event);
 }
 
-TEST(bytes_that_are_text_are_strings_and_of_others_the_size_is_told)
+TEST(bytes_that_are_text_are_strings_and_of_others_the_size_is_recorded)
 {
 	check_data("one\0two", 8, "[\"one\",\"two\"]", "[\"one\",\"two\"]");
 	check_data("", 0, "[]", "[]");
@@ -123,7 +123,7 @@ TEST(bytes_that_are_text_are_strings_and_of_others_the_size_is_told)
 	check_data("one\x1f", 5, "<5 bytes>", "{\"size_bytes\": 5}");
 }
 
-TEST(arrays_behind_each_other_are_told_apart)
+TEST(arrays_behind_each_other_are_distinguished)
 {
 	struct ev_space_python_code e = {
 		.header = HEADER(SPACE, PYTHON_CODE),

@@ -75,7 +75,7 @@ static bool switches(struct trace_threads *threads, uint32_t from, uint32_t to, 
 	return trace_threads_admit(threads, &e.header);
 }
 
-static bool tells(struct trace_threads *threads, uint16_t event)
+static bool emits(struct trace_threads *threads, uint16_t event)
 {
 	return trace_threads_admit(threads, &(struct ev_header){
 						    .subsys = TRACE_SUBSYS_COLLECT,
@@ -83,7 +83,7 @@ static bool tells(struct trace_threads *threads, uint16_t event)
 					    });
 }
 
-TEST(a_thread_that_dies_makes_room_for_another)
+TEST(a_thread_that_dies_makes_space_for_another)
 {
 	struct trace_threads *threads = trace_threads_new(2, SIZE_MAX);
 
@@ -94,14 +94,14 @@ TEST(a_thread_that_dies_makes_room_for_another)
 	trace_threads_free(threads);
 }
 
-TEST(threads_that_a_list_lacks_make_room)
+TEST(threads_that_a_list_lacks_make_space)
 {
 	struct trace_threads *threads = trace_threads_new(2, SIZE_MAX);
 
 	CHECK(switches(threads, 1, 2, SWITCH_RUNNABLE));
-	CHECK(tells(threads, TRACE_EVENT_COLLECT_SYNC_BEGIN));
+	CHECK(emits(threads, TRACE_EVENT_COLLECT_SYNC_BEGIN));
 	CHECK(switches(threads, 2, 0, SWITCH_RUNNABLE));
-	CHECK(tells(threads, TRACE_EVENT_COLLECT_SYNC_END));
+	CHECK(emits(threads, TRACE_EVENT_COLLECT_SYNC_END));
 	CHECK(switches(threads, 0, 3, SWITCH_RUNNABLE));
 	CHECK(!switches(threads, 0, 1, SWITCH_RUNNABLE));
 	trace_threads_free(threads);

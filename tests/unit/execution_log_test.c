@@ -39,7 +39,7 @@ static uint32_t pick(uint32_t below)
 /* What the kernel counts grows as time goes by, each at its own pace. */
 enum { TRANSFERS = 1, READ, WRITTEN, FAULTS };
 
-static void tell(enum event_id id, uint32_t thread, uint32_t span, uint64_t value, uint32_t flags)
+static void emit(enum event_id id, uint32_t thread, uint32_t span, uint64_t value, uint32_t flags)
 {
 	struct ev_span_end e = {
 		.header = { .time_ns = w.now_ns, .thread = thread + 1, .subsys = id >> 16, .event = id & 0xffff },
@@ -55,7 +55,7 @@ static void tell(enum event_id id, uint32_t thread, uint32_t span, uint64_t valu
 	session_hand_out(w.session, &e.header);
 }
 
-static void tell_name(uint32_t span, enum span_kind kind)
+static void emit_name(uint32_t span, enum span_kind kind)
 {
 	struct {
 		struct ev_span_name e;
@@ -97,14 +97,14 @@ static void step_function(uint32_t thread)
 	case 1:
 		if (frames->depth == DEPTH_MAX)
 			break;
-		tell(EV_SPAN_BEGIN, thread, FUNCTION, place(frames->depth), 0);
+		emit(EV_SPAN_BEGIN, thread, FUNCTION, place(frames->depth), 0);
 		frames->begin_ns[frames->depth++] = w.now_ns;
 		break;
 	case 2:
 		if (!frames->depth)
 			break;
 		frames->depth--;
-		tell(EV_SPAN_END, thread, FUNCTION, place(frames->depth), pick(2) ? SPAN_JUMPS : 0);
+		emit(EV_SPAN_END, thread, FUNCTION, place(frames->depth), pick(2) ? SPAN_JUMPS : 0);
 		expect(thread, FUNCTION, frames->begin_ns[frames->depth], frames->depth);
 		break;
 	case 3:
@@ -116,19 +116,19 @@ static void step_function(uint32_t thread)
 		w.left += gone;
 		if (frames->depth && pick(2)) {
 			frames->depth--;
-			tell(EV_SPAN_END, thread, FUNCTION, place(frames->depth), 0);
+			emit(EV_SPAN_END, thread, FUNCTION, place(frames->depth), 0);
 			expect(thread, FUNCTION, frames->begin_ns[frames->depth], frames->depth);
 		} else {
-			tell(EV_SPAN_BEGIN, thread, FUNCTION, place(frames->depth), 0);
+			emit(EV_SPAN_BEGIN, thread, FUNCTION, place(frames->depth), 0);
 			frames->begin_ns[frames->depth++] = w.now_ns;
 		}
 		break;
 	default:
 		/* A jump in the midst of the innermost one, whose frame is there. */
 		if (frames->depth)
-			tell(EV_SPAN_END, thread, FUNCTION, place(frames->depth) + 8, SPAN_JUMPS);
+			emit(EV_SPAN_END, thread, FUNCTION, place(frames->depth) + 8, SPAN_JUMPS);
 		else
-			w.alone++, tell(EV_SPAN_END, thread, FUNCTION, place(0), 0);
+			w.alone++, emit(EV_SPAN_END, thread, FUNCTION, place(0), 0);
 	}
 }
 
@@ -150,10 +150,10 @@ static void step_calls(uint32_t thread)
 	if (pick(2)) {
 		w.anew += *opened_ns != 0;
 		*opened_ns = w.now_ns;
-		tell(EV_SPAN_BEGIN, thread, CALLS, fd, 0);
+		emit(EV_SPAN_BEGIN, thread, CALLS, fd, 0);
 		return;
 	}
-	tell(EV_SPAN_END, thread, CALLS, fd, 0);
+	emit(EV_SPAN_END, thread, CALLS, fd, 0);
 	if (*opened_ns)
 		expect(thread, CALLS, *opened_ns, around(thread, fd));
 	else
@@ -224,8 +224,8 @@ static void open_world(uint32_t seed)
 	w.random = seed;
 	w.session = session_new(1, 1 << 20);
 	w.log = execution_log_new(w.session);
-	tell_name(FUNCTION, SPAN_OF_FUNCTION);
-	tell_name(CALLS, SPAN_OF_CALLS);
+	emit_name(FUNCTION, SPAN_OF_FUNCTION);
+	emit_name(CALLS, SPAN_OF_CALLS);
 }
 
 static void close_world(void)
@@ -276,11 +276,11 @@ TEST(an_exec_leaves_all_functions_of_a_thread)
 	};
 
 	open_world(1);
-	tell(EV_SPAN_BEGIN, 1, FUNCTION, place(0), 0);
-	tell(EV_SPAN_BEGIN, 1, FUNCTION, place(1), 0);
-	tell(EV_SPAN_BEGIN, 1, CALLS, 3, 0);
+	emit(EV_SPAN_BEGIN, 1, FUNCTION, place(0), 0);
+	emit(EV_SPAN_BEGIN, 1, FUNCTION, place(1), 0);
+	emit(EV_SPAN_BEGIN, 1, CALLS, 3, 0);
 	session_hand_out(w.session, &exec.header);
-	tell(EV_SPAN_END, 1, CALLS, 3, 0);
+	emit(EV_SPAN_END, 1, CALLS, 3, 0);
 	execution_log_finish(w.log, lives, NULL);
 	CHECK_EQUAL(execution_log_span(w.log, FUNCTION)->left, 2);
 	CHECK_EQUAL(execution_log_all(w.log)->count, 1);
@@ -291,16 +291,16 @@ TEST(an_exec_leaves_all_functions_of_a_thread)
 TEST(hostile_events_stay_within_bounds)
 {
 	open_world(1);
-	tell(EV_SPAN_BEGIN, 1, UINT32_MAX, 0, 0);
-	tell(EV_SPAN_END, 1, SPANS_MAX, 0, 0);
-	tell_name(SPANS_MAX, SPAN_OF_CALLS);
+	emit(EV_SPAN_BEGIN, 1, UINT32_MAX, 0, 0);
+	emit(EV_SPAN_END, 1, SPANS_MAX, 0, 0);
+	emit_name(SPANS_MAX, SPAN_OF_CALLS);
 	for (unsigned int i = 0; i < 10000; i++)
-		tell(EV_SPAN_BEGIN, 1, CALLS, i, 0);
+		emit(EV_SPAN_BEGIN, 1, CALLS, i, 0);
 	CHECK_EQUAL(execution_log_span(w.log, CALLS)->dropped, 10000 - 4096);
 	w.now_ns = 5;
-	tell(EV_SPAN_BEGIN, 2, CALLS, 1, 0);
+	emit(EV_SPAN_BEGIN, 2, CALLS, 1, 0);
 	w.now_ns = 3; /* a clock that goes back */
-	tell(EV_SPAN_END, 2, CALLS, 1, 0);
+	emit(EV_SPAN_END, 2, CALLS, 1, 0);
 	execution_log_finish(w.log, lives, NULL);
 	CHECK_EQUAL(execution_log_all(w.log)->count, 1);
 	CHECK_EQUAL(execution_log_all(w.log)->list[0].begin_ns, execution_log_all(w.log)->list[0].end_ns);

@@ -49,13 +49,13 @@ static void end_part(uint32_t i)
 		w.parts[i][w.part_count[i] - 1].end_ns = w.now_ns;
 }
 
-static void change(uint32_t i, unsigned int share, struct state_change told)
+static void change(uint32_t i, unsigned int share, struct state_change recorded)
 {
 	end_part(i);
 	w.parts[i][w.part_count[i]++] = (struct part){ w.now_ns, 0, share };
-	told.thread = threads_get(w.stage.threads, i + 1);
-	told.time_ns = w.now_ns;
-	w.stage.listener->on_change(w.stage.listener->data, &told);
+	recorded.thread = threads_get(w.stage.threads, i + 1);
+	recorded.time_ns = w.now_ns;
+	w.stage.listener->on_change(w.stage.listener->data, &recorded);
 }
 
 static void step(void)
@@ -141,7 +141,7 @@ static void hand_out(struct session *session, enum event_id id, struct fact *fac
 	session_hand_out(session, header);
 }
 
-static void tell_fact(struct session *session, struct fact *fact)
+static void emit_fact(struct session *session, struct fact *fact)
 {
 	struct ev_sched_switch out = {
 		.state = SWITCH_SLEEPING,
@@ -195,7 +195,7 @@ static void happen(void)
 		w.facts[i] = (struct fact){ .time_ns = moment(), .thread = pick(THREADS + 2) };
 	qsort(w.facts, EVENTS, sizeof(*w.facts), by_time);
 	for (size_t i = 0; i < EVENTS; i++)
-		tell_fact(session, &w.facts[i]);
+		emit_fact(session, &w.facts[i]);
 	feature_counts_free(counts);
 	session_free(session);
 }

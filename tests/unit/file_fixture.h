@@ -14,8 +14,8 @@ static struct fdtable descriptor_table = { DESCRIPTORS, descriptors };
 static struct files_struct files = { &descriptor_table };
 
 /* The file's record that came with the last wait. */
-static _Alignas(8) uint8_t told[sizeof(struct file_scratch)];
-static size_t told_bytes;
+static _Alignas(8) uint8_t recorded[sizeof(struct file_scratch)];
+static size_t recorded_bytes;
 
 /* One more, on no CPU. */
 static inline struct world_task *add_reader(void)
@@ -52,7 +52,7 @@ static inline void block_on(uint64_t descriptor)
 	reader->registers.di = descriptor;
 	reader->task.__state = 1;
 	shim_now_ns += 1000;
-	cpu_counts[0].next_told = 0; /* how it got the CPU does not matter */
+	cpu_counts[0].next_recorded = 0; /* how it got the CPU does not matter */
 	sched_switch(NULL, false, &reader->task, &world.idle[0].task, 1);
 }
 
@@ -70,27 +70,27 @@ static inline uint64_t wait_for(uint64_t descriptor)
 	CHECK_EQUAL(((const struct ev_sched_switch *)header)->syscall, CALL_FILE);
 	CHECK_EQUAL(((const struct ev_sched_switch *)header)->value, (uint32_t)descriptor);
 	object = ((const struct ev_sched_switch *)header)->object;
-	told_bytes = 0;
+	recorded_bytes = 0;
 	while ((header = shim_read(&rings, 0, &bytes))) {
 		if (header->subsys != TRACE_SUBSYS_FILE)
 			continue;
-		CHECK(!told_bytes);
-		CHECK_THAT(bytes, <=, sizeof(told));
-		memcpy(told, header, bytes);
-		told_bytes = bytes;
+		CHECK(!recorded_bytes);
+		CHECK_THAT(bytes, <=, sizeof(recorded));
+		memcpy(recorded, header, bytes);
+		recorded_bytes = bytes;
 	}
 	shim_thread(&reader->task)->phase = PHASE_RUNNING;
 	return object;
 }
 
 /* NULL: no path was told. */
-static inline const struct ev_file_path *path_told(void)
+static inline const struct ev_file_path *path_recorded(void)
 {
-	const struct ev_file_path *e = (const struct ev_file_path *)told;
+	const struct ev_file_path *e = (const struct ev_file_path *)recorded;
 
-	if (!told_bytes || e->header.event != TRACE_EVENT_FILE_PATH)
+	if (!recorded_bytes || e->header.event != TRACE_EVENT_FILE_PATH)
 		return NULL;
-	CHECK_EQUAL(told_bytes, sizeof(*e) + e->name_bytes);
+	CHECK_EQUAL(recorded_bytes, sizeof(*e) + e->name_bytes);
 	CHECK(e->name_bytes && !e->reserved);
 	CHECK(!e->names[e->name_bytes - 1]);
 	return e;
@@ -99,30 +99,31 @@ static inline const struct ev_file_path *path_told(void)
 /* Only of a socket that has_process. */
 static inline const char *peer_process(void)
 {
-	const char *path = (const char *)&told[sizeof(struct ev_file_socket)];
+	const char *path = (const char *)&recorded[sizeof(struct ev_file_socket)];
 
 	return path + strlen(path) + 1;
 }
 
 /* NULL: no socket was told. */
-static inline const struct ev_file_socket *socket_told(void)
+static inline const struct ev_file_socket *socket_recorded(void)
 {
-	const struct ev_file_socket *e = (const struct ev_file_socket *)told;
+	const struct ev_file_socket *e = (const struct ev_file_socket *)recorded;
 
-	if (!told_bytes || e->header.event != TRACE_EVENT_FILE_SOCKET)
+	if (!recorded_bytes || e->header.event != TRACE_EVENT_FILE_SOCKET)
 		return NULL;
-	CHECK_THAT(told_bytes, >, sizeof(*e));
-	CHECK(!told[told_bytes - 1]);
+	CHECK_THAT(recorded_bytes, >, sizeof(*e));
+	CHECK(!recorded[recorded_bytes - 1]);
 	CHECK_EQUAL(e->file & 0x1f, 014 << 1 | 1);
-	CHECK_EQUAL(strlen(e->path) + 1 + (e->has_process ? strlen(peer_process()) + 1 : 0), told_bytes - sizeof(*e));
+	CHECK_EQUAL(strlen(e->path) + 1 + (e->has_process ? strlen(peer_process()) + 1 : 0),
+		    recorded_bytes - sizeof(*e));
 	return e;
 }
 
 /* The names of the path: "file|directory|/". */
-static inline const char *names_told(void)
+static inline const char *names_recorded(void)
 {
-	static char names[sizeof(told)];
-	const struct ev_file_path *e = path_told();
+	static char names[sizeof(recorded)];
+	const struct ev_file_path *e = path_recorded();
 
 	CHECK(e);
 	memcpy(names, e->names, e->name_bytes);

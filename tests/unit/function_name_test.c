@@ -79,7 +79,7 @@ TEST(the_jump_of_a_switch_is_no_end)
 	CHECK_ENDS("\x3e\xff\xe0\xc3", "3 ");                         /* notrack jmp *%rax */
 }
 
-TEST(what_is_no_code_is_told)
+TEST(what_is_no_code_is_recorded)
 {
 	check("\xc3\x06\xc3", 3, "0 ", false);
 }

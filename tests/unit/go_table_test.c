@@ -119,7 +119,7 @@ TEST(what_is_no_table_is_refused)
 {
 	go_table_free(make(TEXT));
 	CHECK(!go_table_new(bytes, 40, TEXT) && !go_table_new(bytes, FUNCTIONS, TEXT));
-	put(8, 1 << 20, 8); /* more functions than it has room for */
+	put(8, 1 << 20, 8); /* more functions than it has space for */
 	CHECK(!go_table_new(bytes, sizeof(bytes), TEXT));
 	go_table_free(make(TEXT));
 	bytes[7] = 4;

@@ -28,7 +28,7 @@ static uint32_t pick(uint32_t below)
 	return (uint64_t)w.random * below >> 32;
 }
 
-static void tell_state(uint64_t time_ns, struct state_change change)
+static void emit_state(uint64_t time_ns, struct state_change change)
 {
 	const struct state_listener *listener = w.stage.listener;
 
@@ -42,7 +42,7 @@ static struct ev_header header_of(enum event_id id, uint64_t time_ns)
 	return (struct ev_header){ .subsys = id >> 16, .event = id & 0xffff, .time_ns = time_ns };
 }
 
-static void tell_request(uint64_t number, uint64_t begin_ns, uint64_t end_ns)
+static void emit_request(uint64_t number, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct ev_system_block_issue issue = {
 		.header = header_of(EV_SYSTEM_BLOCK_ISSUE, begin_ns),
@@ -68,15 +68,15 @@ static void wait_once(uint64_t number, bool has_system)
 	struct ev_sched_wake wake = { .context = WAKE_HARDIRQ, .syscall = SYSCALL_NONE };
 	uint64_t begin_ns = BEGIN + number * PERIOD, end_ns = begin_ns + 200 + pick(500);
 
-	tell_state(begin_ns - 100, (struct state_change){ .phase = PHASE_RUNNING });
-	tell_state(begin_ns, (struct state_change){ .phase = PHASE_BLOCKED, .out = &out });
+	emit_state(begin_ns - 100, (struct state_change){ .phase = PHASE_RUNNING });
+	emit_state(begin_ns, (struct state_change){ .phase = PHASE_BLOCKED, .out = &out });
 	if (has_system && pick(2)) {
 		uint64_t from_ns = begin_ns + pick(100), ns = 1 + pick(100);
 
-		tell_request(number + 1, from_ns, from_ns + ns);
+		emit_request(number + 1, from_ns, from_ns + ns);
 		w.grep_ns += ns;
 	}
-	tell_state(end_ns, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &wake });
+	emit_state(end_ns, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &wake });
 	w.waited_ns += end_ns - begin_ns;
 }
 
@@ -90,7 +90,7 @@ static struct states *play(uint32_t seed, bool has_system)
 	state_stage_open(&w.stage);
 	w.activities_log = activity_log_new(w.stage.session, w.stage.writer);
 	if (has_system)
-		tell_request(WAITS_MAX + 1, BEGIN / 2, BEGIN / 2 + 10);
+		emit_request(WAITS_MAX + 1, BEGIN / 2, BEGIN / 2 + 10);
 	count = 1 + pick(WAITS_MAX);
 	for (uint64_t i = 0; i < count; i++)
 		wait_once(i, has_system);
@@ -140,7 +140,7 @@ TEST(below_a_disk_is_who_had_it_and_the_time_in_which_nobody_had)
 		check(seed, true);
 }
 
-TEST(nothing_is_below_a_disk_when_nobody_has_told_of_requests)
+TEST(nothing_is_below_a_disk_when_nobody_has_reported_requests)
 {
 	for (uint32_t seed = 1; seed <= SEEDS; seed++)
 		check(seed, false);

@@ -28,9 +28,9 @@ struct graph_fixture {
 	struct others *others;
 	struct path_names *names;
 	struct graph_node *nodes;
-	size_t count, room;
+	size_t count, capacity;
 	struct path_part *parts;
-	size_t part_count, part_room;
+	size_t part_count, part_capacity;
 	uint64_t end_ns;
 	bool fails;
 	unsigned int trees, paths;
@@ -105,9 +105,9 @@ static void link_node(struct graph_node *nodes, size_t at)
 
 size_t graph_fixture_add(struct graph_fixture *fixture, size_t parent, struct graph_node node)
 {
-	if (fixture->count == fixture->room) {
-		fixture->room = fixture->room ? 2 * fixture->room : 64;
-		fixture->nodes = xrealloc(fixture->nodes, fixture->room, sizeof(*fixture->nodes));
+	if (fixture->count == fixture->capacity) {
+		fixture->capacity = fixture->capacity ? 2 * fixture->capacity : 64;
+		fixture->nodes = xrealloc(fixture->nodes, fixture->capacity, sizeof(*fixture->nodes));
 	}
 	node.parent = parent;
 	fixture->nodes[fixture->count] = node;
@@ -119,9 +119,9 @@ void graph_fixture_add_part(struct graph_fixture *fixture, struct path_part part
 {
 	part.begin_ns = fixture->end_ns;
 	part.end_ns = fixture->end_ns += ns;
-	if (fixture->part_count == fixture->part_room) {
-		fixture->part_room = fixture->part_room ? 2 * fixture->part_room : 64;
-		fixture->parts = xrealloc(fixture->parts, fixture->part_room, sizeof(part));
+	if (fixture->part_count == fixture->part_capacity) {
+		fixture->part_capacity = fixture->part_capacity ? 2 * fixture->part_capacity : 64;
+		fixture->parts = xrealloc(fixture->parts, fixture->part_capacity, sizeof(part));
 	}
 	fixture->parts[fixture->part_count++] = part;
 }

@@ -23,7 +23,7 @@ struct life {
 	struct part {
 		uint64_t begin_ns, end_ns;
 		enum { RUNS, WANTS_CPU, WAITS } kind;
-		uint32_t cpu;     /* RUNS; WANTS_CPU: whose owners count, CPUS: not known */
+		uint32_t cpu;     /* RUNS; WANTS_CPU: whose owners count, CPUS: unknown */
 		uint16_t syscall; /* WAITS */
 		uint32_t waker;   /* 0: not a thread */
 		uint8_t how;      /* WAITS: enum waker_kind of what ended it */
@@ -62,7 +62,7 @@ static void begin_part(uint32_t number, struct part part)
 		life->parts[life->count++] = part;
 }
 
-static void tell(uint32_t number, struct state_change change)
+static void emit(uint32_t number, struct state_change change)
 {
 	change.thread = threads_get(w.stage.threads, number);
 	change.time_ns = w.now_ns;
@@ -76,7 +76,7 @@ static void run(uint32_t number, uint32_t cpu)
 		last_of(number)->cpu = cpu;
 	w.running[cpu] = number;
 	begin_part(number, (struct part){ .kind = RUNS, .cpu = cpu });
-	tell(number, (struct state_change){ .phase = PHASE_RUNNING, .cpu = cpu });
+	emit(number, (struct state_change){ .phase = PHASE_RUNNING, .cpu = cpu });
 }
 
 static void preempt(uint32_t number, uint32_t cpu)
@@ -85,7 +85,7 @@ static void preempt(uint32_t number, uint32_t cpu)
 
 	w.running[cpu] = 0;
 	begin_part(number, (struct part){ .kind = WANTS_CPU, .cpu = cpu });
-	tell(number, (struct state_change){ .phase = PHASE_RUNNABLE, .out = &e });
+	emit(number, (struct state_change){ .phase = PHASE_RUNNABLE, .out = &e });
 }
 
 static void block(uint32_t number, uint32_t cpu)
@@ -95,7 +95,7 @@ static void block(uint32_t number, uint32_t cpu)
 
 	w.running[cpu] = 0;
 	begin_part(number, (struct part){ .kind = WAITS, .syscall = e.syscall });
-	tell(number, (struct state_change){ .phase = PHASE_BLOCKED, .out = &e });
+	emit(number, (struct state_change){ .phase = PHASE_BLOCKED, .out = &e });
 }
 
 static void wake(uint32_t number, uint32_t waker)
@@ -111,7 +111,7 @@ static void wake(uint32_t number, uint32_t waker)
 	part->waker = waker;
 	part->how = waker ? WAKER_THREAD : part->syscall == 0 ? WAKER_DISK : WAKER_TIMER;
 	begin_part(number, (struct part){ .kind = WANTS_CPU, .cpu = CPUS });
-	tell(number, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &e });
+	emit(number, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &e });
 }
 
 static void step(void)
@@ -128,7 +128,7 @@ static void step(void)
 	}
 	if (!w.lives[number].count) {
 		begin_part(number, (struct part){ .kind = WANTS_CPU, .cpu = CPUS });
-		tell(number, (struct state_change){ .phase = PHASE_RUNNABLE });
+		emit(number, (struct state_change){ .phase = PHASE_RUNNABLE });
 	} else if (last_of(number)->kind == WAITS) {
 		/* By who runs, or by an interrupt. */
 		wake(number, at && at != number ? at : 0);
@@ -210,11 +210,11 @@ static void note_rivals(uint64_t way, uint32_t cpu, uint64_t from_ns, uint64_t t
 			rest_ns -= ns;
 		}
 	if (rest_ns)
-		note(way_on(way, GRAPH_UNTOLD, 0), rest_ns);
+		note(way_on(way, GRAPH_UNKNOWN, 0), rest_ns);
 }
 
-/* The wait that tells what a wait was for: one that timed out belongs to the next, if it is for the same. */
-static const struct part *told_by(const struct life *life, size_t at)
+/* The wait that says what a wait was for: one that timed out belongs to the next, if it is for the same. */
+static const struct part *recorded_by(const struct life *life, size_t at)
 {
 	const struct part *part = &life->parts[at], *next;
 	uint64_t busy_ns = 0, length_ns;
@@ -226,7 +226,7 @@ static const struct part *told_by(const struct life *life, size_t at)
 	length_ns = part->end_ns - part->begin_ns;
 	if (at == life->count || life->parts[at].syscall != 202 || busy_ns > length_ns)
 		return part;
-	next = told_by(life, at);
+	next = recorded_by(life, at);
 	return next->waker ? next : part;
 }
 
@@ -249,7 +249,7 @@ static void walk(uint64_t way, uint32_t number, uint64_t from_ns, uint64_t to_ns
 	if (depth > DEPTH)
 		return;
 	for (size_t i = 0; i < w.lives[number].count; i++) {
-		const struct part *part = &w.lives[number].parts[i], *told;
+		const struct part *part = &w.lives[number].parts[i], *recorded;
 		uint64_t begin_ns, ns = overlap(part, from_ns, to_ns, &begin_ns), next;
 
 		if (!ns)
@@ -264,9 +264,9 @@ static void walk(uint64_t way, uint32_t number, uint64_t from_ns, uint64_t to_ns
 		} else {
 			next = way_on(way, GRAPH_WAIT, part->syscall);
 			note(next, ns);
-			told = told_by(&w.lives[number], i);
-			if (!told->waker || told == part || !waits_for(told->waker, number, part->end_ns))
-				part = told;
+			recorded = recorded_by(&w.lives[number], i);
+			if (!recorded->waker || recorded == part || !waits_for(recorded->waker, number, part->end_ns))
+				part = recorded;
 			if (part->waker) {
 				next = way_on(next, GRAPH_THREAD, part->waker);
 				note(next, ns);
@@ -277,7 +277,7 @@ static void walk(uint64_t way, uint32_t number, uint64_t from_ns, uint64_t to_ns
 				note(way_on(next,
 					    part->how == WAKER_DISK    ? GRAPH_DISK
 					    : part->how == WAKER_TIMER ? GRAPH_TIMER
-								       : GRAPH_UNTOLD,
+								       : GRAPH_UNKNOWN,
 					    0),
 				     ns);
 			}

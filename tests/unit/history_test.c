@@ -58,7 +58,7 @@ TEST(the_last_changes_are_exact)
 	}
 }
 
-TEST(within_a_stretch_of_activity_the_share_tells)
+TEST(within_a_stretch_of_activity_the_share_reports)
 {
 	live(5);
 	for (int i = STEPS - HISTORY_EXACT + 2; i < STEPS; i += 2) {
@@ -75,7 +75,7 @@ TEST(what_is_long_ago_is_known_to_a_part_of_its_age)
 {
 	for (uint32_t seed = 1; seed < 20; seed++) {
 		live(seed);
-		CHECK_THAT(w.history.count, <=, HISTORY_ROOM);
+		CHECK_THAT(w.history.count, <=, HISTORY_CAPACITY);
 		for (int i = 0; i <= STEPS; i++) {
 			struct history_sum sum = history_at(&w.history, w.time_ns[i], w.share_ns[i]);
 			double age_ns = w.time_ns[STEPS] - w.time_ns[i];
@@ -88,16 +88,16 @@ TEST(what_is_long_ago_is_known_to_a_part_of_its_age)
 	}
 }
 
-TEST(changes_at_one_moment_find_room)
+TEST(changes_at_one_moment_find_space)
 {
-	for (int i = 0; i < 3 * HISTORY_ROOM; i++)
+	for (int i = 0; i < 3 * HISTORY_CAPACITY; i++)
 		history_add(&w.history, &(struct history_point){ .time_ns = 100, .is_active = i % 2 });
-	CHECK_THAT(w.history.count, <=, HISTORY_ROOM);
+	CHECK_THAT(w.history.count, <=, HISTORY_CAPACITY);
 	history_fini(&w.history);
 }
 
 /* 64 times as long as before, each time: a run of months. */
-TEST(however_long_it_lives_there_is_room)
+TEST(however_long_it_lives_there_is_space)
 {
 	uint64_t time_ns = 0;
 
@@ -106,7 +106,7 @@ TEST(however_long_it_lives_there_is_room)
 			history_add(&w.history, &(struct history_point){ .time_ns = time_ns += step_ns });
 	for (int i = 0; i < 100000; i++)
 		history_add(&w.history, &(struct history_point){ .time_ns = time_ns += 100 });
-	CHECK_THAT(w.history.count, <=, HISTORY_ROOM);
+	CHECK_THAT(w.history.count, <=, HISTORY_CAPACITY);
 	CHECK_EQUAL(w.history.points[0].time_ns, 1000);
 	history_fini(&w.history);
 }

@@ -155,7 +155,7 @@ static size_t count_of(const struct text *text, const char *words)
 	return count;
 }
 
-TEST(a_page_has_the_first_1000_waits_and_tells_of_the_others_by_cause)
+TEST(a_page_has_the_first_1000_waits_and_reports_the_others_by_cause)
 {
 	enum { WAITS = 1500 };
 	static struct report_wait waits[WAITS];
@@ -200,7 +200,7 @@ TEST(a_page_has_the_first_1000_waits_and_tells_of_the_others_by_cause)
 	report_fixture_free(fixture);
 }
 
-TEST(a_page_has_all_locks_and_of_the_first_1000_who_let_go_of_them)
+TEST(a_page_has_all_locks_and_of_the_first_1000_who_released_them)
 {
 	enum { LOCKS = 1200 };
 	static struct report_lock locks[LOCKS];

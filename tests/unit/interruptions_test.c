@@ -27,12 +27,12 @@ static struct {
 	char path[64];
 	int interrupt[CPUS][LENGTH];   /* kind * 100 + number, or NOBODY */
 	int requests[ISSUERS][LENGTH]; /* under way */
-	struct told {
+	struct recorded {
 		uint64_t time_ns;
 		size_t order;
 		const struct ev_header *header;
-	} told[4 * REQUESTS];
-	size_t told_count;
+	} recorded[4 * REQUESTS];
+	size_t recorded_count;
 	struct ev_system_interrupt interrupts[REQUESTS];
 	struct ev_system_softirq softirqs[REQUESTS];
 	struct ev_system_block_issue issues[REQUESTS];
@@ -56,15 +56,15 @@ static struct ev_header header_of(enum event_id id, uint64_t time_ns, uint32_t t
 	};
 }
 
-static void tell(const struct ev_header *header)
+static void emit(const struct ev_header *header)
 {
-	w.told[w.told_count] = (struct told){ header->time_ns, w.told_count, header };
-	w.told_count++;
+	w.recorded[w.recorded_count] = (struct recorded){ header->time_ns, w.recorded_count, header };
+	w.recorded_count++;
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct recorded *x = a, *y = b;
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
@@ -102,10 +102,10 @@ static void make_softirq(uint32_t cpu, uint64_t begin, uint64_t end)
 			.name = "eth0",
 		};
 		paint(w.interrupt[cpu], from, to, ACTIVITY_INTERRUPT * 100 + inner->irq);
-		tell(&inner->header);
+		emit(&inner->header);
 		at = to;
 	}
-	tell(&e->header);
+	emit(&e->header);
 }
 
 static void make_request(void)
@@ -126,8 +126,8 @@ static void make_request(void)
 		.bytes = 4096,
 		.is_last = 1,
 	};
-	tell(&w.issues[i].header);
-	tell(&w.completes[i].header);
+	emit(&w.issues[i].header);
+	emit(&w.completes[i].header);
 	for (uint64_t at = begin; at < end; at++)
 		w.requests[issuer][at]++;
 }
@@ -152,9 +152,9 @@ static void play(uint32_t seed)
 	w.session = session_new(1, 1 << 20);
 	CHECK_EQUAL(trace_writer_open(w.path, &w.writer), 0);
 	w.log = activity_log_new(w.session, w.writer);
-	qsort(w.told, w.told_count, sizeof(*w.told), by_time);
-	for (size_t i = 0; i < w.told_count; i++)
-		session_hand_out(w.session, w.told[i].header);
+	qsort(w.recorded, w.recorded_count, sizeof(*w.recorded), by_time);
+	for (size_t i = 0; i < w.recorded_count; i++)
+		session_hand_out(w.session, w.recorded[i].header);
 	activity_log_finish(w.log, BEGIN + LENGTH);
 	CHECK_EQUAL(trace_writer_close(w.writer), 0);
 	CHECK_EQUAL(trace_reader_open(w.path, &w.reader), 0);

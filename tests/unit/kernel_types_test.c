@@ -111,7 +111,7 @@ TEST(locks_of_processes_and_inodes_are_called_as_in_the_source)
 	end();
 }
 
-TEST(a_lock_that_a_lock_has_inside_is_told_as_such)
+TEST(a_lock_that_a_lock_has_inside_is_recorded_as_such)
 {
 	begin();
 	CHECK(is_called_so("inode", "i_rwsem.wait_lock") && is_called_so("mm_struct", "mmap_lock.wait_lock"));
@@ -150,16 +150,17 @@ TEST(what_lies_beyond_the_type_or_in_none_is_not_there)
 	end();
 }
 
-TEST(a_name_ends_where_its_room_ends)
+TEST(a_name_ends_where_its_space_ends)
 {
 	int64_t offset;
 
 	begin();
 	offset = offset_of("inode", "i_rwsem.wait_lock");
-	for (uint32_t room = 1; offset >= 0 && room < 20; room++) {
+	for (uint32_t capacity = 1; offset >= 0 && capacity < 20; capacity++) {
 		memset(name, '#', sizeof(name));
-		kernel_types_member(types, "inode", offset, name, room);
-		CHECK(strlen(name) < room && name[room] == '#' && !strncmp(name, "i_rwsem.wait_lock", strlen(name)));
+		kernel_types_member(types, "inode", offset, name, capacity);
+		CHECK(strlen(name) < capacity && name[capacity] == '#' &&
+		      !strncmp(name, "i_rwsem.wait_lock", strlen(name)));
 	}
 	end();
 }

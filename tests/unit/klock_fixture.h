@@ -6,7 +6,7 @@
 #include "world.h"
 
 enum {
-	TOLD_MAX = 16,
+	RECORDED_MAX = 16,
 	CPUS = 2,
 	SPINS = CONTENTION_SPINS,
 	MUTEX_SPINS = CONTENTION_MUTEX | CONTENTION_SPINS,
@@ -19,13 +19,13 @@ static struct world world;
 static struct world_task *thread;
 
 /* What the rings had since the last drain(). */
-static struct ev_klock_wait waits[TOLD_MAX];
-static struct ev_klock_lock locks[TOLD_MAX];
-static struct ev_thread_other others[TOLD_MAX];
+static struct ev_klock_wait waits[RECORDED_MAX];
+static struct ev_klock_lock locks[RECORDED_MAX];
+static struct ev_thread_other others[RECORDED_MAX];
 static struct ev_sched_switch last_switch;
 static struct ev_file_path last_path;
 static struct ev_file_socket last_socket;
-static uint64_t stacks[TOLD_MAX];
+static uint64_t stacks[RECORDED_MAX];
 static size_t wait_count, lock_count, other_count, stack_count, file_count;
 
 /* Locks that are of nothing that is known, far enough inside that an inode may be looked for around them. */
@@ -40,20 +40,20 @@ static inline void take_record(const struct ev_header *header, size_t bytes)
 	switch ((unsigned int)header->subsys << 16 | header->event) {
 	case EV_KLOCK_WAIT:
 		CHECK_EQUAL(bytes, sizeof(*waits));
-		CHECK_THAT(wait_count, <, TOLD_MAX);
+		CHECK_THAT(wait_count, <, RECORDED_MAX);
 		waits[wait_count++] = *(const struct ev_klock_wait *)header;
 		break;
 	case EV_KLOCK_LOCK:
 		CHECK_EQUAL(bytes, sizeof(*locks));
-		CHECK_THAT(lock_count, <, TOLD_MAX);
+		CHECK_THAT(lock_count, <, RECORDED_MAX);
 		locks[lock_count++] = *(const struct ev_klock_lock *)header;
 		break;
 	case EV_THREAD_OTHER:
-		CHECK_THAT(other_count, <, TOLD_MAX);
+		CHECK_THAT(other_count, <, RECORDED_MAX);
 		others[other_count++] = *(const struct ev_thread_other *)header;
 		break;
 	case EV_STACK_FRAMES:
-		CHECK_THAT(stack_count, <, TOLD_MAX);
+		CHECK_THAT(stack_count, <, RECORDED_MAX);
 		stacks[stack_count++] = ((const struct ev_stack_frames *)header)->stack;
 		break;
 	case EV_SCHED_SWITCH:

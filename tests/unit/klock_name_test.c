@@ -58,7 +58,7 @@ TEST(a_lock_is_called_what_is_known_of_it)
 	CHECK(is_called(&lock, 90, "locks beyond the limit  my\\x1block"));
 }
 
-TEST(a_lock_keeps_to_the_room_that_is_left)
+TEST(a_lock_keeps_to_the_space_that_is_left)
 {
 	static const struct report_klock locks[] = {
 		{ .name = "i_rwsem of /a/path/that/is/rather/long/\033[31mred",

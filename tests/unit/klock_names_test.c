@@ -22,12 +22,12 @@ static struct arena *arena;
 static struct object_names names;
 
 /* As kernel_types_member(), of a kernel that knows of one lock only. */
-static int member_of(void *data, const char *type, uint32_t offset, char *name, uint32_t room_bytes)
+static int member_of(void *data, const char *type, uint32_t offset, char *name, uint32_t capacity_bytes)
 {
 	(void)data;
 	if (strcmp(type, "mm_struct") || offset != 120)
 		return -ENOENT;
-	snprintf(name, room_bytes, "mmap_lock");
+	snprintf(name, capacity_bytes, "mmap_lock");
 	return 0;
 }
 
@@ -49,7 +49,7 @@ static void end_names(void)
 	end();
 }
 
-static void tell(struct ev_klock_lock e, const char *process)
+static void emit(struct ev_klock_lock e, const char *process)
 {
 	e.header = header_of(EV_KLOCK_LOCK, 0);
 	memcpy(e.process, process, strlen(process));
@@ -64,7 +64,7 @@ static bool is_called(struct ev_klock_lock e, const char *process, const char *n
 	const char *given;
 
 	e.lock = ++locks;
-	tell(e, process);
+	emit(e, process);
 	given = object_name_of_klock(&names, e.lock);
 	return name ? given && !strcmp(given, name) : !given;
 }
@@ -176,7 +176,7 @@ TEST(a_report_names_waiters_and_owners_and_ranks_them_by_time)
 {
 	struct fold_rules *fold = fold_rules_new();
 	struct findings *findings;
-	const struct report_klocks *told;
+	const struct report_klocks *recorded;
 	const struct report_klock *lock;
 
 	begin_names();
@@ -197,12 +197,12 @@ TEST(a_report_names_waiters_and_owners_and_ranks_them_by_time)
 		.fold = fold,
 		.path_count_max = 10,
 	});
-	told = &findings_report(findings)->kernel_locks;
-	lock = &told->locks[0];
-	CHECK_EQUAL(told->lock_count, 1);
-	CHECK_EQUAL(told->kind_count, 1);
-	CHECK_EQUAL(told->waits, 4);
-	CHECK_EQUAL(told->wait_ns, 6500);
+	recorded = &findings_report(findings)->kernel_locks;
+	lock = &recorded->locks[0];
+	CHECK_EQUAL(recorded->lock_count, 1);
+	CHECK_EQUAL(recorded->kind_count, 1);
+	CHECK_EQUAL(recorded->waits, 4);
+	CHECK_EQUAL(recorded->wait_ns, 6500);
 	CHECK_EQUAL(lock->waits, 4);
 	CHECK_EQUAL(lock->wait_ns, 6500);
 	CHECK_EQUAL(lock->max_ns, 3000);

@@ -63,7 +63,7 @@ TEST(what_is_built_in_is_good)
 	CHECK(function);
 	CHECK_EQUAL(function->kind, KLOCK_RWSEM_READ);
 	CHECK_EQUAL(function->step, KLOCK_CHANGES);
-	/* Whatever is taken in one way is let go of in that way. */
+	/* Whatever is taken in one way is released in that way. */
 	for (size_t i = 0; i < spec->count; i++) {
 		size_t k = 0;
 
@@ -129,7 +129,7 @@ TEST(what_is_wrong_is_said_in_one_line)
 	}
 }
 
-TEST(there_is_no_room_for_any_number_of_functions_and_kinds)
+TEST(does_not_fit_any_number_of_functions_and_kinds)
 {
 	struct klock_spec *spec = klock_spec_new();
 	char text[256];

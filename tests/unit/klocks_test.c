@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sums of waits for kernel locks, against a model that keeps each wait and adds up what is asked for.
- * And what becomes of what finds no room.
+ * And what becomes of what finds no space.
  */
 #include "test.h"
 
@@ -32,7 +32,7 @@ static uint64_t now_ns;
 /* A wait as it was told last. */
 struct model_wait {
 	struct ev_klock_wait e;
-	bool was_told;
+	bool was_recorded;
 	double weight; /* of its stack; 0: it has none */
 };
 
@@ -153,11 +153,11 @@ static struct model_wait *note(struct ev_klock_wait e)
 	return wait;
 }
 
-static void tell(struct model_wait *wait, uint32_t thread, uint8_t flags)
+static void emit(struct model_wait *wait, uint32_t thread, uint8_t flags)
 {
 	wait->e.header = header_of(EV_KLOCK_WAIT, thread);
 	wait->e.flags = (wait->e.flags & ~KLOCK_LASTS) | flags;
-	wait->was_told = true;
+	wait->was_recorded = true;
 	push_wait(wait->e);
 }
 
@@ -176,11 +176,11 @@ static void step_of_thread(uint32_t thread)
 		break;
 	case 1:
 		for (size_t i = 0; i < depth; i++)
-			tell(open[i], thread, KLOCK_LASTS);
+			emit(open[i], thread, KLOCK_LASTS);
 		return;
 	}
 	if (depth) {
-		tell(open[depth - 1], thread, pick(5) ? 0 : KLOCK_GAVE_UP);
+		emit(open[depth - 1], thread, pick(5) ? 0 : KLOCK_GAVE_UP);
 		open[depth - 1] = NULL;
 	}
 }
@@ -194,7 +194,7 @@ static void step_of_spin(uint32_t thread)
 	if (thread)
 		e.flags &= ~KLOCK_HAS_STACK;
 	now_ns += 1ull << pick(20);
-	tell(note(e), thread, 0);
+	emit(note(e), thread, 0);
 }
 
 static void run_random(uint32_t seed)
@@ -215,7 +215,7 @@ static void run_random(uint32_t seed)
 	session_finish(session);
 	/* What has begun and was not told yet is nowhere. */
 	for (size_t i = model_count; i--;)
-		if (!model[i].was_told)
+		if (!model[i].was_recorded)
 			model[i] = model[--model_count];
 }
 
@@ -472,7 +472,7 @@ TEST(an_end_before_its_begin_is_no_time)
 	end();
 }
 
-TEST(what_no_kernel_tells_does_no_harm)
+TEST(what_no_kernel_reports_does_no_harm)
 {
 	struct ev_klock_wait e;
 	struct ev_klock_lock lock = { .lock = 5, .object = 255 };
@@ -496,7 +496,7 @@ TEST(what_no_kernel_tells_does_no_harm)
 
 /* --- What locks are --------------------------------------------------------------------------- */
 
-TEST(what_a_lock_is_is_what_was_told_first)
+TEST(what_a_lock_is_is_what_was_recorded_first)
 {
 	struct ev_klock_lock e = {
 		.lock = 9,
@@ -534,7 +534,7 @@ TEST(what_a_lock_is_is_what_was_told_first)
 	end();
 }
 
-/* --- What finds no room ----------------------------------------------------------------------- */
+/* --- What finds no space ----------------------------------------------------------------------- */
 
 enum { MORE_LOCKS = 140000, MORE_WAITERS = 280000, MORE_PATHS = 140000, MORE_OWNERS = 70000, KEPT_AT_LEAST = 65536 };
 
@@ -544,7 +544,7 @@ static void advance(uint32_t i)
 		session_advance(session, now_ns);
 }
 
-TEST(locks_that_find_no_room_are_added_up_by_kind)
+TEST(locks_that_do_not_fit_are_added_up_by_kind)
 {
 	struct klock_sum sum = { 0 };
 	const struct klock *klock;
@@ -573,7 +573,7 @@ TEST(locks_that_find_no_room_are_added_up_by_kind)
 	end();
 }
 
-TEST(waiters_that_find_no_room_are_one)
+TEST(waiters_that_do_not_fit_are_one)
 {
 	uint64_t waits = 0, nameless = 0;
 
@@ -598,7 +598,7 @@ TEST(waiters_that_find_no_room_are_one)
 	end();
 }
 
-TEST(paths_and_owners_that_find_no_room_are_missing_in_no_sum)
+TEST(paths_and_owners_that_do_not_fit_are_missing_in_no_sum)
 {
 	uint64_t owned = 0;
 	size_t paths = 0;
@@ -677,7 +677,7 @@ TEST(acquisitions_are_added_up_beside_waits)
 	end();
 }
 
-TEST(kinds_of_the_users_have_their_names_and_the_last_one_is_all_for_which_there_is_no_room)
+TEST(kinds_of_the_users_have_their_names_and_the_last_one_is_all_for_which_there_is_no_space)
 {
 	char name[24];
 	size_t named = 0;

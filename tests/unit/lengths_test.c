@@ -92,11 +92,11 @@ TEST(a_quantile_is_at_most_a_step_above_that_of_the_lengths)
 		qsort(all, count, sizeof(*all), by_length);
 		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 			uint64_t exact_ns = quantile_of(all, count, parts[i]);
-			uint64_t told_ns = lengths_quantile_ns(lengths, count, all[count - 1], parts[i]);
+			uint64_t recorded_ns = lengths_quantile_ns(lengths, count, all[count - 1], parts[i]);
 
-			CHECK_THAT(told_ns, >=, exact_ns);
-			CHECK_THAT(told_ns, <=, length_limit_ns(length_index(exact_ns)));
-			CHECK_THAT(told_ns, <=, all[count - 1]);
+			CHECK_THAT(recorded_ns, >=, exact_ns);
+			CHECK_THAT(recorded_ns, <=, length_limit_ns(length_index(exact_ns)));
+			CHECK_THAT(recorded_ns, <=, all[count - 1]);
 		}
 	}
 }

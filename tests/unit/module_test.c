@@ -107,7 +107,7 @@ TEST(files_of_one_build_id_are_as_many_modules_and_links_are_one)
 	close_modules();
 }
 
-TEST(a_file_that_is_written_anew_is_another_module)
+TEST(a_file_that_is_written_again_is_another_module)
 {
 	struct module *before, *after;
 

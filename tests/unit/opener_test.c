@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What looking at hostile processes may cost. */
+/* What examining hostile processes may cost. */
 #include "test.h"
 
 #include <errno.h>
@@ -120,7 +120,7 @@ TEST(a_process_with_many_mappings_of_long_paths_takes_little_memory)
 	CHECK(!system(command));
 }
 
-TEST(all_mappings_of_an_honest_process_are_told)
+TEST(all_mappings_of_an_honest_process_are_recorded)
 {
 	struct seen seen = { 0 };
 

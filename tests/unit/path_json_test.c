@@ -28,7 +28,7 @@ static const struct path_part *make_parts(const uint64_t lengths[COUNT])
 }
 
 /* Whether just those parts are told that are marked, if there may be `max` of them. */
-static bool tells(const uint64_t lengths[COUNT], size_t max, const bool is_told[COUNT], json_int_t left_out)
+static bool emits(const uint64_t lengths[COUNT], size_t max, const bool is_recorded[COUNT], json_int_t left_out)
 {
 	struct critical_path path = { .parts = (struct path_part *)make_parts(lengths), .count = COUNT };
 	struct session *session = session_new(1, 1 << 16);
@@ -44,7 +44,7 @@ static bool tells(const uint64_t lengths[COUNT], size_t max, const bool is_told[
 	root = json_loads(text.bytes, 0, NULL);
 	is_right = root && json_integer_value(json_object_get(root, "left_out")) == left_out;
 	for (size_t i = 0; i < COUNT && is_right; i++)
-		if (is_told[i])
+		if (is_recorded[i])
 			is_right =
 				json_integer_value(json_object_get(json_array_get(json_object_get(root, "parts"), at++),
 								   "begin_ns")) == (json_int_t)parts[i].begin_ns;
@@ -57,17 +57,17 @@ static bool tells(const uint64_t lengths[COUNT], size_t max, const bool is_told[
 	return is_right;
 }
 
-TEST(all_parts_are_told_where_there_is_room)
+TEST(all_parts_are_recorded_where_there_is_space)
 {
-	CHECK(tells((uint64_t[]){ 5, 1, 9, 1, 7, 3 }, 6, (bool[]){ 1, 1, 1, 1, 1, 1 }, 0));
+	CHECK(emits((uint64_t[]){ 5, 1, 9, 1, 7, 3 }, 6, (bool[]){ 1, 1, 1, 1, 1, 1 }, 0));
 }
 
-TEST(the_longest_parts_are_told_in_time_order)
+TEST(the_longest_parts_are_recorded_in_time_order)
 {
-	CHECK(tells((uint64_t[]){ 5, 1, 9, 1, 7, 3 }, 3, (bool[]){ 1, 0, 1, 0, 1, 0 }, 3));
+	CHECK(emits((uint64_t[]){ 5, 1, 9, 1, 7, 3 }, 3, (bool[]){ 1, 0, 1, 0, 1, 0 }, 3));
 }
 
-TEST(equal_parts_leave_room_for_longer_ones_behind_them)
+TEST(equal_parts_leave_space_for_longer_ones_behind_them)
 {
-	CHECK(tells((uint64_t[]){ 2, 2, 2, 2, 9, 8 }, 3, (bool[]){ 1, 0, 0, 0, 1, 1 }, 3));
+	CHECK(emits((uint64_t[]){ 2, 2, 2, 2, 9, 8 }, 3, (bool[]){ 1, 0, 0, 0, 1, 1 }, 3));
 }

@@ -20,7 +20,7 @@
 #include "values.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 #include "waits/sums/waits.h"
 
 enum {
@@ -37,7 +37,7 @@ enum {
 	LOCKS = 6,
 };
 
-/* A stream of events, one behind the other. */
+/* A stream of events, one after the other. */
 struct stream {
 	struct ev_header *events[EVENTS_MAX_];
 	size_t count;
@@ -122,7 +122,7 @@ static uint64_t file_of(uint32_t i)
 	return (uint64_t)i << 5 | 1 << 1 | 1;
 }
 
-static void tell_stack(uint64_t stack)
+static void emit_stack(uint64_t stack)
 {
 	struct {
 		struct ev_stack_frames e;
@@ -132,7 +132,7 @@ static void tell_stack(uint64_t stack)
 	put(&e);
 }
 
-static void tell_file(uint32_t i)
+static void emit_file(uint32_t i)
 {
 	struct {
 		struct ev_file_path e;
@@ -146,7 +146,7 @@ static void tell_file(uint32_t i)
 	put(&e);
 }
 
-static void tell_other(uint32_t tid)
+static void emit_other(uint32_t tid)
 {
 	struct ev_thread_other e = {
 		.header = header_of(EV_THREAD_OTHER, 0),
@@ -165,7 +165,7 @@ static uint64_t pick_lock(void)
 }
 
 /* Each second one is a file's. */
-static void tell_lock(uint32_t i)
+static void emit_lock(uint32_t i)
 {
 	struct ev_klock_lock e = {
 		.header = header_of(EV_KLOCK_LOCK, 0),
@@ -214,20 +214,20 @@ static void hold_lock(void)
 }
 
 /* What events refer to is told at some time, sometimes again. */
-static void tell_something(void)
+static void emit_something(void)
 {
 	switch (pick(4)) {
 	case 0:
-		tell_stack(1 + pick(STACKS));
+		emit_stack(1 + pick(STACKS));
 		break;
 	case 1:
-		tell_file(1 + pick(FILES));
+		emit_file(1 + pick(FILES));
 		break;
 	case 2:
-		tell_other(1000 + pick(OTHERS));
+		emit_other(1000 + pick(OTHERS));
 		break;
 	case 3:
-		tell_lock(pick(LOCKS));
+		emit_lock(pick(LOCKS));
 		break;
 	}
 }
@@ -259,7 +259,7 @@ static void map_something(void)
 		put(&exec);
 		break;
 	default:
-		/* What is found in a parent later, its children had, too: that is not told again. */
+		/* What is found in a parent later, its children had, too: that is not repeated. */
 		if (!pick(4) && !w.has_forked)
 			map.e.header.event = TRACE_EVENT_SPACE_FOUND;
 		put(&map);
@@ -514,7 +514,7 @@ static void step(void)
 		rename_one();
 		break;
 	case 5:
-		tell_something();
+		emit_something();
 		break;
 	case 6:
 		/* What a child has of its parent goes by the time: nothing else is mapped at that of a fork. */
@@ -567,7 +567,7 @@ static void make_stream(uint32_t seed, unsigned int loss_percent)
 
 /* --- The rest, from an event on --------------------------------------------------------------- */
 
-static void tell(void *data, const struct ev_header *header)
+static void emit(void *data, const struct ev_header *header)
 {
 	stream_add(data, header);
 }
@@ -577,7 +577,7 @@ static size_t place[EVENTS_MAX_];
 
 static void cut_from(size_t at, uint64_t time_ns, struct stream *rest)
 {
-	const struct prologue_out out = { tell, rest, NULL };
+	const struct prologue_out out = { emit, rest, NULL };
 	struct prologue *prologue = prologue_new();
 
 	for (size_t i = 0; i < at; i++)
@@ -599,7 +599,7 @@ struct account {
 	struct threads *threads;
 	struct files *files;
 	struct others *others;
-	struct untold *untold;
+	struct missing_wakeups *missing;
 	struct waits *waits;
 	struct klocks *klocks;
 	struct criticality *criticality;
@@ -611,13 +611,13 @@ static void account_init(struct account *a, const struct stream *stream, size_t 
 	a->threads = threads_new(a->session);
 	a->files = files_new(a->session, 0);
 	a->others = others_new(a->session);
-	a->untold = untold_new(a->session);
-	a->waits = waits_new(a->files, a->others, a->untold);
+	a->missing = missing_wakeups_new(a->session);
+	a->waits = waits_new(a->files, a->others, a->missing);
 	a->klocks = klocks_new(a->session, a->threads);
 	a->criticality = criticality_new(a->session, a->threads,
 					 &(struct criticality_options){
 						 .waits = a->waits,
-						 .untold = a->untold,
+						 .missing = a->missing,
 					 });
 	for (size_t i = 0; i < count; i++)
 		session_hand_out(a->session, stream->events[i]);
@@ -629,7 +629,7 @@ static void account_fini(struct account *a)
 	criticality_free(a->criticality);
 	klocks_free(a->klocks);
 	waits_free(a->waits);
-	untold_free(a->untold);
+	missing_wakeups_free(a->missing);
 	others_free(a->others);
 	files_free(a->files);
 	threads_free(a->threads);
@@ -856,10 +856,10 @@ static void check_references(const struct ev_header *header, const struct known 
 	}
 }
 
-TEST(what_events_refer_to_is_told_before_them)
+TEST(what_events_refer_to_is_recorded_before_them)
 {
 	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
-		struct known all = { 0 }, told = { 0 };
+		struct known all = { 0 }, recorded = { 0 };
 		struct stream rest = { .count = 0 };
 		size_t at, next = 0;
 
@@ -868,11 +868,11 @@ TEST(what_events_refer_to_is_told_before_them)
 		cut_from(at, w.whole.events[at]->time_ns, &rest);
 		for (size_t i = 0; i < w.whole.count; i++) {
 			for (; i >= at && next < place[i]; next++) {
-				check_references(rest.events[next], &all, &told);
-				learn(&told, rest.events[next]);
+				check_references(rest.events[next], &all, &recorded);
+				learn(&recorded, rest.events[next]);
 			}
 			if (i >= at)
-				check_references(w.whole.events[i], &all, &told);
+				check_references(w.whole.events[i], &all, &recorded);
 			learn(&all, w.whole.events[i]);
 		}
 		stream_clear(&rest);
@@ -990,7 +990,7 @@ TEST(a_list_that_comes_later_restores_the_truth_in_both)
 /* What a list reads of a futex is not who has the kernel lock that the call came to. */
 TEST(a_wait_for_a_lock_of_the_kernel_that_began_before_is_known_as_such)
 {
-	const struct ev_thread_waits *told = NULL;
+	const struct ev_thread_waits *recorded = NULL;
 	const struct ev_thread_found *found = NULL;
 	struct stream rest = { .count = 0 };
 	struct ev_sched_switch e;
@@ -1001,8 +1001,8 @@ TEST(a_wait_for_a_lock_of_the_kernel_that_began_before_is_known_as_such)
 	w.now_ns = 1000;
 	w.truth[1].phase = PHASE_RUNNING;
 	put_found(1);
-	tell_lock(1);
-	tell_other(1003);
+	emit_lock(1);
+	emit_other(1003);
 	w.now_ns = 2000;
 	e = (struct ev_sched_switch){
 		.header = header_of(EV_SCHED_SWITCH, 1),
@@ -1028,12 +1028,12 @@ TEST(a_wait_for_a_lock_of_the_kernel_that_began_before_is_known_as_such)
 		if (rest.events[i]->subsys != TRACE_SUBSYS_THREAD)
 			continue;
 		if (rest.events[i]->event == TRACE_EVENT_THREAD_WAITS)
-			told = (const void *)rest.events[i];
+			recorded = (const void *)rest.events[i];
 		if (rest.events[i]->event == TRACE_EVENT_THREAD_FOUND)
 			found = (const void *)rest.events[i];
 	}
-	CHECK(told && told->is_older && told->flags & SWITCH_KERNEL_LOCK);
-	CHECK_EQUAL(told->value, 1003);
+	CHECK(recorded && recorded->is_older && recorded->flags & SWITCH_KERNEL_LOCK);
+	CHECK_EQUAL(recorded->value, 1003);
 	CHECK(found);
 	CHECK_EQUAL(found->object, first_lock + 1);
 	CHECK_EQUAL(found->value, 1003);
@@ -1043,7 +1043,7 @@ TEST(a_wait_for_a_lock_of_the_kernel_that_began_before_is_known_as_such)
 
 TEST(a_wait_that_began_before_is_known_with_its_beginning_and_its_stack)
 {
-	static const struct ev_thread_waits *told;
+	static const struct ev_thread_waits *recorded;
 	struct stream rest = { .count = 0 };
 	struct ev_sched_switch e;
 
@@ -1052,7 +1052,7 @@ TEST(a_wait_that_began_before_is_known_with_its_beginning_and_its_stack)
 	w.now_ns = 1000;
 	w.truth[1].phase = PHASE_RUNNING;
 	put_found(1);
-	tell_stack(7);
+	emit_stack(7);
 	w.now_ns = 2000;
 	e = (struct ev_sched_switch){
 		.header = header_of(EV_SCHED_SWITCH, 1),
@@ -1070,14 +1070,14 @@ TEST(a_wait_that_began_before_is_known_with_its_beginning_and_its_stack)
 	cut_from(3, 5000, &rest);
 	for (size_t i = 0; i < rest.count; i++)
 		if (rest.events[i]->subsys == TRACE_SUBSYS_THREAD && rest.events[i]->event == TRACE_EVENT_THREAD_WAITS)
-			told = (const void *)rest.events[i];
-	CHECK(told && told->is_older);
-	CHECK_EQUAL(told->begin_ns, 2000);
-	CHECK_EQUAL(told->header.time_ns, 5000);
-	CHECK_EQUAL(told->stack, 7);
-	CHECK_EQUAL(told->keep, 1u << 31);
-	CHECK_EQUAL(told->state, SWITCH_BLOCKED);
-	CHECK_EQUAL(told->value, 2);
+			recorded = (const void *)rest.events[i];
+	CHECK(recorded && recorded->is_older);
+	CHECK_EQUAL(recorded->begin_ns, 2000);
+	CHECK_EQUAL(recorded->header.time_ns, 5000);
+	CHECK_EQUAL(recorded->stack, 7);
+	CHECK_EQUAL(recorded->keep, 1u << 31);
+	CHECK_EQUAL(recorded->state, SWITCH_BLOCKED);
+	CHECK_EQUAL(recorded->value, 2);
 	stream_clear(&rest);
 	stream_clear(&w.whole);
 }

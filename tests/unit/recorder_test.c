@@ -34,7 +34,7 @@ static struct {
 	uint64_t now_ns;
 	enum thread_phase phase[THREADS + 1];
 	uint32_t running[CPUS]; /* 0: none of them */
-	bool is_stack_told[STACKS], is_other_told[OTHERS], is_file_told[FILES];
+	bool is_stack_recorded[STACKS], is_other_recorded[OTHERS], is_file_recorded[FILES];
 } world;
 
 static struct ev_header header_of(enum event_id id, uint32_t thread)
@@ -55,9 +55,9 @@ static uint64_t take_stack(void)
 	} e = { { .user_count = 2 }, { 0 } };
 	uint64_t stack = 1 + trace_below(STACKS);
 
-	if (world.is_stack_told[stack - 1])
+	if (world.is_stack_recorded[stack - 1])
 		return stack;
-	world.is_stack_told[stack - 1] = true;
+	world.is_stack_recorded[stack - 1] = true;
 	e.e.header = header_of(EV_STACK_FRAMES, 0);
 	e.e.stack = stack;
 	e.frames[0] = 0x401000 + stack * 16;
@@ -71,8 +71,8 @@ static uint32_t take_other(void)
 	uint32_t i = trace_below(OTHERS);
 	struct ev_thread_other e = { .tid = 500 + i, .pid = 500, .name = "other", .process = "peer" };
 
-	if (!world.is_other_told[i]) {
-		world.is_other_told[i] = true;
+	if (!world.is_other_recorded[i]) {
+		world.is_other_recorded[i] = true;
 		e.header = header_of(EV_THREAD_OTHER, 0);
 		trace_note(&e.header);
 	}
@@ -88,8 +88,8 @@ static uint64_t take_file(void)
 	uint64_t i = trace_below(FILES);
 
 	e.e.file = i << 5 | 8 << 1 | 1;
-	if (!world.is_file_told[i]) {
-		world.is_file_told[i] = true;
+	if (!world.is_file_recorded[i]) {
+		world.is_file_recorded[i] = true;
 		e.e.header = header_of(EV_FILE_PATH, 0);
 		trace_note(&e.e.header);
 	}
@@ -260,7 +260,7 @@ static void write_event(void *data, const struct ev_header *header)
 static void record_from(const char *path, size_t begin)
 {
 	struct prologue *prologue = prologue_new();
-	struct prologue_out out = { .tell = write_event };
+	struct prologue_out out = { .emit = write_event };
 	struct trace_writer *writer;
 
 	CHECK(!trace_writer_open(path, &writer));
@@ -278,7 +278,7 @@ static void record_from(const char *path, size_t begin)
 	prologue_free(prologue);
 }
 
-/* Of the ring: what it begins with tells the time of the event that comes then. */
+/* Of the ring: what it begins with gives the time of the event that comes then. */
 static size_t find_begin(void)
 {
 	const struct ev_header *header;
@@ -296,7 +296,7 @@ static size_t find_begin(void)
 	return i;
 }
 
-/* The report as JSON, but for its notes, which are for the caller. */
+/* The report as JSON, except for its notes, which are for the caller. */
 static json_t *report_of(const char *path, json_t **notes)
 {
 	struct findings *findings;

@@ -4,7 +4,7 @@
 
 struct report;
 
-/* A process that faults while one of its threads maps memory; spins by interrupts; what found no room. */
+/* A process that faults while one of its threads maps memory; spins by interrupts; what found no space. */
 void report_klocks_set(struct report *report);
 
 /* The same with acquisitions, of locks that nobody waited for, too. */

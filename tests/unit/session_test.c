@@ -192,8 +192,8 @@ TEST(unknown_kinds_and_wrong_sizes_are_refused)
 TEST(a_stack_must_be_as_long_as_it_says)
 {
 	struct session *session = new_session(1, 1 << 20);
-	uint64_t room[8] = { 0 };
-	struct ev_stack_frames *e = (struct ev_stack_frames *)room;
+	uint64_t buffer[8] = { 0 };
+	struct ev_stack_frames *e = (struct ev_stack_frames *)buffer;
 
 	e->header = header_of(EV_STACK_FRAMES, 1, 0);
 	e->kernel_count = 1;
@@ -211,8 +211,8 @@ TEST(a_stack_must_be_as_long_as_it_says)
 TEST(a_path_must_end_inside_its_record)
 {
 	struct session *session = new_session(1, 1 << 20);
-	uint64_t room[32] = { 0 };
-	struct ev_space_map *e = (struct ev_space_map *)room;
+	uint64_t buffer[32] = { 0 };
+	struct ev_space_map *e = (struct ev_space_map *)buffer;
 
 	e->header = header_of(EV_SPACE_MAP, 1, 0);
 	memcpy(e->path, "/bin", 5);
@@ -286,10 +286,10 @@ static struct session *hands_out;
 
 static void on_gap(void *data, const struct ev_header *header)
 {
-	struct ev_sched_wake told = { .header = header_of(EV_SCHED_WAKE, header->time_ns, 77) };
+	struct ev_sched_wake recorded = { .header = header_of(EV_SCHED_WAKE, header->time_ns, 77) };
 
 	(void)data;
-	session_hand_out(hands_out, &told.header);
+	session_hand_out(hands_out, &recorded.header);
 }
 
 TEST(what_a_handler_hands_out_comes_before_the_next_event)

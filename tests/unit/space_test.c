@@ -62,7 +62,7 @@ TEST(a_later_mapping_replaces_what_it_overlaps_and_no_more)
 	spaces_free(spaces);
 }
 
-TEST(two_libraries_that_take_turns_are_told_apart_by_time)
+TEST(two_libraries_that_take_turns_are_distinguished_by_time)
 {
 	struct spaces *spaces = spaces_new(BOUND);
 
@@ -208,7 +208,7 @@ TEST(beyond_the_bound_mappings_are_dropped_and_counted)
 	spaces_free(spaces);
 }
 
-TEST(replaced_spaces_make_room_before_anything_is_dropped)
+TEST(replaced_spaces_make_space_before_anything_is_dropped)
 {
 	struct spaces *spaces = spaces_new(1000);
 
@@ -222,7 +222,7 @@ TEST(replaced_spaces_make_room_before_anything_is_dropped)
 	spaces_free(spaces);
 }
 
-TEST(processes_that_have_ended_make_room_the_first_ones_first)
+TEST(processes_that_have_ended_make_space_the_first_ones_first)
 {
 	struct spaces *spaces = spaces_new(100);
 
@@ -359,7 +359,7 @@ static void map_at(struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64
 	spaces_map(spaces, pid, time_ns, &mapping);
 }
 
-TEST(what_is_mapped_now_is_told_byte_for_byte_and_in_order)
+TEST(what_is_mapped_now_is_recorded_byte_for_byte_and_in_order)
 {
 	unsigned int random = 3;
 
@@ -388,7 +388,7 @@ TEST(what_is_mapped_now_is_told_byte_for_byte_and_in_order)
 	}
 }
 
-TEST(of_a_process_that_nobody_knows_nothing_is_told)
+TEST(of_a_process_that_nobody_knows_nothing_is_recorded)
 {
 	struct spaces *spaces = spaces_new(BOUND);
 	struct seen seen = { 0 };
@@ -417,7 +417,7 @@ static uint64_t near(const struct spaces *spaces, uint32_t pid, uint64_t time_ns
 	return modules;
 }
 
-TEST(what_is_near_is_told_the_last_first_as_it_was)
+TEST(what_is_near_is_recorded_the_last_first_as_it_was)
 {
 	struct spaces *spaces = spaces_new(BOUND);
 
@@ -439,7 +439,7 @@ TEST(what_is_near_is_told_the_last_first_as_it_was)
 	spaces_free(spaces);
 }
 
-TEST(of_many_only_the_nearest_on_either_side_are_told)
+TEST(of_many_only_the_nearest_on_either_side_are_recorded)
 {
 	struct spaces *spaces = spaces_new(BOUND);
 

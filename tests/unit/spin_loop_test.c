@@ -344,7 +344,7 @@ TEST(no_instruction_of_the_c_librarys_string_functions_is_in_a_spin_loop)
 
 /* --- What is installed ----------------------------------------------------------------------- */
 
-/* The function of the C library that has this name; false when its size is not known. */
+/* The function of the C library that has this name; false when its size is unknown. */
 static bool find_function(const char *name, struct function *function)
 {
 	void *code = dlsym(RTLD_DEFAULT, name);
@@ -538,7 +538,7 @@ TEST(the_rest_of_a_loop_may_lie_far_away)
 	CHECK(finds(code, sizeof(code), 0x402, &loop));
 	CHECK_STRING(loop.reads, "lock cmpxchg dword ptr [rdi]");
 	CHECK(!finds(code, sizeof(code), 10, &loop));
-	/* When the function is cut, it is no loop. */
+	/* When the function is cut, it is not a loop. */
 	CHECK(!finds(code, 0x400, 0, &loop));
 }
 

@@ -20,7 +20,7 @@ enum { THREADS = 60, CPUS = 4, QUESTIONS = 500, LATE_NS = 50, BLOCK_RECORDS = 1 
 
 struct list {
 	struct state *states;
-	size_t count, room;
+	size_t count, capacity;
 	bool is_alive;
 };
 
@@ -52,9 +52,9 @@ static struct state *last_of(struct list *list)
 
 static void add(struct list *list, const struct state *state)
 {
-	if (list->count == list->room) {
-		list->room = list->room ? 2 * list->room : 64;
-		list->states = xrealloc(list->states, list->room, sizeof(*list->states));
+	if (list->count == list->capacity) {
+		list->capacity = list->capacity ? 2 * list->capacity : 64;
+		list->states = xrealloc(list->states, list->capacity, sizeof(*list->states));
 	}
 	list->states[list->count++] = *state;
 }
@@ -109,11 +109,11 @@ static void hand_out_switch(uint32_t cpu, uint32_t number, uint32_t next, uint32
 	session_hand_out(w.stage.session, &e.header);
 }
 
-static void tell(uint32_t number, struct state *state, struct state_change *told)
+static void emit(uint32_t number, struct state *state, struct state_change *recorded)
 {
-	told->thread = threads_get(w.stage.threads, number);
-	told->time_ns = state->begin_ns = w.now_ns;
-	w.stage.listener->on_change(w.stage.listener->data, told);
+	recorded->thread = threads_get(w.stage.threads, number);
+	recorded->time_ns = state->begin_ns = w.now_ns;
+	w.stage.listener->on_change(w.stage.listener->data, recorded);
 	change(&w.lists[number - 1], state);
 	w.records++;
 }
@@ -129,7 +129,7 @@ static void block(uint32_t number)
 		.syscall = calls[pick(6)],
 		.operation = pick(2) ? 0x80 : 0x189,
 	};
-	struct state_change told = { .phase = PHASE_BLOCKED, .out = &e };
+	struct state_change recorded = { .phase = PHASE_BLOCKED, .out = &e };
 	struct wait_facts facts = wait_facts_of(&e);
 	struct state state = { .kind = STATE_BLOCKED,
 			       .value = {
@@ -143,7 +143,7 @@ static void block(uint32_t number)
 	uint32_t cpu;
 
 	cpu = leave_cpu(number);
-	tell(number, &state, &told);
+	emit(number, &state, &recorded);
 	/* The next one is not traced; the switch after this one will say who it was. */
 	if (cpu < CPUS && pick(2)) {
 		hand_out_switch(cpu, number, 0, 0, 0);
@@ -183,7 +183,7 @@ static struct state_value value_of(const struct ev_sched_wake *e)
 static void wake(uint32_t number)
 {
 	struct ev_sched_wake e = random_wake();
-	struct state_change told = { .phase = PHASE_RUNNABLE, .wake = &e };
+	struct state_change recorded = { .phase = PHASE_RUNNABLE, .wake = &e };
 	struct state state = { .kind = STATE_RUNNABLE, .value = value_of(&e) };
 
 	/* Sometimes a stack that the wait lacked comes with its end. */
@@ -194,34 +194,34 @@ static void wake(uint32_t number)
 	last_of(&w.lists[number - 1])->ended = state.value;
 	if (e.flags & WAKE_HAS_WAIT_STACK)
 		last_of(&w.lists[number - 1])->value.stack = 0x77;
-	tell(number, &state, &told);
+	emit(number, &state, &recorded);
 }
 
 static void preempt(uint32_t number)
 {
 	struct ev_sched_switch e = { .state = SWITCH_RUNNABLE, .flags = pick(5) ? 0 : SWITCH_THROTTLED };
-	struct state_change told = { .phase = PHASE_RUNNABLE, .out = &e };
+	struct state_change recorded = { .phase = PHASE_RUNNABLE, .out = &e };
 	struct state state = { .kind = STATE_RUNNABLE,
 			       .value = {
 				       .why = e.flags ? READY_THROTTLED : READY_PREEMPTED,
 			       } };
 
 	leave_cpu(number);
-	tell(number, &state, &told);
+	emit(number, &state, &recorded);
 }
 
 static void run(uint32_t number, bool is_spinning)
 {
-	struct state_change told = {
+	struct state_change recorded = {
 		.phase = PHASE_RUNNING,
 		.cpu = pick(CPUS),
 		.is_spinning = is_spinning,
 	};
 	struct state state = {
 		.kind = is_spinning ? STATE_SPINNING : STATE_RUNNING,
-		.cpu = told.cpu,
+		.cpu = recorded.cpu,
 	};
-	struct state *had = w.owners[told.cpu].is_alive ? last_of(&w.owners[told.cpu]) : NULL;
+	struct state *had = w.owners[recorded.cpu].is_alive ? last_of(&w.owners[recorded.cpu]) : NULL;
 	uint32_t tid = pick(2) ? 0 : 5000 + pick(3), other = had ? had->value.thread : 0;
 
 	if (other)
@@ -231,10 +231,10 @@ static void run(uint32_t number, bool is_spinning)
 		had->value.tid = tid;
 	}
 	leave_cpu(number);
-	own(told.cpu, number, 0, true);
-	tell(number, &state, &told);
+	own(recorded.cpu, number, 0, true);
+	emit(number, &state, &recorded);
 	if (!other)
-		hand_out_switch(told.cpu, 0, number, tid, 0);
+		hand_out_switch(recorded.cpu, 0, number, tid, 0);
 }
 
 /* The switch was told before the wake-up that led to it. */
@@ -251,22 +251,22 @@ static void run_and_wake(uint32_t number)
 
 static void bear(uint32_t number)
 {
-	struct state_change told = { .phase = PHASE_RUNNABLE };
+	struct state_change recorded = { .phase = PHASE_RUNNABLE };
 	struct state state = { .kind = STATE_RUNNABLE, .value = { .why = READY_BORN } };
 
-	tell(number, &state, &told);
+	emit(number, &state, &recorded);
 }
 
 static void kill_thread(uint32_t number)
 {
-	struct state_change told = {
+	struct state_change recorded = {
 		.thread = threads_get(w.stage.threads, number),
 		.time_ns = w.now_ns,
 		.phase = PHASE_DEAD,
 	};
 
 	leave_cpu(number);
-	w.stage.listener->on_change(w.stage.listener->data, &told);
+	w.stage.listener->on_change(w.stage.listener->data, &recorded);
 	change(&w.lists[number - 1], NULL);
 	w.records++;
 }
@@ -353,7 +353,7 @@ static void set_up(uint64_t seed, unsigned int gap_one_in)
 	state_log_subscribe(w.stage.log, w.stage.session);
 }
 
-/* As states.h says it: behind the beginning of a gap that touches a state nothing is known of it. */
+/* As states.h says it: behind the beginning of a gap that touches a state nothing is known about it. */
 static void cut_at_gaps(struct list *list)
 {
 	struct list cut = { 0 };

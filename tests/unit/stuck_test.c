@@ -19,7 +19,7 @@
 #include "values.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 
 enum { THREADS = 6, LOCKS = 5, STEPS = 200, SEEDS = 3000, CONTENDED = 2, PID = 1000 };
 
@@ -32,13 +32,13 @@ static struct {
 	struct stacks *stacks;
 	struct files *files;
 	struct others *others;
-	struct untold *untold;
+	struct missing_wakeups *missing;
 	struct waits *waits;
 	struct criticality *criticality;
 	struct findings findings;
 	uint64_t now_ns;
 	uint32_t random;
-	bool is_told; /* events are traced from now on */
+	bool is_recorded; /* events are traced from now on */
 	uint32_t owners[LOCKS + 1];
 	struct {
 		uint32_t wants; /* lock; 0: none */
@@ -65,7 +65,7 @@ static struct ev_header header_of(enum event_id id, uint32_t thread)
 
 static void push(const void *event, size_t size_bytes)
 {
-	if (w.is_told)
+	if (w.is_recorded)
 		CHECK(!session_push(w.session, 0, event, size_bytes));
 }
 
@@ -79,13 +79,13 @@ static void begin(uint32_t seed)
 	w.stacks = stacks_new(w.session, 0);
 	w.files = files_new(w.session, 0);
 	w.others = others_new(w.session);
-	w.untold = untold_new(w.session);
-	w.waits = waits_new(w.files, w.others, w.untold);
+	w.missing = missing_wakeups_new(w.session);
+	w.waits = waits_new(w.files, w.others, w.missing);
 	w.criticality = criticality_new(w.session, w.threads,
 					&(struct criticality_options){
 						.stacks = w.stacks,
 						.waits = w.waits,
-						.untold = w.untold,
+						.missing = w.missing,
 					});
 	w.findings.arena = arena_new();
 	w.findings.input.waits = w.waits;
@@ -99,7 +99,7 @@ static void end(void)
 	arena_free(w.findings.arena);
 	criticality_free(w.criticality);
 	waits_free(w.waits);
-	untold_free(w.untold);
+	missing_wakeups_free(w.missing);
 	others_free(w.others);
 	files_free(w.files);
 	stacks_free(w.stacks);
@@ -271,7 +271,7 @@ static void finish(enum ending ending)
 {
 	w.now_ns += 5000000;
 	if (ending == FOUND) {
-		w.is_told = true;
+		w.is_recorded = true;
 		push_found();
 		w.now_ns += 1000;
 	}
@@ -295,14 +295,14 @@ static bool is_reported(const struct stuck *stuck, uint32_t thread)
 /* Plays many times; returns of how many deadlocked threads it was told. */
 static uint32_t play(enum ending ending, uint32_t *deadlocked)
 {
-	uint32_t told = 0;
+	uint32_t recorded = 0;
 
 	*deadlocked = 0;
 	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
 		const struct stuck *stuck;
 
 		begin(seed);
-		w.is_told = ending != FOUND;
+		w.is_recorded = ending != FOUND;
 		push_found();
 		for (uint32_t i = 0; i < STEPS; i++)
 			step();
@@ -312,14 +312,14 @@ static uint32_t play(enum ending ending, uint32_t *deadlocked)
 			if (is_reported(stuck, i) && !is_deadlocked(i))
 				fail_msg("seed %u: thread %u is not in a deadlock", seed, i);
 			*deadlocked += is_deadlocked(i);
-			told += is_reported(stuck, i);
+			recorded += is_reported(stuck, i);
 		}
 		end();
 	}
-	return told;
+	return recorded;
 }
 
-TEST(all_deadlocks_are_told_of_and_nothing_else_when_the_waits_are_listed_at_the_end)
+TEST(all_deadlocks_are_reported_and_nothing_else_when_the_waits_are_listed_at_the_end)
 {
 	uint32_t deadlocked;
 
@@ -327,7 +327,7 @@ TEST(all_deadlocks_are_told_of_and_nothing_else_when_the_waits_are_listed_at_the
 	CHECK_THAT(deadlocked, >, SEEDS);
 }
 
-TEST(all_deadlocks_that_were_there_before_the_trace_are_told_of_and_nothing_else)
+TEST(all_deadlocks_that_were_there_before_the_trace_are_reported_and_nothing_else)
 {
 	uint32_t deadlocked;
 
@@ -335,14 +335,14 @@ TEST(all_deadlocks_that_were_there_before_the_trace_are_told_of_and_nothing_else
 	CHECK_THAT(deadlocked, >, SEEDS);
 }
 
-TEST(what_is_told_of_waits_that_were_not_listed_is_true)
+TEST(what_is_reported_waits_that_were_not_listed_is_true)
 {
 	uint32_t deadlocked;
 
 	CHECK_THAT(play(NOT_LISTED, &deadlocked) * 2, >, deadlocked);
 }
 
-TEST(what_is_told_of_threads_that_were_killed_is_true)
+TEST(what_is_reported_threads_that_were_killed_is_true)
 {
 	uint32_t deadlocked;
 

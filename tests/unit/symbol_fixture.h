@@ -7,7 +7,7 @@
 #include "session/session.h"
 #include "symbol/symbol.h"
 
-enum { NOBODY = 4100000 }; /* a process that does not exist, but for the events */
+enum { NOBODY = 4100000 }; /* a process that does not exist, except for the events */
 
 #define MAP_START 0x7f0000000000ull
 #define MAP_BYTES 0x100000ull
@@ -55,7 +55,7 @@ void push_exit(struct fixture *fixture, uint64_t time_ns, uint32_t pid);
 /* Resolves what lies at a place of a file that is mapped at MAP_START into fixture->frames. */
 void resolve(struct fixture *fixture, uint64_t offset);
 
-/* Maps one file and resolves a symbol's place, which the twin file tells. */
+/* Maps one file and resolves a symbol's place, which the twin file says. */
 void resolve_in(struct fixture *fixture, const char *name, const char *twin, const char *symbol);
 
 /* True when a note holds both texts. */

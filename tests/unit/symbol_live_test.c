@@ -470,7 +470,7 @@ TEST(names_that_a_process_writes_at_its_end_are_found)
 	munmap(code, 4096);
 }
 
-TEST(a_mapping_that_no_event_told_of_is_found_in_the_living_process)
+TEST(a_mapping_that_no_event_reported_is_found_in_the_living_process)
 {
 	fixture_begin(&fixture);
 	resolve_at(getpid(), (uint64_t)&input_line);

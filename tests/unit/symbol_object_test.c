@@ -337,7 +337,7 @@ static struct {
 
 static __thread int own_of_thread;
 
-TEST(a_living_process_tells_where_its_data_is)
+TEST(a_living_process_reports_where_its_data_is)
 {
 	void *heap = malloc(100);
 	int local;
@@ -503,7 +503,7 @@ TEST(code_begins_with_its_function)
 	CHECK_THAT(whole, <, 1000);
 	CHECK_EQUAL(start, MAP_START + offset);
 	CHECK(is_in_file("pie", offset, code, whole));
-	/* As much as there is room for, when the address is among it. */
+	/* As much as there is space for, when the address is among it. */
 	count = read_code(MAP_START + offset + 20, code, 50, &start);
 	CHECK_EQUAL(count, 50);
 	CHECK_EQUAL(start, MAP_START + offset);
@@ -530,7 +530,7 @@ TEST(code_of_a_function_that_has_lost_its_name_is_that_of_the_function)
 	fixture_end(&fixture);
 }
 
-TEST(code_of_which_nothing_tells_is_what_lies_around_it)
+TEST(code_of_which_nothing_reports_is_what_lies_around_it)
 {
 	uint64_t offset = input_offset("pie", "second"), start;
 	uint8_t code[4096];
@@ -541,7 +541,7 @@ TEST(code_of_which_nothing_tells_is_what_lies_around_it)
 	CHECK_EQUAL(count, 64);
 	CHECK_EQUAL(start, MAP_START + offset - 32);
 	CHECK(is_in_file("pie", offset - 32, code, count));
-	/* Its segment ends before the room does. */
+	/* Its segment ends before the space does. */
 	count = read_code(MAP_START + offset, code, sizeof(code), &start);
 	CHECK_THAT(count, >, 64);
 	CHECK_THAT(count, <, sizeof(code));

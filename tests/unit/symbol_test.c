@@ -65,7 +65,7 @@ TEST(lines_and_inlined_calls_are_found_in_every_form_of_debug_information)
 	}
 }
 
-TEST(files_told_from_the_root_of_a_build_are_not_looked_for_in_its_folders)
+TEST(files_given_from_the_root_of_a_build_are_not_looked_for_in_its_folders)
 {
 	static const char *const names[] = { "debian4", "debian5" };
 
@@ -219,7 +219,7 @@ TEST(a_debug_file_of_another_build_is_not_used)
 	fixture_end(&fixture);
 }
 
-TEST(no_note_tells_of_a_file_that_nobody_asked_about)
+TEST(no_note_reports_a_file_that_nobody_asked_about)
 {
 	const char *const *notes;
 

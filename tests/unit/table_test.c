@@ -46,16 +46,16 @@ TEST(a_walk_meets_every_entry_once)
 {
 	struct table *table = table_new();
 	uint64_t sum = 0;
-	size_t cursor = 0, met = 0;
+	size_t cursor = 0, seen = 0;
 	void *value;
 
 	for (uint64_t i = 0; i < 1000; i++)
 		table_put(table, i * 64, value_of(i));
 	while ((value = table_next(table, &cursor))) {
 		sum += (uintptr_t)value - 1;
-		met++;
+		seen++;
 	}
-	CHECK_EQUAL(met, 1000);
+	CHECK_EQUAL(seen, 1000);
 	CHECK_EQUAL(sum, 999 * 1000 / 2);
 	table_free(table);
 }

@@ -127,7 +127,7 @@ static json_int_t number_at(const json_t *root, const char *of, const char *stat
 	return json_integer_value(json_array_get(json_object_get(json_object_get(root, of), state), at));
 }
 
-TEST(time_lines_tell_each_thread_and_the_sum_of_all)
+TEST(time_lines_report_each_thread_and_the_sum_of_all)
 {
 	const struct report_strip_part strip[] = { { 0.25, 0.5, 0 }, { 0, 0, 1 } };
 	struct report_thread threads[TIMELINE_ROWS_MAX + 2] = { { .name = "first", .tid = 7, .strip = strip } };

@@ -46,7 +46,7 @@ static void exec(struct session *session, uint64_t time_ns, uint32_t number, uin
 	session_push(session, 0, &e, sizeof(e));
 }
 
-TEST(a_birth_tells_who_a_thread_is)
+TEST(a_birth_reports_who_a_thread_is)
 {
 	struct session *session = session_new(1, 4096);
 	struct threads *threads = threads_new(session);
@@ -144,7 +144,7 @@ TEST(threads_of_one_address_space_count_the_same_execs)
 	session_free(session);
 }
 
-TEST(a_thread_that_was_never_told_of_is_nameless)
+TEST(a_thread_that_was_never_reported_is_nameless)
 {
 	struct session *session = session_new(1, 4096);
 	struct threads *threads = threads_new(session);
@@ -194,16 +194,16 @@ static void leave(struct session *session, uint64_t time_ns, uint32_t number, ui
 	session_push(session, 0, &e, sizeof(e));
 }
 
-TEST(a_number_tells_who_is_not_traced_even_if_the_birth_was_lost)
+TEST(a_number_reports_who_is_not_traced_even_if_the_birth_was_lost)
 {
 	struct session *session = session_new(1, 4096);
 	struct threads *threads = threads_new(session);
 
-	born(session, THREAD_OUTSIDE | 3, 0, 1003, 1001, "worker");
+	born(session, THREAD_EXTERNAL | 3, 0, 1003, 1001, "worker");
 	session_finish(session);
-	CHECK(threads_get(threads, THREAD_OUTSIDE | 3)->is_outside);
-	CHECK_STRING(threads_get(threads, THREAD_OUTSIDE | 3)->name, "worker");
-	CHECK(threads_get(threads, THREAD_OUTSIDE | 4)->is_outside);
+	CHECK(threads_get(threads, THREAD_EXTERNAL | 3)->is_outside);
+	CHECK_STRING(threads_get(threads, THREAD_EXTERNAL | 3)->name, "worker");
+	CHECK(threads_get(threads, THREAD_EXTERNAL | 4)->is_outside);
 	CHECK(!threads_get(threads, 3)->is_outside);
 	threads_free(threads);
 	session_free(session);
@@ -217,7 +217,7 @@ TEST(of_those_who_are_not_traced_the_dead_are_forgotten_when_there_are_many)
 	uint32_t number;
 
 	for (uint32_t i = 1; i <= MANY; i++) {
-		number = THREAD_OUTSIDE | i;
+		number = THREAD_EXTERNAL | i;
 		born(session, number, 0, 1000 + i, 1000, "one");
 		if (i % 2)
 			leave(session, 100ull * number, number, SWITCH_DEAD);
@@ -226,15 +226,15 @@ TEST(of_those_who_are_not_traced_the_dead_are_forgotten_when_there_are_many)
 		session_finish(session);
 	}
 	threads_get(threads, 1);
-	threads_get(threads, THREAD_OUTSIDE | (MANY + 1));
-	CHECK_EQUAL(threads_get(threads, THREAD_OUTSIDE | MANY)->tid, 1000 + MANY);
-	CHECK_EQUAL(threads_get(threads, THREAD_OUTSIDE | 2)->tid, 1002);
-	CHECK(!threads_get(threads, THREAD_OUTSIDE | 1)->tid);
+	threads_get(threads, THREAD_EXTERNAL | (MANY + 1));
+	CHECK_EQUAL(threads_get(threads, THREAD_EXTERNAL | MANY)->tid, 1000 + MANY);
+	CHECK_EQUAL(threads_get(threads, THREAD_EXTERNAL | 2)->tid, 1002);
+	CHECK(!threads_get(threads, THREAD_EXTERNAL | 1)->tid);
 	/* None of these is known to have died: all go. */
 	for (uint32_t i = 0; i < MANY; i++)
-		threads_get(threads, THREAD_OUTSIDE | (2 * MANY + i))->is_kept = i < 3;
-	CHECK(!threads_get(threads, THREAD_OUTSIDE | 2)->tid);
-	CHECK(threads_get(threads, THREAD_OUTSIDE | 2 * MANY)->is_kept);
+		threads_get(threads, THREAD_EXTERNAL | (2 * MANY + i))->is_kept = i < 3;
+	CHECK(!threads_get(threads, THREAD_EXTERNAL | 2)->tid);
+	CHECK(threads_get(threads, THREAD_EXTERNAL | 2 * MANY)->is_kept);
 	CHECK(!threads_get(threads, 1)->is_outside);
 	threads_free(threads);
 	session_free(session);

@@ -275,7 +275,7 @@ TEST(a_trace_without_forms_is_read_as_this_version_writes_it)
 	image_end();
 }
 
-TEST(forms_are_told_again_when_the_file_has_grown)
+TEST(forms_are_repeated_when_the_file_has_grown)
 {
 	enum { BYTES = 33 << 20 };
 	uint64_t *noise = malloc(BYTES);
@@ -362,8 +362,8 @@ TEST(whenever_the_writer_is_killed_what_was_flushed_is_read)
 	trace_end();
 }
 
-/* In another process, with no room for more than so many bytes. */
-static bool ends_for_want_of_room(size_t size_bytes)
+/* In another process, with no space for more than so many bytes. */
+static bool ends_without_space(size_t size_bytes)
 {
 	struct rlimit limit = { size_bytes, size_bytes };
 	struct trace_writer *writer;
@@ -392,7 +392,7 @@ TEST(a_full_disk_ends_a_trace_at_its_last_chunk)
 	CHECK(!trace_writer_close(trace_write(1000, 20)));
 	whole_bytes = file_bytes();
 	for (size_t size_bytes = 2000; size_bytes < whole_bytes * 3 / 4; size_bytes += 3000) {
-		CHECK(ends_for_want_of_room(size_bytes));
+		CHECK(ends_without_space(size_bytes));
 		CHECK(!trace_reader_open(trace_path, &reader));
 		CHECK(!trace_reader_extent(reader)->is_ended);
 		CHECK(!trace_reader_extent(reader)->unread_bytes);

@@ -74,7 +74,7 @@ static void check_form(uint32_t size_bytes, uint16_t operation, uint32_t last_ow
 		5,
 		6,
 		7,
-		8, /* which were met nowhere before */
+		8, /* which were seen nowhere before */
 		0,
 		0x10,
 		0x11,

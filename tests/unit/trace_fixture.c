@@ -138,19 +138,19 @@ struct trace_written trace_written;
 
 void trace_note(const struct ev_header *header)
 {
-	size_t size_bytes = event_bytes(header), room_bytes = (size_bytes + 7) & ~(size_t)7;
+	size_t size_bytes = event_bytes(header), capacity_bytes = (size_bytes + 7) & ~(size_t)7;
 
-	if (trace_written.size_bytes + room_bytes > trace_written.room) {
-		trace_written.room = 2 * (trace_written.size_bytes + room_bytes);
-		trace_written.bytes = realloc(trace_written.bytes, trace_written.room);
+	if (trace_written.size_bytes + capacity_bytes > trace_written.capacity) {
+		trace_written.capacity = 2 * (trace_written.size_bytes + capacity_bytes);
+		trace_written.bytes = realloc(trace_written.bytes, trace_written.capacity);
 	}
-	if (trace_written.count == trace_written.at_room) {
-		trace_written.at_room = 2 * trace_written.at_room + 64;
-		trace_written.at = realloc(trace_written.at, trace_written.at_room * sizeof(*trace_written.at));
+	if (trace_written.count == trace_written.at_capacity) {
+		trace_written.at_capacity = 2 * trace_written.at_capacity + 64;
+		trace_written.at = realloc(trace_written.at, trace_written.at_capacity * sizeof(*trace_written.at));
 	}
 	memcpy(trace_written.bytes + trace_written.size_bytes, header, size_bytes);
 	trace_written.at[trace_written.count++] = trace_written.size_bytes;
-	trace_written.size_bytes += room_bytes; /* the next one is aligned */
+	trace_written.size_bytes += capacity_bytes; /* the next one is aligned */
 }
 
 void trace_forget(void)

@@ -22,9 +22,9 @@ const struct ev_header *trace_make_event(uint64_t time_ns);
 /* What was written: event i begins at[i] bytes behind the first one. */
 extern struct trace_written {
 	char *bytes;
-	size_t size_bytes, room;
+	size_t size_bytes, capacity;
 	size_t *at;
-	size_t count, at_room;
+	size_t count, at_capacity;
 } trace_written;
 
 void trace_note(const struct ev_header *header);

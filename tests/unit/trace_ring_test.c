@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Traces of a flight recorder: whatever ends the writer, and whatever is damaged, what is read begins with
- * what was told again at a moment and goes on with all events from there, and that is most of the ring.
+ * what was repeated at a moment and goes on with all events from there, and that is most of the ring.
  */
 #include "test.h"
 
@@ -20,7 +20,7 @@ enum {
 	EVENTS = 6000,
 	RING_BYTES = 256 << 10,
 	PROLOGUE_MAX = 20,
-	FRAME_BYTES = 8 << 10, /* what is in the file besides the ring, but for the index */
+	FRAME_BYTES = 8 << 10, /* what is in the file besides the ring, except for the index */
 	KILLS = 200,
 };
 
@@ -37,13 +37,13 @@ static void make_events(uint64_t seed, size_t count)
 }
 
 /* What stands for all that a reader must know who begins with event i. */
-static void retell(struct trace_writer *writer, size_t i)
+static void repeat(struct trace_writer *writer, size_t i)
 {
 	uint32_t count = 1 + i % PROLOGUE_MAX;
 
 	trace_writer_begin_epoch(writer);
 	for (uint32_t k = 0; k < count; k++)
-		trace_writer_retell(writer,
+		trace_writer_repeat(writer,
 				    &(struct ev_collect_gap){
 					    .header = { .time_ns = trace_event(i)->time_ns,
 							.subsys = TRACE_SUBSYS_COLLECT,
@@ -59,7 +59,7 @@ static void retell(struct trace_writer *writer, size_t i)
 static void write_event(struct trace_writer *writer, size_t i)
 {
 	if (trace_writer_wants_epoch(writer))
-		retell(writer, i);
+		repeat(writer, i);
 	trace_writer_event(writer, trace_event(i));
 	if (i % 16 == 0)
 		trace_writer_flush(writer, UINT64_MAX, 0);
@@ -92,7 +92,7 @@ struct reading {
 	struct trace_extent extent;
 };
 
-/* The first event, and all that is told again with it; returns the number of the first event to come. */
+/* The first event, and all that is repeated with it; returns the number of the first event to come. */
 static size_t read_prologue(struct trace_reader *reader)
 {
 	const struct ev_collect_gap *e;
@@ -259,7 +259,7 @@ TEST(a_file_by_time_does_not_grow_when_it_is_large_enough)
 			e->header.time_ns = time_ns += busy * 10000;
 			if (trace_writer_wants_epoch(writer)) {
 				trace_writer_begin_epoch(writer);
-				trace_writer_retell(writer, &e->header);
+				trace_writer_repeat(writer, &e->header);
 				trace_writer_end_prologue(writer);
 			}
 			trace_writer_event(writer, &e->header);
@@ -274,7 +274,7 @@ TEST(a_file_by_time_does_not_grow_when_it_is_large_enough)
 	trace_end();
 }
 
-TEST(an_event_that_no_segment_has_room_for_is_missed_and_no_other)
+TEST(an_event_that_no_segment_has_space_for_is_missed_and_no_other)
 {
 	size_t size_bytes = RING_BYTES / 8;
 	struct ev_space_python_code *e = calloc(1, sizeof(*e) + size_bytes);

@@ -113,7 +113,7 @@ static void look(struct model *model)
 TEST(of_100000_rows_only_those_are_made_text_of_that_are_seen)
 {
 	struct many many = many_paths(MANY);
-	struct model *model = new_model(&many.report, PAGE_ALL);
+	struct model *model = new_model(&many.report, PAGE_PATHS);
 	size_t looks = 0;
 
 	CHECK_EQUAL(model_count(model), MANY);
@@ -145,7 +145,7 @@ TEST(of_100000_rows_only_those_are_made_text_of_that_are_seen)
 TEST(unfolding_more_than_fits_is_bounded_and_said)
 {
 	struct many many = many_paths(MANY);
-	struct model *model = new_model(&many.report, PAGE_ALL);
+	struct model *model = new_model(&many.report, PAGE_PATHS);
 
 	model_unfold_all(model);
 	CHECK_EQUAL(model_count(model), ROWS_MAX);
@@ -159,7 +159,7 @@ TEST(unfolding_more_than_fits_is_bounded_and_said)
 TEST(the_cursor_and_what_is_unfolded_stay_with_their_path_when_the_order_changes)
 {
 	struct many before = many_paths(50), after = many_paths(50);
-	struct model *model = new_model(&before.report, PAGE_ALL);
+	struct model *model = new_model(&before.report, PAGE_PATHS);
 	size_t above, cursor;
 
 	/* In the newer one all others have overtaken f20. */
@@ -186,7 +186,7 @@ TEST(the_cursor_and_what_is_unfolded_stay_with_their_path_when_the_order_changes
 TEST(the_cursor_stays_where_it_was_when_its_row_is_gone)
 {
 	struct many many = many_paths(30);
-	struct model *model = new_model(&many.report, PAGE_ALL);
+	struct model *model = new_model(&many.report, PAGE_PATHS);
 
 	model_move(model, 25);
 	many.report.path_count = 10;
@@ -208,7 +208,7 @@ TEST(the_cursor_stays_where_it_was_when_its_row_is_gone)
 TEST(folding_leads_to_the_row_above_and_then_folds_that)
 {
 	struct many many = many_paths(3);
-	struct model *model = new_model(&many.report, PAGE_ALL);
+	struct model *model = new_model(&many.report, PAGE_PATHS);
 
 	model_move(model, 1);
 	model_toggle(model);
@@ -227,7 +227,7 @@ TEST(folding_leads_to_the_row_above_and_then_folds_that)
 TEST(each_order_of_a_page_is_its_own_and_they_come_round)
 {
 	struct many many = many_paths(40);
-	struct model *model = new_model(&many.report, PAGE_ALL);
+	struct model *model = new_model(&many.report, PAGE_PATHS);
 
 	CHECK_STRING(model_sort_name(model), "CMetric");
 	CHECK(row_has(model, 0, "f0"));
@@ -254,7 +254,7 @@ TEST(a_filter_leaves_what_has_it_in_a_name_or_cause)
 {
 	struct report_fixture *fixture = report_fixture_new("pipeline");
 	struct many many = many_paths(40);
-	struct model *model = new_model(&many.report, PAGE_ALL);
+	struct model *model = new_model(&many.report, PAGE_PATHS);
 
 	model_set_filter(model, "LOC");
 	CHECK_EQUAL(model_count(model), 20);
@@ -286,7 +286,7 @@ TEST(a_filter_leaves_what_has_it_in_a_name_or_cause)
 TEST(a_search_goes_round_the_page_both_ways_and_says_when_it_fails)
 {
 	struct many many = many_paths(100);
-	struct model *model = new_model(&many.report, PAGE_ALL);
+	struct model *model = new_model(&many.report, PAGE_PATHS);
 
 	search(model, "f7", false);
 	CHECK(cursor_is_on(model, "f7"));
@@ -316,7 +316,7 @@ TEST(a_search_goes_round_the_page_both_ways_and_says_when_it_fails)
 TEST(a_search_sees_what_the_screen_cuts_off)
 {
 	struct many many = many_paths(3);
-	struct model *model = new_model(&many.report, PAGE_ALL);
+	struct model *model = new_model(&many.report, PAGE_PATHS);
 	static const char name[] = "a::name::that::is::much::longer::than::its::column::on::a::small::screen::is::end";
 
 	many.frames[2][0].function = name;
@@ -330,7 +330,7 @@ TEST(a_search_sees_what_the_screen_cuts_off)
 TEST(each_page_keeps_its_own_cursor)
 {
 	struct many many = many_paths(30);
-	struct model *model = new_model(&many.report, PAGE_ALL);
+	struct model *model = new_model(&many.report, PAGE_PATHS);
 
 	model_move(model, 12);
 	model_go_to(model, PAGE_LOCKS);
@@ -339,7 +339,7 @@ TEST(each_page_keeps_its_own_cursor)
 	CHECK(model_is_help(model));
 	CHECK_THAT(model_count(model), >, 10);
 	model_move(model, 3);
-	model_go_to(model, PAGE_ALL);
+	model_go_to(model, PAGE_PATHS);
 	CHECK(!model_is_help(model));
 	CHECK_EQUAL(model_cursor(model), 12);
 	model_free(model);
@@ -387,7 +387,7 @@ TEST(locks_of_a_class_are_one_row_that_unfolds)
 	free(locks);
 }
 
-/* Where they are waited for is not known: their stacks were not kept. */
+/* Where they are waited for is unknown: their stacks were not kept. */
 TEST(locks_without_a_place_are_one_row_a_kind)
 {
 	struct report_lock locks[] = {
@@ -674,7 +674,7 @@ TEST(boilerplate_of_a_stack_is_one_row_that_unfolds)
 
 	model_set_report(model, report_fixture_get(fixture));
 	model_set_size(model, 80, 60);
-	model_go_to(model, PAGE_ALL);
+	model_go_to(model, PAGE_PATHS);
 	model_toggle(model);
 	search(model, "C++ thread start", false);
 	CHECK(cursor_is_on(model, "6 frames"));
@@ -797,7 +797,7 @@ TEST(of_a_path_of_100000_parts_the_longest_are_shown_and_the_rest_is_counted)
 	for (size_t i = 0; i < MANY; i++)
 		graph_fixture_add_part(fixture, (struct path_part){ .thread = 1 + i % 5, .kind = GRAPH_RUNNING },
 				       i == 77777 ? 9000000 : 1 + i % 1000);
-	model = new_graph_model(fixture, PAGE_PATH);
+	model = new_graph_model(fixture, PAGE_CRITICAL);
 	count = model_count(model);
 	/* Whose it is, its sums, a heading behind an empty line, parts, and how many there are more. */
 	CHECK_EQUAL(count, 1 + 5 + 2 + GRAPHS_LONGEST_MAX + 1);
@@ -917,7 +917,7 @@ static bool is_before(const struct tree *tree, size_t a, size_t b)
 
 static void lay_out(struct tree *tree, size_t node)
 {
-	bool is_told[NODES_MAX] = { false };
+	bool is_recorded[NODES_MAX] = { false };
 
 	if (!passes(tree, node))
 		return;
@@ -926,11 +926,12 @@ static void lay_out(struct tree *tree, size_t node)
 		size_t next = SIZE_MAX;
 
 		for (size_t i = 0; i < tree->count; i++)
-			if (tree->parents[i] == node && !is_told[i] && (next == SIZE_MAX || is_before(tree, i, next)))
+			if (tree->parents[i] == node && !is_recorded[i] &&
+			    (next == SIZE_MAX || is_before(tree, i, next)))
 				next = i;
 		if (next == SIZE_MAX)
 			return;
-		is_told[next] = true;
+		is_recorded[next] = true;
 		lay_out(tree, next);
 	}
 }

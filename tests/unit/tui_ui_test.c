@@ -17,7 +17,7 @@
 
 struct stage {
 	struct report_fixture *fixture;
-	struct graph_fixture *graphs; /* NULL: it is no trace */
+	struct graph_fixture *graphs; /* NULL: it is not a trace */
 	struct fold_rules *fold;
 	struct output_lines *output;
 	struct ui *ui;
@@ -308,7 +308,7 @@ TEST(no_graph_however_hostile_drives_the_terminal_or_leaves_its_line)
 	}
 }
 
-TEST(below_80x24_one_line_says_so_and_it_goes_on_when_there_is_room_again)
+TEST(below_80x24_one_line_says_so_and_it_goes_on_when_there_is_space_again)
 {
 	struct stage stage = begin("lock", true);
 
@@ -607,7 +607,7 @@ TEST(pausing_is_said_and_toggled)
 	end(&stage);
 }
 
-TEST(the_first_line_tells_how_it_ended)
+TEST(the_first_line_reports_how_it_ended)
 {
 	struct stage stage = begin("lock", true);
 

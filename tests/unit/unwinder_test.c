@@ -299,7 +299,7 @@ TEST(tables_of_those_that_live_are_right_however_many_come_and_go)
 		for (symbols_settle(fixture.symbols, limit_ns); unwinder_update(unwinder);
 		     symbols_settle(fixture.symbols, limit_ns))
 			;
-		/* No room, for too many live: a process without a table. */
+		/* No space, for too many live: a process without a table. */
 		if (unwinder_counts(unwinder).dropped != before) {
 			dropped++;
 			end_process(process);

@@ -23,7 +23,7 @@ static void on_barred(void *data, uint32_t user)
 	barred_count++;
 }
 
-TEST(a_user_is_barred_after_three_failures_and_told_of_once)
+TEST(a_user_is_barred_after_three_failures_and_reported_once)
 {
 	struct users *users = users_new();
 

@@ -4,7 +4,7 @@
 #include "session/threads.h"
 #include "waits/sums/wait_locks.h"
 
-/* More than there is room for, and as many rows as there can be. */
+/* More than there is space for, and as many rows as there can be. */
 enum { LOCKS = 100000, ROWS_MAX = 65536 + 1, WAIT_NS = 1000 };
 
 static struct thread waiter = { .pid = 10, .number = 1 };
@@ -26,7 +26,7 @@ static void wait_for(struct wait_locks *locks, uint64_t object, enum wait_cause 
 	wait_locks_end(locks, &waiter, &wait, wait_ns, 0, NULL, &end, &is_call);
 }
 
-TEST(what_found_no_room_is_one_row_and_no_sum_is_lost)
+TEST(what_did_not_fit_is_one_row_and_no_sum_is_lost)
 {
 	struct wait_locks *locks = wait_locks_new();
 	uint64_t count = 0, wait_ns = 0, rows = 0, others = 0;
@@ -49,7 +49,7 @@ TEST(what_found_no_room_is_one_row_and_no_sum_is_lost)
 	wait_locks_free(locks);
 }
 
-TEST(those_that_have_room_keep_it_when_there_is_none_for_others)
+TEST(those_that_have_space_keep_it_when_there_is_none_for_others)
 {
 	struct wait_locks *locks = wait_locks_new();
 	const struct wait_lock *lock;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* More files than there is room for: what is left out of the rows is not taken for something else. */
+/* More files than there is space for: what is left out of the rows is not taken for something else. */
 #include "waits_fixture.h"
 
 enum { FILES = 70000, ROOM = 65536, WAIT_NS = 10, STACK = 7 };
@@ -17,7 +17,7 @@ TEST(files_without_a_row_share_one)
 
 	begin();
 	for (uint64_t i = 1; i <= FILES; i++) {
-		tell_pipe(name_of(i, KIND_PIPE));
+		emit_pipe(name_of(i, KIND_PIPE));
 		wait_for(name_of(i, KIND_PIPE), STACK);
 	}
 	finish();
@@ -35,11 +35,11 @@ TEST(files_without_a_row_share_one)
 	end();
 }
 
-TEST(what_a_file_is_that_found_no_room_its_name_tells)
+TEST(what_a_file_is_that_did_not_fit_its_name_reports)
 {
 	begin();
 	for (uint64_t i = 1; i <= FILES; i++) {
-		tell_pipe(name_of(i, KIND_PIPE));
+		emit_pipe(name_of(i, KIND_PIPE));
 		wait_for(name_of(i, KIND_PIPE), STACK);
 	}
 	wait_for(name_of(FILES + 1, KIND_SOCKET), STACK);
@@ -51,7 +51,7 @@ TEST(what_a_file_is_that_found_no_room_its_name_tells)
 	end();
 }
 
-TEST(call_paths_are_told_apart_beyond_the_room_for_what_they_wait_for)
+TEST(call_paths_are_distinguished_beyond_the_space_for_what_they_wait_for)
 {
 	uint64_t early = 0, late = 0;
 	const struct wait_path *path;
@@ -79,7 +79,7 @@ TEST(call_paths_are_told_apart_beyond_the_room_for_what_they_wait_for)
 	end();
 }
 
-/* Even of call paths there are too many: those that are left over are told apart by cause. */
+/* Even of call paths there are too many: those that are left over are distinguished by cause. */
 TEST(beyond_all_bounds_causes_stay_apart)
 {
 	uint64_t count[CAUSES] = { 0 };

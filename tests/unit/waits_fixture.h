@@ -13,7 +13,7 @@
 #include "values.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 #include "waits/sums/waits.h"
 
 enum { KIND_PIPE = 1, KIND_SOCKET = 014 };
@@ -23,7 +23,7 @@ static struct threads *threads;
 static struct stacks *stacks;
 static struct files *files;
 static struct others *others;
-static struct untold *untold;
+static struct missing_wakeups *missing;
 static struct waits *waits;
 static struct criticality *criticality;
 static uint64_t now_ns;
@@ -53,8 +53,8 @@ static inline void begin(void)
 	stacks = stacks_new(session, 0);
 	files = files_new(session, 0);
 	others = others_new(session);
-	untold = untold_new(session);
-	waits = waits_new(files, others, untold);
+	missing = missing_wakeups_new(session);
+	waits = waits_new(files, others, missing);
 	criticality = criticality_new(session, threads,
 				      &(struct criticality_options){
 					      .stacks = stacks,
@@ -74,7 +74,7 @@ static inline void end(void)
 	criticality_free(criticality);
 	waits_free(waits);
 	others_free(others);
-	untold_free(untold);
+	missing_wakeups_free(missing);
 	files_free(files);
 	stacks_free(stacks);
 	threads_free(threads);
@@ -87,7 +87,7 @@ static inline uint64_t name_of(uint64_t number, uint64_t kind)
 }
 
 /* The kernel side tells of each pipe when it is first waited for. */
-static inline void tell_pipe(uint64_t file)
+static inline void emit_pipe(uint64_t file)
 {
 	struct {
 		struct ev_file_path path;

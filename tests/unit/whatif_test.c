@@ -37,7 +37,7 @@ struct program {
 struct setting {
 	unsigned int cpus;
 	double hold_scale, sleep_scale;
-	bool is_told; /* to the log of states */
+	bool is_recorded; /* to the log of states */
 };
 
 static struct {
@@ -75,9 +75,9 @@ struct run {
 	bool waits_anew;     /* somebody had to wait where nobody had when it was told */
 };
 
-static void tell(const struct run *run, unsigned int actor, struct state_change change)
+static void emit(const struct run *run, unsigned int actor, struct state_change change)
 {
-	if (!run->setting->is_told)
+	if (!run->setting->is_recorded)
 		return;
 	change.thread = threads_get(w.stage.threads, actor + 1);
 	change.time_ns = BEGIN_NS + run->now_ns;
@@ -88,7 +88,7 @@ static void make_ready(struct run *run, unsigned int actor, const struct ev_sche
 {
 	run->actors[actor].doing = READY;
 	run->actors[actor].order = ++run->orders;
-	tell(run, actor, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = wake });
+	emit(run, actor, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = wake });
 }
 
 static void wake_by(struct run *run, unsigned int actor, unsigned int waker)
@@ -117,11 +117,11 @@ static void block(struct run *run, unsigned int actor, const struct operation *o
 		e.object = GATE_OBJECT + 8 * operation->gate;
 		e.operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG;
 	}
-	if (run->setting->is_told)
+	if (run->setting->is_recorded)
 		w.has_waited[actor][run->actors[actor].at] = true;
 	else if (operation->kind != SLEEP && !w.has_waited[actor][run->actors[actor].at])
 		run->waits_anew = true;
-	tell(run, actor, (struct state_change){ .phase = PHASE_BLOCKED, .out = &e });
+	emit(run, actor, (struct state_change){ .phase = PHASE_BLOCKED, .out = &e });
 }
 
 /* kind: LOCK or PASS. */
@@ -203,7 +203,7 @@ static void act(struct run *run, unsigned int actor)
 	if (a->doing == ON_CPU && !a->is_in_work) {
 		a->doing = OVER;
 		run->has_cpu[a->cpu] = false;
-		tell(run, actor, (struct state_change){ .phase = PHASE_DEAD });
+		emit(run, actor, (struct state_change){ .phase = PHASE_DEAD });
 	}
 }
 
@@ -221,7 +221,7 @@ static void fill_cpu(struct run *run, unsigned int cpu)
 	run->actors[first].cpu = cpu;
 	run->actors[first].turn_ns = run->now_ns + TURN_NS;
 	run->has_cpu[cpu] = true;
-	tell(run, first, (struct state_change){ .phase = PHASE_RUNNING, .cpu = cpu });
+	emit(run, first, (struct state_change){ .phase = PHASE_RUNNING, .cpu = cpu });
 	act(run, first);
 }
 
@@ -262,7 +262,7 @@ static void happen(struct run *run, unsigned int actor)
 		run->has_cpu[a->cpu] = false;
 		a->doing = READY;
 		a->order = ++run->orders;
-		tell(run, actor, (struct state_change){ .phase = PHASE_RUNNABLE, .out = &e });
+		emit(run, actor, (struct state_change){ .phase = PHASE_RUNNABLE, .out = &e });
 	} else {
 		a->turn_ns = run->now_ns + TURN_NS;
 	}
@@ -321,7 +321,7 @@ static void end_record(uint64_t ns)
 
 static void record(unsigned int cpus)
 {
-	struct setting setting = { .cpus = cpus, .hold_scale = 1, .sleep_scale = 1, .is_told = true };
+	struct setting setting = { .cpus = cpus, .hold_scale = 1, .sleep_scale = 1, .is_recorded = true };
 	bool waits_anew;
 	uint64_t ns;
 
@@ -401,7 +401,7 @@ static void make_convoy(double scale)
 static uint64_t record_nonsense(void)
 {
 	static const uint16_t calls[] = { SYS_nanosleep, SYS_futex, SYS_read };
-	struct run run = { .setting = &(struct setting){ .is_told = true } };
+	struct run run = { .setting = &(struct setting){ .is_recorded = true } };
 
 	for (unsigned int i = pick(400); i-- > 0;) {
 		struct ev_sched_switch out = {
@@ -426,7 +426,7 @@ static uint64_t record_nonsense(void)
 		if (change.phase == PHASE_RUNNABLE && pick(2))
 			change.out = NULL;
 		run.now_ns += pick(3) ? pick(1000000) : 0;
-		tell(&run, pick(THREADS), change);
+		emit(&run, pick(THREADS), change);
 	}
 	return run.now_ns + 1;
 }
@@ -538,7 +538,7 @@ TEST(a_convoy_is_as_much_faster_as_its_lock)
 		record(THREADS);
 		ns = run_program(&setting, &waits_anew);
 		answer = predict("lock", setting.hold_scale, THREADS);
-		/* Nobody waits for the last holds: these are not known. */
+		/* Nobody waits for the last holds: these are unknown. */
 		if (off(answer.predicted_ns, ns) > 0.07)
 			fail_msg("seed %u: %ju instead of %ju", seed, (uintmax_t)answer.predicted_ns, (uintmax_t)ns);
 		if (answer.least_ns > answer.predicted_ns || answer.most_ns < answer.predicted_ns)
@@ -547,7 +547,7 @@ TEST(a_convoy_is_as_much_faster_as_its_lock)
 	}
 }
 
-static void tell_at(unsigned int ms, uint32_t number, struct state_change change)
+static void emit_at(unsigned int ms, uint32_t number, struct state_change change)
 {
 	change.thread = threads_get(w.stage.threads, number);
 	change.time_ns = BEGIN_NS + ms * 1000000ull;
@@ -557,7 +557,7 @@ static void tell_at(unsigned int ms, uint32_t number, struct state_change change
 static void block_at(unsigned int ms, uint32_t number, struct ev_sched_switch e)
 {
 	e.state = SWITCH_SLEEPING;
-	tell_at(ms, number, (struct state_change){ .phase = PHASE_BLOCKED, .out = &e });
+	emit_at(ms, number, (struct state_change){ .phase = PHASE_BLOCKED, .out = &e });
 }
 
 /* waker: 0: a timer. */
@@ -570,8 +570,8 @@ static void wake_at(unsigned int ms, uint32_t number, uint32_t waker)
 		.context = waker ? WAKE_THREAD : WAKE_HARDIRQ,
 	};
 
-	tell_at(ms, number, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &e });
-	tell_at(ms, number, (struct state_change){ .phase = PHASE_RUNNING, .cpu = number });
+	emit_at(ms, number, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &e });
+	emit_at(ms, number, (struct state_change){ .phase = PHASE_RUNNING, .cpu = number });
 }
 
 /* Thread 1 works 10, sleeps 40, works 2, waits 8 for thread 2, which sleeps 59 of 60, and works 10. */
@@ -587,7 +587,7 @@ static uint64_t predict_beside_clock(bool has_ended)
 	begin(1);
 	begin_record();
 	for (uint32_t number = 1; number <= 2; number++)
-		tell_at(0, number, (struct state_change){ .phase = PHASE_RUNNING, .cpu = number });
+		emit_at(0, number, (struct state_change){ .phase = PHASE_RUNNING, .cpu = number });
 	block_at(1, 2, sleep);
 	block_at(10, 1, sleep);
 	wake_at(50, 1, 0);
@@ -597,8 +597,8 @@ static uint64_t predict_beside_clock(bool has_ended)
 	block_at(61, 2, sleep);
 	wake_at(65, 2, 0);
 	if (has_ended)
-		tell_at(66, 2, (struct state_change){ .phase = PHASE_DEAD });
-	tell_at(70, 1, (struct state_change){ .phase = PHASE_DEAD });
+		emit_at(66, 2, (struct state_change){ .phase = PHASE_DEAD });
+	emit_at(70, 1, (struct state_change){ .phase = PHASE_DEAD });
 	end_record(70000000);
 	CHECK_EQUAL(w.whatif.recorded_ns, 70000000);
 	answer = predict("sleep", 0.5, w.whatif.cpu_count);
@@ -612,7 +612,7 @@ TEST(who_goes_by_the_clock_is_waited_for_as_long_as_it_was_and_whose_work_it_is_
 	CHECK_THAT(off(predict_beside_clock(true), 42000000), <, 0.001);
 }
 
-TEST(what_no_kernel_would_tell_is_replayed_to_its_end)
+TEST(what_no_kernel_would_report_is_replayed_to_its_end)
 {
 	static const char *const causes[] = { "lock", "condition", "sleep", "join", "file" };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Writes a random C or C++ program (random_program.py) that tells its own stack (shadow.h) and blocks,
+Writes a random C or C++ program (random_program.py) that gives its own stack (shadow.h) and blocks,
 at several places.
 
 generate.py SEED [DIRECTORY]: writes the program that the number stands for, and prints the

@@ -40,7 +40,7 @@ void buffer_clear(struct buffer *buffer)
 		buffer->data[0] = '\0';
 }
 
-/* Makes room for size more bytes and the NUL. */
+/* Makes space for size more bytes and the NUL. */
 static void buffer_reserve(struct buffer *buffer, size_t size)
 {
 	size_t wanted = buffer->size + size + 1;

@@ -22,7 +22,7 @@ const struct field_type *field_type_find(const char *name, size_t size)
 	return NULL;
 }
 
-/* Room for one more at the end. The capacity is the next power of two, so it needs no field. */
+/* Space for one more at the end. The capacity is the next power of two, so it needs no field. */
 static void *grow(void *items, size_t count, size_t size)
 {
 	bool is_full = !(count & (count - 1));

@@ -34,7 +34,7 @@ struct field_type {
 	unsigned int size;
 };
 
-/* Whether an array is of strings with a NUL behind each, and how many these are. */
+/* Whether an array is of strings with a NUL after each, and how many these are. */
 enum strings { STRINGS_NONE, STRINGS_ANY, STRINGS_COUNT, STRINGS_BY_FIELD };
 
 /* What a field has to do with what its note names. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Bars with a name before and a figure behind each.
+// Bars with a name before and a figure after each.
 import { useState } from "preact/hooks";
 import { cut } from "./format";
 import { useWidth } from "./page";

@@ -22,7 +22,7 @@ const sumColumns: Column<PathSum>[] = [
 
 /** The time that the other charts show, so that all of them show the same. */
 interface Frame {
-	begin_ns: number;		// 0: not known
+	begin_ns: number;		// 0: unknown
 	whole_ns: number;
 }
 

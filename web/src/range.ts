@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The stretch of time that is looked at: charts over time share it, so zooming into one zooms into all.
+// The stretch of time that is examined: charts over time share it, so zooming into one zooms into all.
 import { useEffect, useState } from "preact/hooks";
 
 export interface Range {

@@ -10,7 +10,7 @@ export interface LeftOut {
 }
 
 export interface Timelines {
-	begin_ns: number;		// 0: not known
+	begin_ns: number;		// 0: unknown
 	part_ns: number;
 	parts: number;
 	threads: { name: string; tid: number; pid: number; threads: number; states: Record<string, number[]> }[];

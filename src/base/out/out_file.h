@@ -5,7 +5,7 @@
  * never written by its name. It is the user's own, for nobody else to read, unless it replaces a file of
  * the user's that others may read.
  *
- * What is no regular file is written as it is: a descriptor of ours, a device, a FIFO of the user's or of
+ * What is not a regular file is written as it is: a descriptor of ours, a device, a FIFO of the user's or of
  * root's. So is a file of the user's in a directory that is closed to us, or mounted by itself.
  *
  * Owns: each file that is written, its name, and how it takes its place.
@@ -31,8 +31,8 @@ enum out_file_flags {
 int out_file_open(const char *path, unsigned int flags, struct out_file **out);
 
 /*
- * The same for a name in a directory that is open already, and is only borrowed. -ENOTSUP: it has something that is no
- * regular file; no link is followed.
+ * The same for a name in a directory that is open already, and is only borrowed. -ENOTSUP: it has something that is
+ * not a regular file; no link is followed.
  */
 int out_file_open_at(int directory, const char *name, unsigned int flags, struct out_file **out);
 

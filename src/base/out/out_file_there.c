@@ -94,7 +94,7 @@ int out_file_lock_old(struct out_file *file)
 	err = out_file_lock(file->old_fd);
 	if (err)
 		return err;
-	/* Who wrote it may have put another one in its place, and let go of it. */
+	/* Who wrote it may have put another one in its place, and released it. */
 	err = out_path_look_again(&file->path);
 	if (!err && (file->path.status.st_ino != locked.st_ino || file->path.status.st_dev != locked.st_dev))
 		err = -EBUSY;

@@ -30,7 +30,7 @@ void kernel_types_free(struct kernel_types *types)
 	free(types);
 }
 
-/* What the kernel's types of locks are called; what is in them, but for locks of their own, is nobody's. */
+/* What the kernel's types of locks are called; what is in them, except for locks of their own, is nobody's. */
 static bool is_lock(const char *type)
 {
 	static const char *const locks[] = {
@@ -70,24 +70,24 @@ static const struct btf_member *member_at(const struct btf *btf, const struct bt
 	return NULL;
 }
 
-static void add(char *name, uint32_t room_bytes, const char *part)
+static void add(char *name, uint32_t capacity_bytes, const char *part)
 {
 	size_t length = strlen(name);
 
 	if (*part)
-		snprintf(name + length, room_bytes - length, "%s%s", length ? "." : "", part);
+		snprintf(name + length, capacity_bytes - length, "%s%s", length ? "." : "", part);
 }
 
 /* The element of an array that an offset lies in; then what is left of the offset is in there. */
 static const struct btf_type *element_at(const struct btf *btf, const struct btf_type *type, uint32_t *offset,
-					 char *name, uint32_t room_bytes)
+					 char *name, uint32_t capacity_bytes)
 {
 	int64_t size = btf__resolve_size(btf, btf_array(type)->type);
 	size_t length = strlen(name);
 
 	if (size <= 0)
 		return NULL;
-	snprintf(name + length, room_bytes - length, "[%u]", (unsigned int)(*offset / size));
+	snprintf(name + length, capacity_bytes - length, "[%u]", (unsigned int)(*offset / size));
 	*offset %= size;
 	return plain_type(btf, btf_array(type)->type);
 }
@@ -104,7 +104,7 @@ static const struct btf_type *find(struct kernel_types *types, const char *name)
 	return id > 0 ? btf__type_by_id(types->btf, id) : NULL;
 }
 
-int kernel_types_member(void *data, const char *name_of_type, uint32_t offset, char *name, uint32_t room_bytes)
+int kernel_types_member(void *data, const char *name_of_type, uint32_t offset, char *name, uint32_t capacity_bytes)
 {
 	struct kernel_types *types = data;
 	const struct btf_type *type = find(types, name_of_type);
@@ -115,7 +115,7 @@ int kernel_types_member(void *data, const char *name_of_type, uint32_t offset, c
 		const struct btf_member *member;
 
 		if (btf_is_array(type)) {
-			type = element_at(types->btf, type, &offset, name, room_bytes);
+			type = element_at(types->btf, type, &offset, name, capacity_bytes);
 			continue;
 		}
 		if (!btf_is_composite(type))
@@ -125,7 +125,7 @@ int kernel_types_member(void *data, const char *name_of_type, uint32_t offset, c
 		member = member_at(types->btf, type, offset, &begin);
 		if (!member)
 			break;
-		add(name, room_bytes, btf__name_by_offset(types->btf, member->name_off));
+		add(name, capacity_bytes, btf__name_by_offset(types->btf, member->name_off));
 		type = plain_type(types->btf, member->type);
 		offset -= begin;
 	}

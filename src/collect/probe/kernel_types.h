@@ -12,7 +12,7 @@ void kernel_types_free(struct kernel_types *types);
 
 /*
  * What lies at an offset (bytes) of a struct, as "mmap_lock" or "i_data.i_pages.xa_lock". A lock is not looked
- * into but for a lock that it has inside. 0, or -ENOENT; what has no room in the name is left out. A
+ * into except for a lock that it has inside. 0, or -ENOENT; what has no space in the name is left out. A
  * symbol_member_fn: types is a struct kernel_types.
  */
-int kernel_types_member(void *types, const char *type, uint32_t offset, char *name, uint32_t room_bytes);
+int kernel_types_member(void *types, const char *type, uint32_t offset, char *name, uint32_t capacity_bytes);

@@ -28,7 +28,7 @@ struct entry {
 
 /* --- One function ----------------------------------------------------------------------------- */
 
-/* -1: there is no room for another one, or it is no name. */
+/* -1: there is no space for another one, or it is not a name. */
 static int find_kind(struct klock_spec *spec, const char *name)
 {
 	size_t kind = 0, bytes = strlen(name) + 1;
@@ -172,8 +172,8 @@ int klock_spec_add_file(struct klock_spec *spec, const char *path)
 
 int klock_spec_add_user(struct klock_spec *spec)
 {
-	char room[4096];
-	const char *path = user_file_find("PINCH_KLOCK_FUNCTIONS", "klock.json", room, sizeof(room));
+	char buffer[4096];
+	const char *path = user_file_find("PINCH_KLOCK_FUNCTIONS", "klock.json", buffer, sizeof(buffer));
 
 	return path ? klock_spec_add_file(spec, path) : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which functions of the kernel take locks and let go of them: share/klock.json, which is built in, and what the
+ * Which functions of the kernel take locks and released them: share/klock.json, which is built in, and what the
  * user's own file adds or says otherwise.
  */
 #pragma once

@@ -24,14 +24,14 @@ static void programs_of(const struct pinch_bpf *bpf, struct bpf_program *program
 	programs[8] = bpf->progs.block_complete;
 }
 
-void system_choose(struct pinch_bpf *bpf, bool is_told)
+void system_choose(struct pinch_bpf *bpf, bool is_recorded)
 {
 	struct bpf_program *programs[PROGRAMS];
 
-	bpf->rodata->tells_system = is_told;
+	bpf->rodata->tells_system = is_recorded;
 	programs_of(bpf, programs);
 	for (size_t i = 0; i < PROGRAMS; i++)
-		bpf_program__set_autoload(programs[i], is_told);
+		bpf_program__set_autoload(programs[i], is_recorded);
 }
 
 uint64_t system_lost(const struct pinch_bpf *bpf)

@@ -8,7 +8,7 @@
 struct pinch_bpf;
 
 /* Before loading: whether that is told. */
-void system_choose(struct pinch_bpf *bpf, bool is_told);
+void system_choose(struct pinch_bpf *bpf, bool is_recorded);
 
 /* How many of its records were lost. */
 uint64_t system_lost(const struct pinch_bpf *bpf);

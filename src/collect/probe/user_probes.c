@@ -27,7 +27,7 @@ struct probed_file {
 	struct file_stamp stamp;
 	uint64_t *changed_count;
 	struct bpf_link **links;
-	size_t link_count, link_room;
+	size_t link_count, link_capacity;
 };
 
 struct user_probes {
@@ -53,7 +53,7 @@ static void file_detach(struct probed_file *file)
 		bpf_link__destroy(file->links[--file->link_count]);
 	free(file->links);
 	file->links = NULL;
-	file->link_room = 0;
+	file->link_capacity = 0;
 	if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
@@ -78,9 +78,9 @@ void user_probes_free(struct user_probes *probes)
 
 static void file_add_link(struct probed_file *file, struct bpf_link *link)
 {
-	if (file->link_count == file->link_room) {
-		file->link_room = 2 * file->link_room + 16;
-		file->links = xrealloc(file->links, file->link_room, sizeof(*file->links));
+	if (file->link_count == file->link_capacity) {
+		file->link_capacity = 2 * file->link_capacity + 16;
+		file->links = xrealloc(file->links, file->link_capacity, sizeof(*file->links));
 	}
 	file->links[file->link_count++] = link;
 }

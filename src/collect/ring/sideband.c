@@ -79,7 +79,7 @@ struct record_lost {
 };
 
 /*
- * Does not ask for build-ids: a kernel that has given one to us tells all other readers that
+ * Does not ask for build-ids: a kernel that has given one to us gives all other readers that
  * their records have one, too (perf_event_mmap_output() leaves its mark), and perf fails on that.
  */
 static int open_cpu(struct sideband *sideband, unsigned int cpu)
@@ -318,7 +318,7 @@ static void follow_fork(struct sideband *sideband, const struct perf_event_heade
 
 /*
  * A child may have run on another CPU than the fork that made it: know all the forks, those
- * of children's children too, before looking at what the children did.
+ * of children's children too, before examining what the children did.
  */
 static void follow_forks(struct sideband *sideband)
 {

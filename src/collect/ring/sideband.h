@@ -26,5 +26,5 @@ void sideband_drain(struct sideband *sideband, struct session *session, unsigned
 /* How full the fullest CPU's buffer is, 0 to 1. */
 double sideband_fill(const struct sideband *sideband);
 
-/* Records that the kernel had no room for. */
+/* Records that the kernel had no space for. */
 uint64_t sideband_lost(const struct sideband *sideband);

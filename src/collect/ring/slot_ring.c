@@ -55,7 +55,7 @@ bool slot_ring_drain(struct slot_ring *ring, ring_record_fn on_record, void *dat
 		if (on_record(data, record, record_bytes(record)))
 			break;
 	}
-	/* The CPU may write there again: pairs with slot_begin(), which writes only if there is room. */
+	/* The CPU may write there again: pairs with slot_begin(), which writes only if there is space. */
 	__atomic_store_n(&counts->slots_read, at, __ATOMIC_RELEASE);
 	return (int64_t)(at - begun) >= 0;
 }

@@ -61,16 +61,16 @@ static struct command_user *user_new(uid_t uid, gid_t gid, const char *name, con
 
 static int take_groups(struct command_user *user)
 {
-	int room = 32, count;
+	int capacity = 32, count;
 
 	for (;;) {
-		user->groups = xrealloc(user->groups, (size_t)room, sizeof(*user->groups));
-		count = room;
+		user->groups = xrealloc(user->groups, (size_t)capacity, sizeof(*user->groups));
+		count = capacity;
 		if (getgrouplist(user->name, user->gid, user->groups, &count) >= 0)
 			break;
-		if (room >= GROUPS_MAX)
+		if (capacity >= GROUPS_MAX)
 			return fail_plain(-E2BIG, "user %s is in too many groups", user->name);
-		room = count > room && count <= GROUPS_MAX ? count : GROUPS_MAX;
+		capacity = count > capacity && count <= GROUPS_MAX ? count : GROUPS_MAX;
 	}
 	user->group_count = (size_t)count;
 	return 0;

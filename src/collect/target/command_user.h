@@ -24,14 +24,14 @@ struct sudo_words {
 /*
  * Finds "NAME", "UID" or "UID:GID"; the last one has that group alone and needs no entry in the user database.
  * 0 and NULL in *out for uid 0 without a group: the command keeps what pinch has, if that is root. -EPERM when
- * pinch is not root, -EINVAL when there is no such user, after having said so.
+ * pinch is not root, -EINVAL when there is no such user, after a message.
  */
 int command_user_find(const char *word, struct command_user **out);
 
 /*
  * Finds who called sudo. Believed only while our real and effective user are root, so that all it can do is to
  * lower what the command may. 0 and NULL in *out when nobody did, or root did. -EINVAL when the words do not
- * name one user, after having said so: nobody becomes root because of a word that cannot be read.
+ * name one user, after a message: nobody becomes root because of a word that cannot be read.
  */
 int command_user_of_sudo(const struct sudo_words *words, struct command_user **out);
 

@@ -23,7 +23,7 @@ void inheritance_take(struct inheritance *inheritance);
 
 struct launch;
 
-/* Forks. 0 or a negative errno, after having said so. */
+/* Forks. 0 or a negative errno, after a message. */
 int launch_new(char *const *arguments, const struct inheritance *inheritance, struct launch **out);
 
 /* Ends a command that was not let go. The command's own fate is the caller's to wait for. */

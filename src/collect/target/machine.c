@@ -66,7 +66,7 @@ static size_t put_missing(struct machine_check *check, const struct capability *
 		snprintf(check->found + used, sizeof(check->found) - used, "%s%s (to %s)",
 			 missing++ ? ", " : "missing ", wanted[i].name, wanted[i].purpose);
 	}
-	check->is_met = !missing;
+	check->is_seen = !missing;
 	if (!missing)
 		snprintf(check->found, sizeof(check->found), "%s", geteuid() ? "the capabilities for it" : "root");
 	return missing;
@@ -95,8 +95,8 @@ static void check_btf(struct machine_check *check)
 
 	check->what = "kernel type information (BTF)";
 	check->is_needed = true;
-	check->is_met = !access(BTF_PATH, R_OK) && !stat(BTF_PATH, &status);
-	if (check->is_met)
+	check->is_seen = !access(BTF_PATH, R_OK) && !stat(BTF_PATH, &status);
+	if (check->is_seen)
 		snprintf(check->found, sizeof(check->found), "%s, %.1f MB", BTF_PATH, status.st_size / 1048576.0);
 	else
 		snprintf(check->found, sizeof(check->found), "cannot read %s: %s", BTF_PATH, strerror(errno));
@@ -127,7 +127,7 @@ bool machine_exit_is_late(const struct btf *btf)
 	       btf__find_by_name_kind(btf, "exit_signals", BTF_KIND_FUNC) > 0;
 }
 
-bool machine_tells_faults(const struct btf *btf)
+bool machine_has_fault_events(const struct btf *btf)
 {
 	return tracepoint_arguments(btf, "page_fault_user") == 4;
 }
@@ -146,19 +146,19 @@ static void check_tracepoints(struct machine_check *check)
 
 	check->what = "scheduler tracepoints";
 	check->is_needed = true;
-	check->is_met = true;
+	check->is_seen = true;
 	snprintf(check->found, sizeof(check->found), "sched_switch, sched_waking and the others");
 	snprintf(check->remedy, sizeof(check->remedy), "pinch needs Linux 5.19 or newer, with its tracepoints");
 	btf = btf__load_vmlinux_btf();
 	if (!btf) {
-		check->is_met = false;
+		check->is_seen = false;
 		snprintf(check->found, sizeof(check->found), "unknown without BTF");
 		return;
 	}
-	for (size_t i = 0; i < sizeof(tracepoints) / sizeof(*tracepoints) && check->is_met; i++) {
+	for (size_t i = 0; i < sizeof(tracepoints) / sizeof(*tracepoints) && check->is_seen; i++) {
 		if (tracepoint_arguments(btf, tracepoints[i].name) >= tracepoints[i].arguments)
 			continue;
-		check->is_met = false;
+		check->is_seen = false;
 		snprintf(check->found, sizeof(check->found), "%s is missing, or lacks an argument that pinch needs",
 			 tracepoints[i].name);
 	}
@@ -171,7 +171,7 @@ static void check_ring(struct machine_check *check)
 
 	check->what = "BPF ring buffers";
 	check->is_needed = true;
-	check->is_met = fd >= 0;
+	check->is_seen = fd >= 0;
 	snprintf(check->found, sizeof(check->found), "%s", fd >= 0 ? "yes" : strerror(errno));
 	snprintf(check->remedy, sizeof(check->remedy),
 		 "CONFIG_BPF_SYSCALL=y, and no policy (lockdown=confidentiality, a container's "
@@ -192,7 +192,7 @@ static void check_sampling(struct machine_check *check)
 
 	check->what = "perf events (sampling, mappings)";
 	check->is_needed = true;
-	check->is_met = fd >= 0;
+	check->is_seen = fd >= 0;
 	snprintf(check->found, sizeof(check->found), "%s", fd >= 0 ? "yes" : strerror(errno));
 	snprintf(check->remedy, sizeof(check->remedy),
 		 "CONFIG_PERF_EVENTS=y, and no policy that forbids perf_event_open()");
@@ -215,7 +215,7 @@ static void check_kernel_symbols(struct machine_check *check)
 				break;
 		fclose(file);
 	}
-	check->is_met = address != 0;
+	check->is_seen = address != 0;
 	snprintf(check->found, sizeof(check->found), "%s",
 		 address ? "/proc/kallsyms" : "/proc/kallsyms hides the addresses");
 	snprintf(check->remedy, sizeof(check->remedy),
@@ -231,8 +231,8 @@ bool machine_has_kprobes(void)
 static void check_kprobes(struct machine_check *check)
 {
 	check->what = "kprobes (pinch klock --acquisitions)";
-	check->is_met = machine_has_kprobes();
-	snprintf(check->found, sizeof(check->found), "%s", check->is_met ? "yes" : "this kernel has none");
+	check->is_seen = machine_has_kprobes();
+	snprintf(check->found, sizeof(check->found), "%s", check->is_seen ? "yes" : "this kernel has none");
 	snprintf(check->remedy, sizeof(check->remedy),
 		 "boot a kernel built with CONFIG_KPROBE_EVENTS=y (Debian's are); without it, only kernel locks that "
 		 "threads wait for are shown");
@@ -267,7 +267,7 @@ int machine_explain_missing(void)
 		struct machine_check check = { 0 };
 
 		checks[i](&check);
-		if (!check.is_met)
+		if (!check.is_seen)
 			return fail_plain(i ? -EOPNOTSUPP : -EPERM, "cannot trace: %s: %s; %s", check.what, check.found,
 					  check.remedy);
 	}

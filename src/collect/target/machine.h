@@ -12,7 +12,7 @@ struct btf;
 struct machine_check {
 	const char *what; /* "BPF type information (BTF)" */
 	bool is_needed;   /* without it nothing can be traced */
-	bool is_met;
+	bool is_seen;
 	char found[480];  /* what was seen: "/sys/kernel/btf/vmlinux, 5.9 MB" */
 	char remedy[240]; /* how to get it, when it is not met */
 };
@@ -27,7 +27,7 @@ size_t machine_check(struct machine_check *checks, size_t max);
 bool machine_exit_is_late(const struct btf *btf);
 
 /* Whether it tells of page faults in user space. */
-bool machine_tells_faults(const struct btf *btf);
+bool machine_has_fault_events(const struct btf *btf);
 
 /* Functions of the kernel can be probed. */
 bool machine_has_kprobes(void);

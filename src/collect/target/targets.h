@@ -17,7 +17,7 @@ struct pid_list {
 
 void pid_list_fini(struct pid_list *list);
 
-/* Each adds to list; 0, or a negative errno after having said what is wrong. */
+/* Each adds to list; 0, or a negative errno after a message. */
 int targets_by_pid(const char *text, struct pid_list *list);         /* "12" or "12,13" */
 int targets_by_name(const char *name, struct pid_list *list);        /* comm or base name of the program */
 int targets_by_cgroup(const char *directory, struct pid_list *list); /* and those below it */

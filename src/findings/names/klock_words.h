@@ -12,7 +12,7 @@ struct report_frame;
 struct klock_words *klock_words_new(void);
 void klock_words_free(struct klock_words *words);
 
-/* The first frame of the kernel that wanted the lock, behind those that take it; NULL: not known. One of frames. */
+/* The first frame of the kernel that wanted the lock, behind those that take it; NULL: unknown. One of frames. */
 const struct report_frame *klock_words_wanting(const struct klock_words *words, const struct report_frame *frames,
 					       size_t count);
 

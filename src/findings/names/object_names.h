@@ -24,8 +24,8 @@ struct object_names {
 const char *object_name_of_lock(const struct object_names *names, uint32_t pid, uint64_t time_ns, uint64_t address);
 
 /*
- * A file's path, unless there was no room for it. Of a socket, the end that stays the same from one
- * connection to the next: a server's own, and a client's peer. NULL: it is not known.
+ * A file's path, unless there was no space for it. Of a socket, the end that stays the same from one
+ * connection to the next: a server's own, and a client's peer. NULL: it is unknown.
  */
 const char *object_name_of_file(const struct file_info *file);
 
@@ -34,13 +34,13 @@ const char *object_name_of_ipc(const struct object_names *names, const struct wa
 
 /*
  * A kernel lock by what it is part of: "mmap_lock of mariadbd", "i_rwsem of /var/log/x", "run queue of
- * CPU 1". NULL: that is not known.
+ * CPU 1". NULL: that is unknown.
  */
 const char *object_name_of_klock(const struct object_names *names, uint64_t lock);
 
 /*
  * What the facts are about; a socket's peer with its host. cause: by the facts, and with what names of
- * functions say. NULL: it is not known, or it leads to others only, as an epoll's file does.
+ * functions say. NULL: it is unknown, or it leads to others only, as an epoll's file does.
  */
 const char *object_name(const struct object_names *names, uint32_t pid, uint64_t time_ns,
 			const struct wait_facts *facts, enum wait_cause cause, enum wait_cause named_cause);

@@ -59,7 +59,7 @@ size_t path_names_usable_count(const struct path_names *names, uint32_t pid, uin
 	uint64_t offset;
 	size_t i = 1;
 
-	/* The first is where the thread was, whatever is known of that place. */
+	/* The first is where the thread was, whatever is known about that place. */
 	for (; i < stack->user_count; i++) {
 		struct stack_frame frame = stack_user_frame(stack, i);
 
@@ -70,7 +70,7 @@ size_t path_names_usable_count(const struct path_names *names, uint32_t pid, uin
 	return i < stack->user_count ? i : stack->user_count;
 }
 
-/* Of a tracer that looks at the stack from within a switch, and of the switch itself. */
+/* Of a tracer that examines the stack from within a switch, and of the switch itself. */
 static bool is_tracers(const char *function)
 {
 	static const char *const prefixes[] = {
@@ -155,7 +155,7 @@ static const char *callee(const struct path_names *names, uint32_t pid, uint64_t
 
 /*
  * Without its debug information a library's own functions have no names, and the one that was called
- * may have gone on to another without leaving a frame. The call tells its name nevertheless.
+ * may have gone on to another without leaving a frame. The call gives its name nevertheless.
  */
 static struct wait_meaning called_meaning(const struct path_names *names, uint32_t pid, uint64_t time_ns,
 					  const struct ev_stack_frames *stack, const struct wait_facts *facts,

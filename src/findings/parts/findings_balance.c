@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the time of all threads went: running, waiting for a CPU, and each cause of waiting. Exact,
- * but for how much of the waits on files was for the kernel's locks.
+ * except for how much of the waits on files was for kernel locks.
  */
 #include "findings/parts/findings_waits.h"
 
@@ -34,7 +34,7 @@ static void add_idle(struct shares *cause, const struct wait_meaning *meaning, c
 		cause->idle_ns += part->wait_ns - part->idle_ns;
 }
 
-/* A futex is of one kind, whose name some stack of its waits tells; what many have in common is not known. */
+/* A futex is of one kind, whose name some stack of its waits says; what many have in common is unknown. */
 static void move_locks(struct findings *findings, struct shares *causes)
 {
 	const struct wait_lock *lock;
@@ -79,7 +79,7 @@ static int causes_by_loss(const void *a, const void *b)
 	return strcmp(wait_cause_name(x->cause), wait_cause_name(y->cause));
 }
 
-/* The time in which threads could run but did not: preempted, but for what a limit took. */
+/* The time in which threads could run but did not: preempted, except for what a limit took. */
 static void add_active(struct findings *findings, struct report_cause *rows, uint64_t slices)
 {
 	struct report *report = &findings->report;
@@ -159,7 +159,7 @@ void findings_add_balance(struct findings *findings)
 	report->balance.threads.causes = rows;
 	report->balance.threads.accounting_error_ns = (int64_t)(blocked_ns - waited_ns);
 	findings_add_rivals(findings, report->balance.threads.cpu_wait_ns - report->balance.threads.throttled_ns);
-	report->balance.threads.unexplained_waits = waits_untold(findings->input.waits, UNTOLD_ODD);
-	report->balance.threads.hidden_waits = waits_untold(findings->input.waits, UNTOLD_HIDDEN);
-	report->balance.threads.lost_waits = waits_untold(findings->input.waits, UNTOLD_LOST);
+	report->balance.threads.unexplained_waits = waits_missing_wakeups(findings->input.waits, MISSING_ODD);
+	report->balance.threads.hidden_waits = waits_missing_wakeups(findings->input.waits, MISSING_HIDDEN);
+	report->balance.threads.lost_waits = waits_missing_wakeups(findings->input.waits, MISSING_LOST);
 }

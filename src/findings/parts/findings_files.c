@@ -65,7 +65,7 @@ static struct report_socket as_report_socket(const struct wait_file *file, const
 	};
 }
 
-/* A file that has no name for want of room, to the row of all such files. */
+/* A file that has no name for lack of room, to the row of all such files. */
 static void add_other(struct report_file *others, const struct wait_file *file)
 {
 	others->path = "others";

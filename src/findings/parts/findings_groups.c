@@ -16,13 +16,13 @@
 #include "base/table.h"
 #include "stacks/fold.h"
 
-enum { START_PATHS_MAX = 256 }; /* looked at for where threads began, besides each one's first */
+enum { START_PATHS_MAX = 256 }; /* examined for where threads began, besides each one's first */
 
 struct group {
 	const char *name;
 	bool is_start_function;
 	struct report_thread *rows;
-	size_t count, room;
+	size_t count, capacity;
 	uint64_t thread_count, cmetric_ns;
 	uint64_t key;
 	struct thread_strip *strip; /* of all its threads; NULL: none */
@@ -100,7 +100,7 @@ static void group_add_strip(struct findings *findings, struct group *group, cons
 
 static void group_add(struct group *group, struct report_thread row)
 {
-	ARRAY_GROW(group->rows, group->count, group->room, 8);
+	ARRAY_GROW(group->rows, group->count, group->capacity, 8);
 	group->rows[group->count++] = row;
 	group->thread_count += row.thread_count;
 	group->cmetric_ns += row.cmetric_ns;
@@ -216,7 +216,7 @@ static void add_start(struct table *starts, const struct thread *thread, const c
 
 /*
  * A thread that was first seen in what begins threads may have gone on to its own code; a process's
- * first thread begins in nobody's. True when the path was looked at.
+ * first thread begins in nobody's. True when the path was examined.
  */
 static bool add_starts_of_path(struct findings *findings, struct table *names, const struct path_metrics *path,
 			       struct table *starts)

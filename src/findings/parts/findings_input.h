@@ -25,7 +25,7 @@ struct findings_input {
 	const struct klocks *klocks; /* NULL: kernel locks are not told */
 	const struct others *others;
 	struct symbols *symbols;
-	const struct fold_rules *fold; /* tells the program's own functions from its runtime's */
+	const struct fold_rules *fold; /* gives the program's own functions from its runtime's */
 	uint32_t nmin;                 /* as the user chose it; 0: the default */
 	uint64_t sample_period_ns;
 	size_t path_count_max;             /* how many paths to name */

@@ -22,8 +22,8 @@ struct run_place;
 struct findings_spin {
 	struct report_frame frame;
 	uint64_t count;                             /* samples */
-	const char *word;                           /* the variable that ends the wait; NULL: not known */
-	const char *reads;                          /* the instruction that reads it; NULL: not known */
+	const char *word;                           /* the variable that ends the wait; NULL: unknown */
+	const char *reads;                          /* the instruction that reads it; NULL: unknown */
 	const char *names[FINDINGS_SPIN_NAMES_MAX]; /* of threads, distinct */
 	size_t name_count;
 };
@@ -33,7 +33,7 @@ struct findings {
 	struct arena *arena; /* owns all that the report points to */
 	struct report report;
 	const char **notes;
-	size_t note_room;
+	size_t note_capacity;
 	struct path_names *names;
 	struct object_names objects;
 	struct findings_spin *spins; /* by samples, most first */
@@ -43,7 +43,7 @@ struct findings {
 	struct table *children;          /* see findings_children.c; NULL until it is needed */
 	uint64_t span_ns;                /* from the first traced thread to the last */
 	struct symbol_request *requests; /* addresses that will be named soon */
-	size_t request_count, request_room;
+	size_t request_count, request_capacity;
 };
 
 /* findings_paths.c: fills in report.paths. */
@@ -91,7 +91,7 @@ const struct report_strip_part *findings_strip(struct findings *findings, const 
 /* findings_summary.c: fills in report.hot_functions and unlocks, from what is in it already. */
 void findings_add_summary(struct findings *findings);
 
-/* findings_spin.c: looks at where threads ran, all at once, before anybody asks of one place. */
+/* findings_spin.c: examines where threads ran, all at once, before anybody asks of one place. */
 void findings_prepare_spinning(struct findings *findings);
 
 /*
@@ -111,5 +111,5 @@ bool findings_is_spin(struct findings *findings, const struct path_metrics *path
  */
 void findings_add_spinning(struct findings *findings);
 
-/* findings_waits.c: fills in report.waits, which all that follows looks at. */
+/* findings_waits.c: fills in report.waits, which all that follows examines. */
 void findings_add_waits(struct findings *findings);

@@ -19,7 +19,7 @@ struct making {
 	struct table *stacks;          /* by stack and address space */
 	struct table *stacks_by_words; /* the same, by how they read */
 	struct report_klock_stack *list;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /* Of one lock. */
@@ -64,12 +64,12 @@ static struct report_klock_stack as_stack(struct making *making, const struct re
 
 static size_t add_stack(struct making *making, const struct report_frame *frames, size_t count)
 {
-	ARRAY_GROW(making->list, making->count, making->room, 256);
+	ARRAY_GROW(making->list, making->count, making->capacity, 256);
 	making->list[making->count] = as_stack(making, frames, count);
 	return ++making->count;
 }
 
-/* Counted from 1 on; 0: it is not known. */
+/* Counted from 1 on; 0: it is unknown. */
 static size_t stack_number(struct making *making, uint64_t stack, uint32_t pid, uint64_t time_ns)
 {
 	uint64_t key = hash_u64(stack ^ hash_u64(pid)), words;
@@ -105,7 +105,7 @@ static const char *other_name(struct making *making, uint32_t tid)
 	return other ? arena_strdup(making->findings->arena, other->name) : NULL;
 }
 
-/* The kernel's own thread that has the CPU when nobody else wants it has no id, as what found no room. */
+/* The kernel's own thread that has the CPU when nobody else wants it has no id, as what found no space. */
 static bool is_idle(const struct klock_waiter *waiter)
 {
 	return !waiter->thread && !waiter->tid && waiter->context != WAKE_THREAD;
@@ -260,7 +260,7 @@ static struct report_klock_stack caller_of(struct making *making, const struct k
 	return as_stack(making, frame, 1);
 }
 
-/* What its own address does not tell, who waits for it may, or who takes it. */
+/* What its own address does not say, who waits for it may, or who takes it. */
 static void name_lock(struct making *making, struct report_klock *out, const struct klock *klock)
 {
 	struct findings *findings = making->findings;

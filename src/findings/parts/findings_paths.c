@@ -24,7 +24,7 @@ struct merged_path {
 	bool is_estimated;
 	const struct path_metrics *heaviest; /* stands for all when frames are shown */
 	const struct path_metrics **members;
-	size_t member_count, member_room;
+	size_t member_count, member_capacity;
 };
 
 /* criticality_next_path() reuses what it returns: keep it. */
@@ -54,7 +54,7 @@ static void merge(struct merged_path *merged, const struct path_metrics *path)
 	merged->stalled_ns += path->stalled_ns;
 	if (!merged->heaviest || path->cmetric_ns > merged->heaviest->cmetric_ns)
 		merged->heaviest = path;
-	ARRAY_GROW(merged->members, merged->member_count, merged->member_room, 4);
+	ARRAY_GROW(merged->members, merged->member_count, merged->member_capacity, 4);
 	merged->members[merged->member_count++] = path;
 }
 
@@ -151,7 +151,7 @@ struct tally {
 	size_t count;
 };
 
-/* Its index; FUNCTIONS_MAX when there is no room. */
+/* Its index; FUNCTIONS_MAX when there is no space. */
 static size_t function_of(struct tally *tally, const char *name)
 {
 	for (size_t i = 0; i < tally->count; i++)

@@ -42,7 +42,7 @@ void findings_add_rivals(struct findings *findings, uint64_t waited_ns)
 		count = RIVALS_NAMED_MAX;
 	for (size_t i = 0; i < count; i++)
 		waited_ns -= rows[i].wait_ns < waited_ns ? rows[i].wait_ns : waited_ns;
-	/* Small ones, those that are not known, and waits that have not ended. */
+	/* Small ones, those that are unknown, and waits that have not ended. */
 	if (waited_ns)
 		rows[count++] = (struct report_rival){ .kind = RIVAL_OTHER, .wait_ns = waited_ns };
 	findings->report.balance.threads.ran_instead = rows;

@@ -16,7 +16,7 @@
 #include "spin/spin_judge.h"
 #include "stacks/fold.h"
 
-/* Beyond these, the places that are met most seldom are taken for useful. */
+/* Beyond these, the places that are seen most seldom are taken for useful. */
 enum { PATH_PLACES_MAX = 64, PLACES_MAX = 4096, SPINS_MAX = 64, BUSY_MAX = 128 };
 
 /* Of all threads' time, or of their time on CPUs, which may be scarce, this much stands out. */
@@ -69,7 +69,7 @@ static const struct run_place **sorted_places(const struct run_samples *samples,
 	return places;
 }
 
-/* What the user knows of the place: the innermost function that is no mere plumbing. */
+/* What the user knows the place: the innermost function that is no mere plumbing. */
 static struct report_frame frame_of(struct findings *findings, const struct run_place *place)
 {
 	struct symbol_frame named[SYMBOL_INLINE_MAX] = { 0 };
@@ -101,7 +101,7 @@ static bool is_same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* The function's row, made if need be; NULL when there are too many. Most are met most often first. */
+/* The function's row, made if need be; NULL when there are too many. Most are seen most often first. */
 static struct findings_spin *spin_of(struct findings *findings, const struct report_frame *frame)
 {
 	struct findings_spin *spin;
@@ -155,7 +155,7 @@ const char *findings_busiest_function(struct findings *findings,
 	return function_count ? words_frame(findings, &functions[most].frame) : NULL;
 }
 
-/* What ends the wait, if the code tells: a variable, or the instruction that reads it. */
+/* What ends the wait, if the code says: a variable, or the instruction that reads it. */
 static void add_loop(struct findings *findings, struct findings_spin *spin, const struct run_place *place)
 {
 	struct spin_loop loop;

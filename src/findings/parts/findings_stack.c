@@ -12,7 +12,7 @@ void findings_request(struct findings *findings, const struct symbol_request *re
 {
 	if (findings->request_count == REQUESTS_MAX)
 		findings_prepare(findings);
-	ARRAY_GROW(findings->requests, findings->request_count, findings->request_room, 256);
+	ARRAY_GROW(findings->requests, findings->request_count, findings->request_capacity, 256);
 	findings->requests[findings->request_count++] = *request;
 }
 

@@ -140,7 +140,7 @@ static void add_unlocker(struct findings *findings, struct table *by_key, const 
 		row->cmetric_max_ns = unlocker->cmetric_max_ns;
 }
 
-/* The end of a thread that is waited for lets go of no lock. */
+/* The end of a thread that is waited for releases no lock. */
 static bool is_lock(const struct report_lock *lock)
 {
 	return strcmp(lock->kind, "join") != 0;

@@ -16,7 +16,7 @@ void findings_merge_unlockers(struct findings *findings, struct table *unlockers
 /* Those of such a table, which is freed, by criticality. Returns how many. */
 size_t findings_put_unlockers(struct findings *findings, struct table *unlockers, const struct report_waker **out);
 
-/* The system call of waits that are told apart by it alone; else NULL. */
+/* The system call of waits that are distinguished by it alone; else NULL. */
 const char *findings_other_call(enum wait_cause cause, uint32_t syscall);
 
 /* findings_children.c: "process child (4711)"; NULL when it waits for none, for any, or who knows. */

@@ -44,11 +44,11 @@ static bool may_be_handed(struct findings *findings, const struct wait_lasting *
 	size_t cursor = 0;
 
 	if (!is_rwlock)
-		return wait_lock_may_be_handed(wait->lock, wait->told_ns, end_ns);
+		return wait_lock_may_be_handed(wait->lock, wait->recorded_ns, end_ns);
 	while ((lock = waits_next_lock(findings->input.waits, &cursor)))
 		if (lock->pid == wait->pid && lock->exec_count == wait->exec_count &&
 		    lock->object + WORDS_APART - wait->facts.object <= 2 * WORDS_APART &&
-		    wait_lock_may_be_handed(lock, wait->told_ns, end_ns))
+		    wait_lock_may_be_handed(lock, wait->recorded_ns, end_ns))
 			return true;
 	return false;
 }
@@ -61,10 +61,10 @@ static bool may_be_handed(struct findings *findings, const struct wait_lasting *
 static bool is_still_held(struct findings *findings, const struct wait_lasting *witness, bool is_rwlock,
 			  const struct stuck_wait *holder)
 {
-	uint64_t told_ns = witness->told_ns, begin_ns = holder->wait->begin_ns;
+	uint64_t recorded_ns = witness->recorded_ns, begin_ns = holder->wait->begin_ns;
 
-	if (told_ns >= begin_ns)
-		return told_ns <= holder->wait->end_ns;
+	if (recorded_ns >= begin_ns)
+		return recorded_ns <= holder->wait->end_ns;
 	return !findings->report.losses.gaps && !may_be_handed(findings, witness, is_rwlock, begin_ns);
 }
 
@@ -95,7 +95,7 @@ static void index_row(struct row_index *index, struct stuck_wait *row)
 	if (!wait->lock || wait->lock->is_others || !wait_has_futex(&wait->facts))
 		return;
 	witness = table_find(index->by_lock, lock_key(wait->lock));
-	if (!witness || witness->wait->told_ns <= wait->told_ns)
+	if (!witness || witness->wait->recorded_ns <= wait->recorded_ns)
 		table_put(index->by_lock, lock_key(wait->lock), row);
 }
 
@@ -106,7 +106,7 @@ static void find_holder(struct findings *findings, const struct row_index *index
 
 	if (!witness)
 		return;
-	if (witness->wait->told_ns > wait->end_ns)
+	if (witness->wait->recorded_ns > wait->end_ns)
 		witness = waiter;
 	for (size_t i = 0; i < sizeof(wait->facts.owners) / sizeof(*wait->facts.owners); i++) {
 		uint32_t tid = witness->wait->facts.owners[i];

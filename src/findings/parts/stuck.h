@@ -18,7 +18,7 @@ struct findings;
 struct stuck_wait {
 	const struct wait_lasting *wait;
 	struct wait_meaning meaning;     /* if the holder is known */
-	const struct stuck_wait *holder; /* NULL: not known, or it does not wait */
+	const struct stuck_wait *holder; /* NULL: unknown, or it does not wait */
 	uint32_t cycle;                  /* the same for those that wait for each other; 0: none */
 	uint32_t leads_to;               /* the cycle that it is in or behind; 0: none */
 };

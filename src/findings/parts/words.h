@@ -24,7 +24,7 @@ const char *words_duration(struct findings *findings, uint64_t time_ns);
 /* "1 wait", "17 waits". */
 const char *words_counted(struct findings *findings, uint64_t count, const char *thing);
 
-/* "3 waits of 2 ms in the mean and 4 ms at most" */
+/* "3 waits of 2 ms on average and 4 ms at most" */
 const char *words_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns, uint64_t max_ns);
 
 /* "big_work() (multi_mutex.cpp:28)", or "libx.so+0x1234". */

@@ -46,7 +46,7 @@ static bool is_held(const struct report_lock *lock)
 	return false;
 }
 
-/* The one that others waited for longest, which need not let go of it most often. */
+/* The one that others waited for longest, which need not release it most often. */
 static const struct report_waker *worst_unlocker(const struct report_lock *lock)
 {
 	const struct report_waker *worst = NULL;
@@ -197,7 +197,7 @@ static void add_barrier(struct findings *findings, struct draft *draft, const st
 }
 
 /* Several are called for what one of them can have. */
-static void add_vain(struct findings *findings, struct draft *draft, const struct report_lock *lock)
+static void add_spurious(struct findings *findings, struct draft *draft, const struct report_lock *lock)
 {
 	struct report_finding *row;
 
@@ -216,9 +216,9 @@ static void add_vain(struct findings *findings, struct draft *draft, const struc
 /* What a deadlock costs is told with it. */
 static uint64_t lost_ns(const struct report_lock *lock)
 {
-	uint64_t told_ns = lock->idle_ns + lock->endless_ns;
+	uint64_t recorded_ns = lock->idle_ns + lock->endless_ns;
 
-	return lock->wait_ns > told_ns ? lock->wait_ns - told_ns : 0;
+	return lock->wait_ns > recorded_ns ? lock->wait_ns - recorded_ns : 0;
 }
 
 static uint64_t group_key(const struct report_lock *lock, size_t index)
@@ -333,7 +333,7 @@ void patterns_add_locks(struct findings *findings, struct draft *draft)
 	const struct lock_group *groups = group_locks(findings, &count);
 
 	for (size_t i = 0; i < report->lock_count; i++)
-		add_vain(findings, draft, &report->locks[i]);
+		add_spurious(findings, draft, &report->locks[i]);
 	for (size_t i = 0; i < count; i++) {
 		const struct report_lock *lock = &groups[i].lock;
 		double share = draft_lost(findings, lost_ns(lock));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Findings of how threads get on: alone, one for all, without a CPU, in vain. */
+/* Findings of how threads get on: alone, one for all, without a CPU, without effect. */
 #include "findings/patterns/draft.h"
 
 #include <string.h>
 
 #include "findings/parts/findings_waits.h"
 
-/* Waiting that was not idle, but for threads to end: that is what a parent does that has no work. */
+/* Waiting that was not idle, except for threads to end: that is what a parent does that has no work. */
 static double waited_ns(const struct report *report)
 {
 	double sum_ns = 0;
@@ -20,7 +20,7 @@ static double waited_ns(const struct report *report)
 	return sum_ns;
 }
 
-/* How many threads there are in the mean that have something to do or wait for it. */
+/* How many threads there are on average that have something to do or wait for it. */
 static double count_busy(const struct report *report)
 {
 	return draft_share(report->balance.threads.running_ns + report->balance.threads.cpu_wait_ns + waited_ns(report),

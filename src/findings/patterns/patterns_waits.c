@@ -9,7 +9,7 @@
 
 /*
  * A thread that has nothing to do but to wait for the end of those that do the work, as main() of many
- * programs, is no finding.
+ * programs, is not a finding.
  */
 static bool is_mere_parent(const struct report *report, const struct report_wait *wait, uint64_t lost_ns)
 {
@@ -17,7 +17,7 @@ static bool is_mere_parent(const struct report *report, const struct report_wait
 	       lost_ns <= 1.2 * report->target.wall_ns;
 }
 
-/* What threads wait for that is no lock: one finding a cause and place. */
+/* What threads wait for that is not a lock: one finding a cause and place. */
 static const char *wait_title(struct findings *findings, const struct report_wait *wait, const char *object)
 {
 	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;

@@ -30,8 +30,8 @@ enum { ANSWER_TEXT_BYTES = 48 * 1024, ANSWER_NAME_BYTES = 2048 };
 /* Of code at a place in the file. */
 struct answer {
 	uint32_t flags;
-	uint32_t frame_count;     /* 0: nothing is known of the place */
-	uint64_t function_offset; /* where its function begins, ~0: not known */
+	uint32_t frame_count;     /* 0: nothing is known about the place */
+	uint64_t function_offset; /* where its function begins, ~0: unknown */
 	struct {
 		uint32_t function, file; /* places in text; 0: none */
 		uint32_t line;

@@ -13,7 +13,7 @@ enum { BYTES_MAX = 512 << 20, TAKEN_BYTES = 4 << 20 };
 
 struct answer_book {
 	char *entries;
-	size_t size_bytes, room_bytes;
+	size_t size_bytes, capacity_bytes;
 	size_t taken_bytes;
 	struct table *by_key; /* where an entry begins, + 1 */
 };
@@ -58,12 +58,12 @@ static const struct book_entry *find(const struct answer_book *book, const struc
 	return entry && is_same(entry, wanted) ? entry : NULL;
 }
 
-static void make_room(struct answer_book *book, size_t size_bytes)
+static void make_space(struct answer_book *book, size_t size_bytes)
 {
-	if (book->size_bytes + size_bytes <= book->room_bytes)
+	if (book->size_bytes + size_bytes <= book->capacity_bytes)
 		return;
-	book->room_bytes = (book->size_bytes + size_bytes) * 2;
-	book->entries = xrealloc(book->entries, book->room_bytes, 1);
+	book->capacity_bytes = (book->size_bytes + size_bytes) * 2;
+	book->entries = xrealloc(book->entries, book->capacity_bytes, 1);
 }
 
 static void add(struct answer_book *book, const struct book_entry *entry, const void *content)
@@ -73,7 +73,7 @@ static void add(struct answer_book *book, const struct book_entry *entry, const 
 
 	if (find(book, entry) || book->size_bytes + all_bytes > BYTES_MAX)
 		return;
-	make_room(book, all_bytes);
+	make_space(book, all_bytes);
 	at = book->entries + book->size_bytes;
 	memcpy(at, entry, sizeof(*entry));
 	memset(at + all_bytes - content_bytes, 0, content_bytes);

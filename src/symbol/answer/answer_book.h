@@ -35,7 +35,7 @@ struct book_entry {
 };
 _Static_assert(sizeof(struct book_entry) == 24, "this layout is the file format");
 
-/* What only a look at the whole file tells. */
+/* What only a look at the whole file says. */
 struct book_file {
 	uint64_t python_version; /* of the interpreter in it: see table_file.h; 0: none */
 };

@@ -23,7 +23,7 @@ enum { SYMBOL_INLINE_MAX = 16 };
 struct symbol_object {
 	const char *name;   /* of the variable and the member there, as users write it: "cache",
 				 * "cache.lock", "shards[3].lock", "f()::count"; ends in "+0x18"
-				 * where types are not known; NULL when nothing but module and
+				 * where types are unknown; NULL when nothing but module and
 				 * offset is known */
 	const char *type;   /* of what is named, "pthread_mutex_t"; NULL when not known */
 	const char *module; /* base name of the mapped file */

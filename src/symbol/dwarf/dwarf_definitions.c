@@ -152,7 +152,7 @@ static bool find_definition(struct type_search *types)
 	       dwarf_lists_find(types->definitions->lists, place, find_in_unit, types);
 }
 
-/* What is known of the type, from an earlier search or from this one. NULL: there were too many. */
+/* What is known about the type, from an earlier search or from this one. NULL: there were too many. */
 static const struct definition *get(struct dwarf_definitions *definitions, Dwarf_Die *type)
 {
 	char name[NAME_BYTES];

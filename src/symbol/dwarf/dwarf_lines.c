@@ -8,7 +8,7 @@
 #include "symbol/dwarf/dwarf_units.h"
 #include "symbol/dwarf/line_table.h"
 
-enum { SIBLINGS_MAX = 1 << 20 }; /* entries looked at in one scope */
+enum { SIBLINGS_MAX = 1 << 20 }; /* entries examined in one scope */
 
 /* The child scope that holds the address: an inlined call, or a block that may hold one. */
 static bool find_inner(Dwarf_Die *scope, uint64_t address, Dwarf_Die *inner)

@@ -18,7 +18,7 @@ struct source_frame {
 	const char *root;     /* folder where the compiler ran, or NULL */
 	const char *folder;   /* relative to root unless it is a full path, or NULL */
 	const char *file;     /* path, relative to folder unless it is a full one, or NULL */
-	uint32_t line;        /* 0: not known */
+	uint32_t line;        /* 0: unknown */
 };
 
 enum { SOURCE_FRAMES_MAX = 64 };

@@ -14,7 +14,7 @@ struct dwarf_units;
 struct elf_file;
 
 /*
- * Borrows both. base: the attribute by which a unit tells its list; value_bytes: the size of what
+ * Borrows both. base: the attribute by which a unit gives its list; value_bytes: the size of what
  * is in it.
  */
 struct dwarf_lists *dwarf_lists_new(struct dwarf_units *units, const struct elf_file *file, const char *section,

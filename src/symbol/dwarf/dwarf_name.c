@@ -7,7 +7,7 @@
 
 enum {
 	CHAIN_MAX = 16,        /* declarations of declarations */
-	ENTRIES_MAX = 1 << 20, /* looked at for the scopes of one type */
+	ENTRIES_MAX = 1 << 20, /* examined for the scopes of one type */
 };
 
 Dwarf_Die dwarf_declaration(Dwarf_Die entry)

@@ -14,7 +14,7 @@
 
 enum {
 	DEPTH_MAX = 64,        /* members of members, and typedefs of typedefs */
-	MEMBERS_MAX = 1 << 16, /* looked at for one path */
+	MEMBERS_MAX = 1 << 16, /* examined for one path */
 	BASES_MAX = 8,         /* empty ones in each other */
 };
 
@@ -33,14 +33,14 @@ static bool put(struct walk *walk, const char *format, ...) __attribute__((forma
 
 static bool put(struct walk *walk, const char *format, ...)
 {
-	size_t room = sizeof(walk->path->members) - walk->length;
+	size_t capacity = sizeof(walk->path->members) - walk->length;
 	va_list args;
 	int length;
 
 	va_start(args, format);
-	length = vsnprintf(walk->path->members + walk->length, room, format, args);
+	length = vsnprintf(walk->path->members + walk->length, capacity, format, args);
 	va_end(args);
-	if (length < 0 || (size_t)length >= room) {
+	if (length < 0 || (size_t)length >= capacity) {
 		walk->path->members[walk->length] = '\0';
 		return false;
 	}
@@ -57,7 +57,7 @@ struct member {
 	Dwarf_Die type; /* once it was measured */
 };
 
-/* Reads a member that lies in the object, or a base; where a virtual one lies, code tells. */
+/* Reads a member that lies in the object, or a base; where a virtual one lies, code says. */
 static bool read_member(Dwarf_Die *entry, struct member *member)
 {
 	int tag = dwarf_tag(entry);
@@ -84,7 +84,7 @@ static bool read_member(Dwarf_Die *entry, struct member *member)
 	return true;
 }
 
-/* A base class without members takes no room, yet has a size of 1. */
+/* A base class without members takes no space, yet has a size of 1. */
 static bool is_empty(struct walk *walk, Dwarf_Die type, unsigned int nesting)
 {
 	Dwarf_Die entry;

@@ -17,7 +17,7 @@ struct dwarf_search {
 	void *data;
 	const uint64_t *places; /* ascending; passed over as the search goes on */
 	size_t count;
-	size_t entry_count; /* looked at so far, by all searches with this: bounded */
+	size_t entry_count; /* examined so far, by all searches with this: bounded */
 
 	/* What was found, and the function it is in. */
 	Dwarf_Die entry, function;

@@ -18,7 +18,7 @@ bool dwarf_type_is_aggregate(Dwarf_Die *type);
 /* True for what only qualifies a type: const, volatile and the like. */
 bool dwarf_type_is_qualifier(Dwarf_Die *type);
 
-/* The size of what has the type. False when it is not known. */
+/* The size of what has the type. False when it is unknown. */
 bool dwarf_type_size(const struct dwarf_file *file, Dwarf_Die *type, uint64_t *size_bytes);
 
 enum { DWARF_DIMENSIONS_MAX = 16 };
@@ -28,9 +28,9 @@ struct dwarf_array {
 	uint64_t stride; /* bytes from an element to the next, not 0 */
 	size_t dimension_count;
 	struct {
-		uint64_t first, count; /* count 0: not known, of the first dimension only */
+		uint64_t first, count; /* count 0: unknown, of the first dimension only */
 	} dimensions[DWARF_DIMENSIONS_MAX];
 };
 
-/* What is in an array. False when its elements cannot be told apart. */
+/* What is in an array. False when its elements cannot be distinguished. */
 bool dwarf_type_array(const struct dwarf_file *file, Dwarf_Die *type, struct dwarf_array *array);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * .debug_aranges tells the unit of an address when the compiler wrote it: clang and some
+ * .debug_aranges gives the unit of an address when the compiler wrote it: clang and some
  * linkers leave it out or make it incomplete, then the ranges of all units are read once.
- * libdw's own reader of it looks at every unit, which brings in pages from all over the file.
+ * libdw's own reader of it examines every unit, which brings in pages from all over the file.
  */
 #include "symbol/dwarf/dwarf_units.h"
 
@@ -19,7 +19,7 @@ enum {
 	WINDOWS_MAX = 64, /* such parts of the file before it is released: 4 MB */
 	UNITS_MAX = 1 << 20,
 	RANGES_MAX = 1 << 22,  /* of all units, and of the functions of one */
-	ENTRIES_MAX = 1 << 24, /* debug entries looked at in one unit: an endless list ends */
+	ENTRIES_MAX = 1 << 24, /* debug entries examined in one unit: an endless list ends */
 	DEPTH_MAX = 32,        /* of namespaces and classes */
 	OVERLAPS_MAX = 64,     /* ranges to walk back, where ranges lie in each other */
 };
@@ -31,7 +31,7 @@ struct range {
 
 struct range_list {
 	struct range *ranges; /* sorted by start */
-	size_t count, room;
+	size_t count, capacity;
 };
 
 struct unit {
@@ -57,7 +57,7 @@ static void add_range(struct range_list *list, uint64_t start, uint64_t end, uin
 	/* Linkers leave ranges at 0 for functions that they removed. */
 	if (end <= start || !start || list->count >= RANGES_MAX)
 		return;
-	ARRAY_GROW(list->ranges, list->count, list->room, 16);
+	ARRAY_GROW(list->ranges, list->count, list->capacity, 16);
 	list->ranges[list->count++] = (struct range){ start, end, entry };
 }
 
@@ -353,16 +353,16 @@ bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *un
 
 static void read_starts(struct dwarf_units *units)
 {
-	size_t room = 64, header_bytes;
+	size_t capacity = 64, header_bytes;
 	Dwarf_Off offset = 0, next;
 
-	units->starts = xcalloc(room, sizeof(*units->starts));
+	units->starts = xcalloc(capacity, sizeof(*units->starts));
 	while (units->start_count < UNITS_MAX &&
 	       !dwarf_nextcu(units->dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) && next > offset) {
 		touch(units, offset);
-		if (units->start_count + 1 == room) {
-			room *= 2;
-			units->starts = xrealloc(units->starts, room, sizeof(*units->starts));
+		if (units->start_count + 1 == capacity) {
+			capacity *= 2;
+			units->starts = xrealloc(units->starts, capacity, sizeof(*units->starts));
 		}
 		units->starts[units->start_count++] = offset;
 		units->starts[units->start_count] = next;

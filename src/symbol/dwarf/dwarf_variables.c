@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * To look at every entry of large debug information takes seconds, and few files have an index of
- * names. But an entry tells its variable's address in ten bytes: a block of nine, DW_OP_addr and
- * the address. Their places are found by looking at .debug_info as bytes, which takes hundredths of
+ * names. But an entry gives its variable's address in ten bytes: a block of nine, DW_OP_addr and
+ * the address. Their places are found by examining .debug_info as bytes, which takes hundredths of
  * a second. What else looks like these ten bytes, such as an argument of a call, is no variable's
  * entry. With DWARF 5, clang writes a number in a list of addresses instead.
  */
@@ -38,7 +38,7 @@ struct dwarf_variables {
 	unsigned int address_bytes;
 	uint64_t low, high;       /* where the file is loaded */
 	struct mention *mentions; /* sorted */
-	size_t mention_count, mention_room;
+	size_t mention_count, mention_capacity;
 	struct dwarf_lists *lists; /* of addresses */
 };
 
@@ -69,11 +69,11 @@ static void add_mention(struct dwarf_variables *variables, uint64_t address, uin
 	if (address < variables->low || address >= variables->high || address - variables->low > UINT32_MAX ||
 	    place > UINT32_MAX || variables->mention_count >= MENTIONS_MAX)
 		return;
-	if (variables->mention_count == variables->mention_room) {
-		size_t room = variables->mention_room ? variables->mention_room * 2 : 1024;
+	if (variables->mention_count == variables->mention_capacity) {
+		size_t capacity = variables->mention_capacity ? variables->mention_capacity * 2 : 1024;
 
-		variables->mentions = xrealloc(variables->mentions, room, sizeof(*variables->mentions));
-		variables->mention_room = room;
+		variables->mentions = xrealloc(variables->mentions, capacity, sizeof(*variables->mentions));
+		variables->mention_capacity = capacity;
 	}
 	variables->mentions[variables->mention_count++] = (struct mention){
 		address - variables->low,

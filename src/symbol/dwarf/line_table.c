@@ -37,7 +37,7 @@ struct line_table {
 	uint64_t single;
 	struct line_row *rows;
 	struct sequence *sequences;
-	size_t row_count, row_room, sequence_count, sequence_room;
+	size_t row_count, row_capacity, sequence_count, sequence_capacity;
 };
 
 struct line_table *line_table_new(Elf *elf)
@@ -256,7 +256,7 @@ static bool add_row(struct line_table *table, struct machine *machine)
 	}
 	if (table->row_count == ROWS_MAX)
 		return false;
-	ARRAY_GROW(table->rows, table->row_count, table->row_room, 4096);
+	ARRAY_GROW(table->rows, table->row_count, table->row_capacity, 4096);
 	table->rows[table->row_count++] = machine->row;
 	return true;
 }
@@ -277,7 +277,7 @@ static void end_sequence(struct line_table *table, struct machine *machine)
 	if (!is_wanted) {
 		table->row_count = machine->first;
 	} else {
-		ARRAY_GROW(table->sequences, table->sequence_count, table->sequence_room, 64);
+		ARRAY_GROW(table->sequences, table->sequence_count, table->sequence_capacity, 64);
 		table->sequences[table->sequence_count++] = sequence;
 	}
 	*machine = (struct machine){ .row = { .file = 1, .line = 1 }, .first = table->row_count };
@@ -352,23 +352,23 @@ static bool run(struct line_table *table, const struct program *program)
 {
 	struct machine machine = { .row = { .file = 1, .line = 1 } };
 	struct byte_cursor in = program->code;
-	bool has_room = true;
+	bool has_space = true;
 
 	table->row_count = 0;
 	table->sequence_count = 0;
-	while (has_room && in.at < in.end) {
+	while (has_space && in.at < in.end) {
 		uint8_t opcode = byte_cursor_u8(&in), special;
 
 		if (opcode < program->opcode_base) {
-			has_room = run_standard(table, program, &machine, opcode, &in);
+			has_space = run_standard(table, program, &machine, opcode, &in);
 			continue;
 		}
 		special = opcode - program->opcode_base;
 		advance(program, &machine, special / program->line_range);
 		machine.row.line += program->line_base + special % program->line_range;
-		has_room = add_row(table, &machine);
+		has_space = add_row(table, &machine);
 	}
-	return has_room;
+	return has_space;
 }
 
 static void read_unit(struct line_table *table, uint64_t unit, uint64_t address)

@@ -9,7 +9,7 @@ enum { BUILD_ID_BYTES_MAX = 24 };
 
 struct build_id {
 	uint8_t bytes[BUILD_ID_BYTES_MAX];
-	uint32_t size_bytes; /* 0: not known */
+	uint32_t size_bytes; /* 0: unknown */
 };
 
 /* Leaves size_bytes 0 when the file has none or is not what it should be. */

@@ -71,10 +71,10 @@ struct output {
 static void on_part(const char *part, size_t length, void *data)
 {
 	struct output *output = data;
-	size_t room = output->size_bytes - 1 - output->length;
+	size_t capacity = output->size_bytes - 1 - output->length;
 
-	if (length > room) {
-		length = room;
+	if (length > capacity) {
+		length = capacity;
 		output->is_cut = true;
 	}
 	memcpy(output->name + output->length, part, length);

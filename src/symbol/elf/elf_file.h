@@ -13,7 +13,7 @@ struct elf_file {
 	int fd;
 	void *mapping; /* NULL: it lies in memory */
 	size_t mapping_bytes;
-	char *path; /* where it was found; NULL: not known */
+	char *path; /* where it was found; NULL: unknown */
 };
 
 /* Takes the descriptor, which is closed when it leads to no ELF file: -EINVAL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stubs of the procedure linkage table have no symbols. What one jumps through tells its
+ * Stubs of the procedure linkage table have no symbols. What one jumps through gives its
  * function: the slot's relocation names it. That holds for every linker's layout.
  */
 #include <string.h>

@@ -31,7 +31,7 @@ struct elf_symbols {
 	size_t table_count;
 	uint64_t base;     /* addresses are kept as 32-bit distances from it */
 	uint64_t *entries; /* distance << 32 | table << INDEX_BITS | index */
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /* The lowest loaded address. */
@@ -85,7 +85,7 @@ static void add_entry(struct elf_symbols *symbols, uint64_t address, size_t tabl
 {
 	if (address < symbols->base || address - symbols->base > UINT32_MAX || symbols->count >= SYMBOLS_MAX)
 		return;
-	ARRAY_GROW(symbols->entries, symbols->count, symbols->room, 1024);
+	ARRAY_GROW(symbols->entries, symbols->count, symbols->capacity, 1024);
 	symbols->entries[symbols->count++] = (address - symbols->base) << 32 | (uint64_t)table << INDEX_BITS | index;
 }
 

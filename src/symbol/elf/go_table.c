@@ -280,7 +280,7 @@ static bool is_signal_return(const char *name)
 	return !strncmp(name, "runtime.sigreturn", strlen("runtime.sigreturn"));
 }
 
-/* mcall() leaves its goroutine's stack for good: it begins anew on that of its thread. */
+/* mcall() leaves its goroutine's stack for good: it begins again on that of its thread. */
 static bool is_outermost(const char *name, uint8_t flags)
 {
 	return flags & FLAG_TOP_FRAME || !strcmp(name, "runtime.mcall");

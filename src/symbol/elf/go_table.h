@@ -22,7 +22,7 @@ void go_table_free(struct go_table *table);
 
 struct go_place {
 	const char *function; /* in the file */
-	const char *file;     /* NULL: not known */
+	const char *file;     /* NULL: unknown */
 	uint32_t line;
 	uint64_t start; /* address of the function */
 };

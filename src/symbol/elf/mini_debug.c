@@ -18,17 +18,17 @@ static int unpack(const uint8_t *packed, size_t packed_bytes, void **out, size_t
 	lzma_stream stream = LZMA_STREAM_INIT;
 	lzma_ret status = LZMA_OK;
 	uint8_t *bytes = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 
 	if (lzma_stream_decoder(&stream, DICTIONARY_BYTES_MAX, 0) != LZMA_OK)
 		return -EINVAL;
 	stream.next_in = packed;
 	stream.avail_in = packed_bytes;
-	while (status == LZMA_OK && room < FILE_BYTES_MAX) {
-		bytes = xrealloc(bytes, room + STEP_BYTES, 1);
-		stream.next_out = bytes + room;
+	while (status == LZMA_OK && capacity < FILE_BYTES_MAX) {
+		bytes = xrealloc(bytes, capacity + STEP_BYTES, 1);
+		stream.next_out = bytes + capacity;
 		stream.avail_out = STEP_BYTES;
-		room += STEP_BYTES;
+		capacity += STEP_BYTES;
 		status = lzma_code(&stream, LZMA_FINISH);
 	}
 	*out_bytes = stream.total_out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Each user has a share of what files may take, so that none takes it from others. Who needs more than their share
- * lets go of what they used least recently; it is read again when it is asked for. The shares of all users but root
+ * releases what they used least recently; it is read again when it is asked for. The shares of all users but root
  * are bounded together: then whoever has most lets go.
  */
 #include "symbol/jit/jit_maps.h"
@@ -37,7 +37,7 @@ struct share {
 };
 
 struct jit_space {
-	struct perf_map *map; /* NULL: it had none when it was last looked for, or let go of it */
+	struct perf_map *map; /* NULL: it had none when it was last looked for, or released it */
 	struct share *share;  /* of the map */
 	uint32_t number;
 	uint64_t used;
@@ -135,7 +135,7 @@ static struct share *find_largest(struct jit_maps *maps)
 	return map_count >= ALL_MAPS_MAX || lines > ALL_LINES_MAX ? largest : NULL;
 }
 
-static void make_room(struct jit_maps *maps, const struct share *share, const struct jit_space *space)
+static void make_space(struct jit_maps *maps, const struct share *share, const struct jit_space *space)
 {
 	struct share *largest;
 
@@ -198,7 +198,7 @@ static int open_map(struct jit_maps *maps, struct jit_space *space)
 	}
 	space->share = share_get(maps, status.st_uid);
 	refill(space->share);
-	make_room(maps, space->share, space);
+	make_space(maps, space->share, space);
 	space->map = perf_map_new(fd, &space->share->budget);
 	space->share->map_count++;
 	return 0;
@@ -221,7 +221,7 @@ int jit_maps_read(struct jit_maps *maps, uint32_t number)
 	return !err && perf_map_is_cut(space->map) ? -E2BIG : err;
 }
 
-int jit_maps_find(struct jit_maps *maps, uint32_t number, uint64_t address, char *name, size_t room_bytes,
+int jit_maps_find(struct jit_maps *maps, uint32_t number, uint64_t address, char *name, size_t capacity_bytes,
 		  uint64_t *start)
 {
 	struct jit_space *space = space_get(maps, number);
@@ -229,7 +229,7 @@ int jit_maps_find(struct jit_maps *maps, uint32_t number, uint64_t address, char
 
 	if (space->map && !perf_map_is_trusted(space->map))
 		return -EPERM;
-	if (space->map && perf_map_find(space->map, address, name, room_bytes, start))
+	if (space->map && perf_map_find(space->map, address, name, capacity_bytes, start))
 		return 0;
 	if (clock_seconds() == space->looked)
 		return -ENOENT;
@@ -237,7 +237,7 @@ int jit_maps_find(struct jit_maps *maps, uint32_t number, uint64_t address, char
 	err = look(maps, space);
 	if (err)
 		return err;
-	if (perf_map_find(space->map, address, name, room_bytes, start))
+	if (perf_map_find(space->map, address, name, capacity_bytes, start))
 		return 0;
 	return perf_map_is_cut(space->map) ? -E2BIG : -ENOENT;
 }

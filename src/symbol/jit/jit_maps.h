@@ -25,5 +25,5 @@ int jit_maps_read(struct jit_maps *maps, uint32_t space);
 void jit_maps_forget(struct jit_maps *maps, uint32_t space);
 
 /* The name of the code at an address, and where that begins. -ENOENT: it has none; others as above. */
-int jit_maps_find(struct jit_maps *maps, uint32_t space, uint64_t address, char *name, size_t room_bytes,
+int jit_maps_find(struct jit_maps *maps, uint32_t space, uint64_t address, char *name, size_t capacity_bytes,
 		  uint64_t *start);

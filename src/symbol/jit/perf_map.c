@@ -27,7 +27,7 @@ struct line {
 	uint64_t start, end;
 	uint64_t reach;   /* highest end of this line and those sorted before it */
 	uint64_t name_at; /* place in the file */
-	uint32_t order;   /* in the file: code that is compiled anew replaces the old */
+	uint32_t order;   /* in the file: code that is compiled again replaces the old */
 };
 
 struct perf_map {
@@ -36,7 +36,7 @@ struct perf_map {
 	uid_t owner;
 	bool is_dump;
 	struct line *lines; /* sorted by start */
-	size_t count, room;
+	size_t count, capacity;
 	uint64_t read_bytes;   /* whole lines seen up to there */
 	uint64_t records_left; /* of a dump, to be read */
 	uint64_t dropped;
@@ -120,7 +120,7 @@ static void add_code(struct perf_map *map, uint64_t start, uint64_t size_bytes, 
 		return;
 	}
 	map->budget->lines--;
-	ARRAY_GROW(map->lines, map->count, map->room, 256);
+	ARRAY_GROW(map->lines, map->count, map->capacity, 256);
 	map->lines[map->count] = (struct line){
 		.start = start,
 		.end = start + size_bytes,

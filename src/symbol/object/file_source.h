@@ -12,9 +12,9 @@
 struct file_source {
 	/*
 	 * A debug file at path, in the file tree of the program's process or in ours; real_path: with all links
-	 * followed, at most room_bytes. A descriptor, or a negative errno.
+	 * followed, at most capacity_bytes. A descriptor, or a negative errno.
 	 */
-	int (*open_debug)(void *data, const char *path, bool is_ours, char *real_path, size_t room_bytes);
+	int (*open_debug)(void *data, const char *path, bool is_ours, char *real_path, size_t capacity_bytes);
 	/* The debug file with this build-id, from a server. */
 	int (*fetch_debug)(void *data, const uint8_t *build_id, size_t size_bytes);
 	void *data;

@@ -36,13 +36,13 @@ void object_release(const struct object *object);
 /* Gives back what was read of the debug information, as far as it need not be unpacked again. */
 void object_shrink(struct object *object);
 
-/* Says what is known of the byte at file_offset. Lines cost more than the function's name. */
+/* Says what is known about the byte at file_offset. Lines cost more than the function's name. */
 void object_find(struct object *object, uint64_t file_offset, bool wants_lines, struct answer *answer);
 
 /* The unwind table of its code, for the caller to free. -ENOENT when nothing describes it. */
 int object_unwind_file(struct object *object, struct unwind_file *file);
 
-/* Says what is known of the data at an address. Types cost more than the variable's name. */
+/* Says what is known about the data at an address. Types cost more than the variable's name. */
 void object_find_variable(struct object *object, uint64_t address, bool wants_types, struct variable_answer *answer);
 
 /* Says which files all this comes from; one that cannot be read is all zeros. */

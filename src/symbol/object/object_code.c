@@ -7,7 +7,7 @@
 #include "symbol/object/object_internal.h"
 #include "symbol/object/probe_place.h"
 
-/* Room for an instruction at least after the one that is asked for. */
+/* Space for an instruction at least after the one that is asked for. */
 enum { INSTRUCTION_BYTES_MAX = 16 };
 
 void object_segments(const struct object *object, struct segments_answer *answer)

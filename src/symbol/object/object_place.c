@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of a place in the code: its function, its lines, and what was inlined there. */
+/* What is known about a place in the code: its function, its lines, and what was inlined there. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static uint32_t put_function(struct answer *answer, const char *linked, const ch
 
 /*
  * Puts a path before the one that begins at path[at], and returns where the longer one begins:
- * at itself when there is nothing to put, or no room. Too long a path is more use with its end.
+ * at itself when there is nothing to put, or no space. Too long a path is more use with its end.
  */
 static size_t prepend(char *path, size_t at, const char *folder)
 {
@@ -57,7 +57,7 @@ static size_t prepend(char *path, size_t at, const char *folder)
 
 	if (!length || rest[0] == '/')
 		return at;
-	/* Debian tells both from the top of its build: "./sql/lock.cc" in "./builddir/sql". */
+	/* Debian gives both from the top of its build: "./sql/lock.cc" in "./builddir/sql". */
 	if (folder[0] != '/' && !strncmp(rest, "./", 2))
 		return at;
 	while (!strncmp(path + at, "./", 2))
@@ -141,7 +141,7 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines, 
 		is_found = true;
 		suffix = "@plt";
 	}
-	/* A stub has none, and to make sure of that all units would be looked at. */
+	/* A stub has none, and to make sure of that all units would be examined. */
 	if (wants_lines && !suffix[0])
 		put_lines(object, address, answer);
 	/* What a stripped program of Go's still has. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of data. A symbol tells the variable, debug information the function and the member. */
+/* Names of data. A symbol gives the variable, debug information the function and the member. */
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>

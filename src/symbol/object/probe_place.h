@@ -12,7 +12,7 @@
 struct object;
 
 /*
- * Whether a function can be at an address as the file has it, with so many bytes (0: not known); puts where
+ * Whether a function can be at an address as the file has it, with so many bytes (0: unknown); puts where
  * that is in the file into *file_offset. It must lie in one segment that is loaded to be executed, and at the
  * beginning of an instruction, counted from where a function begins by the file's call frame information.
  * is_own: the symbol is the file's own, and counts where that tells nothing; that of a debug file must lie

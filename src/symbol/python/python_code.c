@@ -61,8 +61,8 @@ bool python_code_read_key(const struct python_memory *memory, const struct pytho
 	return true;
 }
 
-/* Appends a character; false when there is no room for it. */
-static bool put_character(uint32_t character, char *text, size_t room, size_t *length)
+/* Appends a character; false when there is no space for it. */
+static bool put_character(uint32_t character, char *text, size_t capacity, size_t *length)
 {
 	uint8_t bytes[4];
 	size_t count = 0;
@@ -86,7 +86,7 @@ static bool put_character(uint32_t character, char *text, size_t room, size_t *l
 		bytes[count++] = 0x80 | (character >> 6 & 0x3f);
 		bytes[count++] = 0x80 | (character & 0x3f);
 	}
-	if (*length + count >= room)
+	if (*length + count >= capacity)
 		return false;
 	memcpy(text + *length, bytes, count);
 	*length += count;
@@ -103,7 +103,7 @@ static uint32_t unit_at(const uint8_t *units, size_t i, size_t unit_bytes)
 
 /* A str object. Leaves text empty on failure. */
 static bool read_string(const struct python_memory *memory, const struct python_code_layout *layout, uint64_t address,
-			char *text, size_t room)
+			char *text, size_t capacity)
 {
 	static uint8_t units[UNITS_MAX * sizeof(uint32_t)]; /* there is one thread */
 	uint8_t object[STRING_BYTES];
@@ -119,8 +119,8 @@ static bool read_string(const struct python_memory *memory, const struct python_
 	unit_bytes = state >> KIND_SHIFT & KIND_MASK;
 	if (!(state & IS_COMPACT) || (unit_bytes != 1 && unit_bytes != 2 && unit_bytes != 4))
 		return false;
-	if (count >= room)
-		count = room - 1;
+	if (count >= capacity)
+		count = capacity - 1;
 	if (!read_at(memory, address + (state & IS_ASCII ? layout->ascii_text : layout->text), units,
 		     count * unit_bytes))
 		return false;
@@ -128,7 +128,7 @@ static bool read_string(const struct python_memory *memory, const struct python_
 	for (size_t i = 0; i < count; i++) {
 		uint32_t unit = unit_at(units, i, unit_bytes);
 
-		if (!unit || !put_character(unit, text, room, &length))
+		if (!unit || !put_character(unit, text, capacity, &length))
 			break;
 	}
 	text[length] = '\0';

@@ -2,7 +2,7 @@
 /*
  * A file is known by device and inode. Those of its mapping are looked for first, which costs nothing; on
  * some file systems (btrfs, overlays) they are not the file's own, and may be another file's as well: then
- * the file is looked at each time that it is mapped. What a trace tells of has nothing but what is in there.
+ * the file is examined each time that it is mapped. What a trace tells of has nothing but what is in there.
  */
 #include "symbol/space/module.h"
 
@@ -41,7 +41,7 @@ struct modules {
 	struct arena *arena;
 	struct table *names;
 	struct module **list;
-	size_t count, room;
+	size_t count, capacity;
 	size_t name_count;
 	bool is_shut;
 };
@@ -228,13 +228,13 @@ static struct module *add_module(struct modules *modules, const struct module_id
 	module->end = id->end;
 	module->device = id->inode ? id->device : 0;
 	module->inode = id->inode;
-	ARRAY_GROW(modules->list, modules->count, modules->room, 64);
+	ARRAY_GROW(modules->list, modules->count, modules->capacity, 64);
 	modules->list[modules->count++] = module;
 	module->number = modules->count;
 	return module;
 }
 
-/* How many known files have the module's numbers and its build-id: those of before it was written anew. */
+/* How many known files have the module's numbers and its build-id: those of before it was written again. */
 static uint8_t count_versions(const struct modules *modules, const struct module *module)
 {
 	uint64_t device = module->device, inode = module->inode;
@@ -307,7 +307,7 @@ static bool is_same_but_device(const struct file_stamp *a, const struct file_sta
 	return file_stamp_is_same(&moved, b);
 }
 
-/* No other file can have its numbers as long as it is open; that it was written anew is seen a little later. */
+/* No other file can have its numbers as long as it is open; that it was written again is seen a little later. */
 static bool is_as_it_was(const struct modules *modules, struct module *module)
 {
 	struct file_stamp now;
@@ -347,7 +347,7 @@ static struct module *find_mapped(const struct modules *modules, struct look *lo
 	return NULL;
 }
 
-/* One that was met before with other numbers, or none. */
+/* One that was seen before with other numbers, or none. */
 static struct module *find_file(const struct modules *modules, const struct file_stamp *stamp)
 {
 	const struct name *name = table_find(modules->names, file_key(stamp->device, stamp->inode));
@@ -373,7 +373,7 @@ static struct module *choose_mapped(struct modules *modules, struct look *look)
 		return module ? module : unopened;
 	if (look_at_mapping(modules, look))
 		module = find_file(modules, &look->stamp);
-	else if (unopened && look->err != -ETIMEDOUT) /* else it is its process that is not looked at */
+	else if (unopened && look->err != -ETIMEDOUT) /* else it is its process that is not examined */
 		unopened->failed_opens++;
 	if (module || (look->err && unopened))
 		return module ? module : unopened;
@@ -391,7 +391,7 @@ static struct module *get_mapped(struct modules *modules, const struct module_id
 		opener_drop(modules->opener, looked_number);
 	if (!module)
 		return NULL;
-	/* It was out of sight when it was met, or the opener of then is gone. */
+	/* It was out of sight when it was seen, or the opener of then is gone. */
 	if (!look.err && module->number != looked_number && !opener_holds(modules->opener, module->number) &&
 	    !hold(modules, module->number, id, &stamp))
 		set_stamp(module, &stamp);
@@ -402,7 +402,7 @@ static struct module *get_mapped(struct modules *modules, const struct module_id
 
 /* --- What traces tell of ---------------------------------------------------------------------- */
 
-/* A build-id tells of an inode that was given to another file, or written anew. */
+/* A build-id tells of an inode that was given to another file, or written again. */
 static struct module *find_recorded(const struct modules *modules, const struct module_identity *id)
 {
 	const struct name *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The distinct files that traced processes execute, each with a number, by which the opener holds them.
- * Files are told apart by what the kernel says of them, device, inode and times, never by their own
+ * Files are distinguished by what the kernel says of them, device, inode and times, never by their own
  * build-ids or names, which anybody can give to any file.
  * Modules live until modules_free().
  */
@@ -21,7 +21,7 @@ enum module_kind {
 	MODULE_OTHER, /* only has a name: [vsyscall], [uprobes] */
 };
 
-/* What is known of a mapped file; of path, inode and build-id each may be missing. */
+/* What is known about a mapped file; of path, inode and build-id each may be missing. */
 struct module_identity {
 	uint32_t pid; /* a process that maps it, at start to end; 0: a trace tells of it */
 	uint64_t start, end;
@@ -42,8 +42,8 @@ struct module {
 	const char *path, *name;
 	uint32_t hold_count;      /* how often it was opened */
 	uint32_t pid;             /* whose file tree the path belongs to */
-	uint64_t start, end;      /* where it was mapped there; 0: not known */
-	uint64_t device, inode;   /* the file's if it was opened, else the mapping's; 0: not known */
+	uint64_t start, end;      /* where it was mapped there; 0: unknown */
+	uint64_t device, inode;   /* the file's if it was opened, else the mapping's; 0: unknown */
 	struct build_id build_id; /* what the file says, if anybody has asked: for traces */
 	bool has_build_id;        /* somebody has */
 	struct file_stamp stamp;  /* of the file when it was opened */
@@ -55,11 +55,11 @@ struct module {
 
 	/* Owned by the resolver. */
 	uint32_t flags;          /* what its answers said of the file: enum answer_flags */
-	uint32_t noted_flags;    /* what the user was told of these */
+	uint32_t noted_flags;    /* what the user was informed of these */
 	uint32_t python_version; /* of the interpreter in it: see table_file.h */
 	bool is_python_noted;
 	uint8_t failure_count; /* questions that its file made the worker fail on */
-	bool is_too_dear;      /* the last of them was one too many: see budget.h */
+	bool is_over_budget;   /* the last of them was one too many: see budget.h */
 };
 
 enum { MODULE_FAILURES_MAX = 2 }; /* without its lines, then without anything */
@@ -70,8 +70,8 @@ static inline bool module_has_failed(const struct module *module)
 }
 
 /*
- * Tells the file apart from others in a trace: 48 bits of the XXH64 of device and inode, which the kernel gave,
- * above 16 of that of its build-id, for a file can be written anew. Without an inode: XXH64 of its path.
+ * Gives the file apart from others in a trace: 48 bits of the XXH64 of device and inode, which the kernel gave,
+ * above 16 of that of its build-id, for a file can be written again. Without an inode: XXH64 of its path.
  */
 uint64_t module_owner(const struct module *module);
 

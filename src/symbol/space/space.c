@@ -173,7 +173,7 @@ static void reclaim(struct spaces *spaces)
 	}
 }
 
-static bool has_room(struct spaces *spaces)
+static bool has_space(struct spaces *spaces)
 {
 	size_t enough = spaces->count_max - spaces->count_max / 16;
 
@@ -200,7 +200,7 @@ static struct space *space_begin(struct spaces *spaces, uint32_t pid, uint64_t f
 	struct space *older, *space;
 
 	/* Making room may free spaces: look at the list only afterwards. */
-	if (!has_room(spaces))
+	if (!has_space(spaces))
 		return NULL;
 	older = space_newest(spaces, pid);
 	space = xcalloc(1, sizeof(*space));
@@ -214,7 +214,7 @@ static struct space *space_begin(struct spaces *spaces, uint32_t pid, uint64_t f
 
 void spaces_exec(struct spaces *spaces, uint32_t pid, uint64_t time_ns)
 {
-	/* Without room for a new space the old one must not be taken for it. */
+	/* Without space for a new space the old one must not be taken for it. */
 	if (!space_begin(spaces, pid, time_ns))
 		spaces_forget(spaces, pid);
 }
@@ -290,14 +290,14 @@ void spaces_each(const struct spaces *spaces, uint32_t pid,
 		 void (*on_mapping)(void *data, const struct mapping *mapping), void *data)
 {
 	const struct space *newest = space_newest(spaces, pid);
-	size_t count = 0, room = 0;
+	size_t count = 0, capacity = 0;
 	const struct entry *before = NULL;
 	struct mapping mapping = { 0 };
 	uint64_t *edges;
 
 	for (const struct space *space = newest; space; space = space->base)
-		room += 2 * space->count;
-	edges = xcalloc(room + 1, sizeof(*edges));
+		capacity += 2 * space->count;
+	edges = xcalloc(capacity + 1, sizeof(*edges));
 	for (const struct space *space = newest; space; space = space->base) {
 		for (uint32_t i = 0; i < space->count; i++) {
 			edges[count++] = space->entries[i].start;
@@ -367,7 +367,7 @@ static void space_compact(struct spaces *spaces, struct space *space)
 }
 
 /* A walk over all entries costs as much as the refusals that follow a fruitless one. */
-static bool make_room(struct spaces *spaces, struct space *space)
+static bool make_space(struct spaces *spaces, struct space *space)
 {
 	if (space->retry_count) {
 		space->retry_count--;
@@ -384,11 +384,11 @@ static void space_add(struct spaces *spaces, struct space *space, const struct m
 {
 	size_t at;
 
-	if (space->count >= ENTRIES_MAX && !make_room(spaces, space)) {
+	if (space->count >= ENTRIES_MAX && !make_space(spaces, space)) {
 		spaces->dropped++;
 		return;
 	}
-	ARRAY_GROW(space->entries, space->count, space->room, 8);
+	ARRAY_GROW(space->entries, space->count, space->capacity, 8);
 	for (at = space->count; at && space->entries[at - 1].start > mapping->start; at--)
 		;
 	memmove(&space->entries[at + 1], &space->entries[at], (space->count - at) * sizeof(*space->entries));
@@ -424,7 +424,7 @@ void spaces_map(struct spaces *spaces, uint32_t pid, uint64_t time_ns, const str
 	const struct entry *entry;
 	struct space *space;
 
-	if (mapping->end <= mapping->start || !has_room(spaces))
+	if (mapping->end <= mapping->start || !has_space(spaces))
 		return;
 	space = space_get(spaces, pid, time_ns);
 	if (!space)
@@ -451,7 +451,7 @@ void spaces_found(struct spaces *spaces, uint32_t pid, uint64_t now_ns, const st
 	const struct entry *entry;
 	struct space *space;
 
-	if (mapping->end <= mapping->start || !has_room(spaces))
+	if (mapping->end <= mapping->start || !has_space(spaces))
 		return;
 	space = space_get(spaces, pid, UINT64_MAX);
 	if (!space)

@@ -47,7 +47,7 @@ void spaces_map(struct spaces *spaces, uint32_t pid, uint64_t time_ns, const str
  */
 void spaces_found(struct spaces *spaces, uint32_t pid, uint64_t now_ns, const struct mapping *mapping);
 
-/* False when nothing at all is known of the process. */
+/* False when nothing at all is known about the process. */
 bool spaces_find(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t address, struct space_hit *hit);
 
 enum { SPACES_NEAR_MAX = 8 };
@@ -66,7 +66,7 @@ void spaces_each(const struct spaces *spaces, uint32_t pid,
 
 /*
  * The process has ended. It may be looked up, as long as not too many others have ended since and
- * there is room.
+ * there is space.
  */
 void spaces_exit(struct spaces *spaces, uint32_t pid);
 

@@ -19,7 +19,7 @@ struct space {
 	uint64_t base_ns;
 	uint64_t from_ns;
 	struct entry *entries;
-	uint32_t count, room;
+	uint32_t count, capacity;
 	uint32_t retry_count; /* refusals until it is worth compacting again */
 	uint32_t number;
 	uint32_t user_count; /* spaces whose base this is; it outlives them */

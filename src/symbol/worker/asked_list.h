@@ -18,7 +18,7 @@ struct asked {
 	const struct module *module; /* NULL: it is about none */
 	uint32_t user;               /* who bears what it does to the worker */
 	uint64_t process;            /* whose time it takes, if it is about no module: see budget.h */
-	uint64_t first_ns;           /* since when it is the one that the worker looks at */
+	uint64_t first_ns;           /* since when it is the one that the worker examines */
 	uint8_t sent_again_count;
 	bool is_awaited; /* by somebody who wants it alone */
 	bool is_ahead;   /* by somebody who wants it in the book; else it is for one of these */
@@ -28,7 +28,7 @@ struct asked {
 	/* The answer; of a table, as much as has come. */
 	int err;
 	uint8_t *table;
-	size_t table_bytes, table_room;
+	size_t table_bytes, table_capacity;
 };
 
 struct asked_list {

@@ -264,9 +264,9 @@ static bool take_part(const struct worker *worker, struct asked *asked)
 
 	if (asked->question.kind != QUESTION_TABLE || end > UNWIND_FILE_BYTES_MAX)
 		return false;
-	if (end > asked->table_room) {
-		asked->table_room = 2 * end;
-		asked->table = xrealloc(asked->table, asked->table_room, 1);
+	if (end > asked->table_capacity) {
+		asked->table_capacity = 2 * end;
+		asked->table = xrealloc(asked->table, asked->table_capacity, 1);
 	}
 	memcpy(asked->table + asked->table_bytes, worker->content.part, worker->content_bytes);
 	asked->table_bytes = end;
@@ -393,13 +393,13 @@ void worker_settle(struct worker *worker, uint64_t limit)
 
 static bool *known_get(struct worker *worker, uint32_t module)
 {
-	if (module >= worker->known_room) {
-		size_t room = (size_t)module * 2 + 64;
+	if (module >= worker->known_capacity) {
+		size_t capacity = (size_t)module * 2 + 64;
 
-		worker->is_known = xrealloc(worker->is_known, room, sizeof(*worker->is_known));
-		memset(worker->is_known + worker->known_room, 0,
-		       (room - worker->known_room) * sizeof(*worker->is_known));
-		worker->known_room = room;
+		worker->is_known = xrealloc(worker->is_known, capacity, sizeof(*worker->is_known));
+		memset(worker->is_known + worker->known_capacity, 0,
+		       (capacity - worker->known_capacity) * sizeof(*worker->is_known));
+		worker->known_capacity = capacity;
 	}
 	return &worker->is_known[module];
 }
@@ -407,8 +407,8 @@ static bool *known_get(struct worker *worker, uint32_t module)
 
 static void forget(struct worker *worker)
 {
-	if (worker->known_room)
-		memset(worker->is_known, 0, worker->known_room * sizeof(*worker->is_known));
+	if (worker->known_capacity)
+		memset(worker->is_known, 0, worker->known_capacity * sizeof(*worker->is_known));
 }
 
 uint32_t worker_user_of(const struct worker *worker, uint32_t pid)
@@ -472,7 +472,7 @@ static int prepare(struct worker *worker, struct asked *asked)
 		const struct opener_file file = {
 			.number = module->number,
 			.path = module->path,
-			/* Who mapped it first may not be looked at any more; others have it, too. */
+			/* Who mapped it first may not be examined any more; others have it, too. */
 			.pid = is_refused ? 0 : module->pid,
 			.start = is_refused ? 0 : module->start,
 			.end = is_refused ? 0 : module->end,

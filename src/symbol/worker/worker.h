@@ -76,7 +76,7 @@ struct python_question {
 	uint32_t pid;
 	uint32_t version;
 	uint64_t address;
-	uint32_t index;    /* of an instruction; ~0: not known */
+	uint32_t index;    /* of an instruction; ~0: unknown */
 	uint64_t identity; /* of what is known; 0: nothing */
 };
 

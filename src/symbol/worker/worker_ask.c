@@ -40,7 +40,7 @@ static struct asked *asked_new(const struct module *module, const struct questio
 	return asked;
 }
 
-/* A space is no process, but has one. */
+/* A space is not a process, but has one. */
 static void set_owner(struct asked *asked, uint32_t user)
 {
 	const struct question *question = &asked->question;
@@ -84,7 +84,7 @@ static int ask(struct worker *worker, const struct module *module, struct questi
 	return err;
 }
 
-/* The same of what is no file's. */
+/* The same of what is not a file's. */
 static int ask_process(struct worker *worker, uint32_t user, struct question *question)
 {
 	return worker->is_book_alone ? -ENODATA : ask_awaited(worker, NULL, user, question);

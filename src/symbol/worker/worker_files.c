@@ -60,11 +60,11 @@ struct worker_files {
 	uint32_t memory_mb_max; /* as the last question had it */
 };
 
-static int open_debug(void *data, const char *path, bool is_ours, char *real_path, size_t room_bytes)
+static int open_debug(void *data, const char *path, bool is_ours, char *real_path, size_t capacity_bytes)
 {
 	const struct worker_file *file = data;
 
-	return given_debug_file(file->files->sockets.other, file->number, path, is_ours, real_path, room_bytes);
+	return given_debug_file(file->files->sockets.other, file->number, path, is_ours, real_path, capacity_bytes);
 }
 
 static int fetch_debug(void *data, const uint8_t *build_id, size_t size_bytes)
@@ -152,7 +152,7 @@ static void object_close(struct worker_file *file)
 	file->kept_bytes = 0;
 }
 
-/* Files may be as large as nothing is that anybody needs: they must leave room for others. */
+/* Files may be as large as nothing is that anybody needs: they must leave space for others. */
 static void close_objects(const struct worker_files *files)
 {
 	struct worker_file *file;

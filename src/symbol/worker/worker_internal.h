@@ -13,7 +13,7 @@ struct worker {
 	uint32_t number; /* of the process that knows what follows */
 	uint32_t last_sequence;
 	bool *is_known; /* by module number: it has its path */
-	size_t known_room;
+	size_t known_capacity;
 	struct asked_list asked;    /* in the order in which they were sent */
 	struct asked_list later;    /* to be sent; nobody waits for them */
 	struct asked_list answered; /* what is to be done with them */

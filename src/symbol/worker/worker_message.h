@@ -48,7 +48,7 @@ struct question {
 		uint64_t address; /* as the file has it; in memory, of generated code and Python */
 	};
 	uint64_t python_identity; /* of what is known already; 0: nothing */
-	uint32_t python_index;    /* of an instruction in the code object; ~0: not known */
+	uint32_t python_index;    /* of an instruction in the code object; ~0: unknown */
 	uint32_t size_bytes;
 	uint32_t cpu_ms_max; /* that the answer may take, and memory besides what there is; 0: the default */
 	uint32_t memory_mb_max;

@@ -88,7 +88,7 @@ void prologue_follow(struct prologue *prologue, const struct ev_header *header, 
 	prologue_facts_follow(prologue->facts, header, pid_of(prologue, header->thread), is_written);
 }
 
-static void tell_run(struct prologue *prologue, uint64_t time_ns, const struct prologue_out *out)
+static void emit_run(struct prologue *prologue, uint64_t time_ns, const struct prologue_out *out)
 {
 	struct ev_collect_run *run = prologue->run;
 
@@ -96,42 +96,42 @@ static void tell_run(struct prologue *prologue, uint64_t time_ns, const struct p
 		return;
 	run->realtime_ns += time_ns - run->header.time_ns;
 	run->header.time_ns = time_ns;
-	out->tell(out->data, &run->header);
+	out->emit(out->data, &run->header);
 }
 
-static void tell_spans(struct prologue *prologue, uint64_t time_ns, const struct prologue_out *out)
+static void emit_spans(struct prologue *prologue, uint64_t time_ns, const struct prologue_out *out)
 {
 	for (size_t i = 0; i < SPANS_MAX; i++)
 		if (prologue->spans[i]) {
 			prologue->spans[i]->header.time_ns = time_ns;
-			out->tell(out->data, &prologue->spans[i]->header);
+			out->emit(out->data, &prologue->spans[i]->header);
 		}
 }
 
-struct telling {
+struct emission {
 	struct prologue_facts *facts;
 	const struct prologue_out *out;
 };
 
-static void tell_chosen(void *data, const struct ev_header *header)
+static void emit_chosen(void *data, const struct ev_header *header)
 {
-	const struct telling *telling = data;
-	const struct prologue_out *out = telling->out;
+	const struct emission *emission = data;
+	const struct prologue_out *out = emission->out;
 
 	if (out->is_chosen && !out->is_chosen(out->data, header))
 		return;
-	prologue_facts_refer(telling->facts, header, 0, out);
-	out->tell(out->data, header);
+	prologue_facts_refer(emission->facts, header, 0, out);
+	out->emit(out->data, header);
 }
 
 void prologue_begin(struct prologue *prologue, uint64_t time_ns, const struct prologue_out *out)
 {
-	struct telling telling = { prologue->facts, out };
-	const struct prologue_out chosen = { tell_chosen, &telling, NULL };
+	struct emission emission = { prologue->facts, out };
+	const struct prologue_out chosen = { emit_chosen, &emission, NULL };
 
 	prologue_facts_begin(prologue->facts);
-	tell_run(prologue, time_ns, out);
-	tell_spans(prologue, time_ns, out);
+	emit_run(prologue, time_ns, out);
+	emit_spans(prologue, time_ns, out);
 	prologue_spaces_begin(prologue->spaces, time_ns, &chosen);
 	prologue_threads_begin(prologue->threads, time_ns, &chosen);
 }
@@ -160,7 +160,7 @@ bool prologue_is_fact(const struct ev_header *header)
 	enum fact_kind kind;
 	uint64_t key;
 
-	return prologue_facts_tell(header, &kind, &key);
+	return prologue_facts_emit(header, &kind, &key);
 }
 
 bool prologue_is_wanted(const struct prologue *prologue, const struct ev_header *header)
@@ -175,7 +175,7 @@ const struct ev_thread_found *prologue_thread(const struct prologue *prologue, u
 	return thread && thread->is_described ? &thread->found : NULL;
 }
 
-void prologue_tell_mappings(struct prologue *prologue, uint32_t pid, uint64_t time_ns, const struct prologue_out *out)
+void prologue_emit_mappings(struct prologue *prologue, uint32_t pid, uint64_t time_ns, const struct prologue_out *out)
 {
-	prologue_spaces_tell(prologue->spaces, pid, time_ns, out);
+	prologue_spaces_emit(prologue->spaces, pid, time_ns, out);
 }

@@ -26,18 +26,18 @@ void prologue_free(struct prologue *prologue);
 void prologue_follow(struct prologue *prologue, const struct ev_header *header, bool is_written);
 
 /*
- * Tells what a trace needs that begins at time_ns, before the next event and not before the last one.
+ * Says what a trace needs that begins at time_ns, before the next event and not before the last one.
  * Whatever was told before counts as not told from here on.
  */
 void prologue_begin(struct prologue *prologue, uint64_t time_ns, const struct prologue_out *out);
 
 /*
- * Tells what an event refers to, as far as the trace that was begun last has not been told of it: stacks,
+ * Says what an event refers to, as far as the trace that was begun last has not been told of it: stacks,
  * files and sockets, hosts, code of CPython's, threads that are not traced, and threads that have died.
  */
 void prologue_refer(struct prologue *prologue, const struct ev_header *header, const struct prologue_out *out);
 
-/* Whether the event tells what others refer to: a stack, a file or socket, a host, code, another thread, a lock. */
+/* Whether the event says what others refer to: a stack, a file or socket, a host, code, another thread, a lock. */
 bool prologue_is_fact(const struct ev_header *header);
 
 /*
@@ -46,8 +46,8 @@ bool prologue_is_fact(const struct ev_header *header);
  */
 bool prologue_is_wanted(const struct prologue *prologue, const struct ev_header *header);
 
-/* What a thread is called, as of the moment, as thread.FOUND has it; NULL: it is not known. */
+/* What a thread is called, as of the moment, as thread.FOUND has it; NULL: it is unknown. */
 const struct ev_thread_found *prologue_thread(const struct prologue *prologue, uint32_t number);
 
-/* Tells what a process has mapped. */
-void prologue_tell_mappings(struct prologue *prologue, uint32_t pid, uint64_t time_ns, const struct prologue_out *out);
+/* Says what a process has mapped. */
+void prologue_emit_mappings(struct prologue *prologue, uint32_t pid, uint64_t time_ns, const struct prologue_out *out);

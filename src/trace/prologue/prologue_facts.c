@@ -18,9 +18,9 @@ struct fact {
 	struct ev_header *event; /* NULL: it was referred to, and not told yet */
 	uint64_t key;
 	size_t size_bytes;
-	uint32_t told, wanted; /* the last beginning at which it was; from 1 on */
-	uint32_t used;         /* the turn in which it was told or referred to last */
-	uint32_t pid;          /* of a stack with managed frames: whose they are */
+	uint32_t recorded, wanted; /* the last beginning at which it was; from 1 on */
+	uint32_t used;             /* the turn in which it was told or referred to last */
+	uint32_t pid;              /* of a stack with managed frames: whose they are */
 };
 
 struct prologue_facts {
@@ -89,7 +89,7 @@ static bool is_full(const struct prologue_facts *facts, size_t size_bytes)
 	return facts->count >= FACTS_MAX || facts->bytes + size_bytes > BYTES_MAX;
 }
 
-static bool has_room(struct prologue_facts *facts, size_t size_bytes)
+static bool has_space(struct prologue_facts *facts, size_t size_bytes)
 {
 	if (!is_full(facts, size_bytes))
 		return true;
@@ -109,7 +109,7 @@ static struct fact *get(struct prologue_facts *facts, enum fact_kind kind, uint6
 	struct fact *fact = table_find(facts->tables[kind], key);
 
 	if (!fact) {
-		if (!has_room(facts, 0))
+		if (!has_space(facts, 0))
 			return NULL;
 		fact = xcalloc(1, sizeof(*fact));
 		fact->key = key;
@@ -167,7 +167,7 @@ static bool names_by_number(const struct ev_header *header, enum fact_kind *kind
 	return false;
 }
 
-bool prologue_facts_tell(const struct ev_header *header, enum fact_kind *kind, uint64_t *key)
+bool prologue_facts_emit(const struct ev_header *header, enum fact_kind *kind, uint64_t *key)
 {
 	const struct ev_space_python_code *code = (const void *)header;
 	const struct ev_file_host *host = (const void *)header;
@@ -196,7 +196,7 @@ static void keep(struct prologue_facts *facts, struct fact *fact, const struct e
 {
 	size_t size_bytes = event_bytes(header);
 
-	if (!has_room(facts, size_bytes))
+	if (!has_space(facts, size_bytes))
 		return;
 	free(fact->event);
 	fact->event = memcpy(xcalloc(1, size_bytes), header, size_bytes);
@@ -210,7 +210,7 @@ void prologue_facts_follow(struct prologue_facts *facts, const struct ev_header 
 	struct fact *fact;
 	uint64_t key;
 
-	if (!prologue_facts_tell(header, &kind, &key))
+	if (!prologue_facts_emit(header, &kind, &key))
 		return;
 	fact = get(facts, kind, key);
 	if (!fact)
@@ -218,10 +218,10 @@ void prologue_facts_follow(struct prologue_facts *facts, const struct ev_header 
 	if (!fact->event || !is_final(kind)) {
 		keep(facts, fact, header);
 		fact->pid = pid;
-		fact->told = 0;
+		fact->recorded = 0;
 	}
 	if (is_written)
-		fact->told = facts->begins;
+		fact->recorded = facts->begins;
 }
 
 bool prologue_facts_want(const struct prologue_facts *facts, const struct ev_header *header)
@@ -230,10 +230,10 @@ bool prologue_facts_want(const struct prologue_facts *facts, const struct ev_hea
 	const struct fact *fact;
 	uint64_t key;
 
-	if (!prologue_facts_tell(header, &kind, &key))
+	if (!prologue_facts_emit(header, &kind, &key))
 		return false;
 	fact = table_find(facts->tables[kind], key);
-	return fact && fact->wanted == facts->begins && fact->told != facts->begins;
+	return fact && fact->wanted == facts->begins && fact->recorded != facts->begins;
 }
 
 struct ev_header *prologue_facts_take(struct prologue_facts *facts, enum fact_kind kind, uint64_t key, uint32_t *pid)
@@ -243,9 +243,9 @@ struct ev_header *prologue_facts_take(struct prologue_facts *facts, enum fact_ki
 	if (!fact)
 		return NULL;
 	fact->wanted = facts->begins;
-	if (!fact->event || fact->told == facts->begins)
+	if (!fact->event || fact->recorded == facts->begins)
 		return NULL;
-	fact->told = facts->begins;
+	fact->recorded = facts->begins;
 	if (pid)
 		*pid = fact->pid;
 	return fact->event;

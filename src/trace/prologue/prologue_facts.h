@@ -22,7 +22,7 @@ void prologue_facts_begin(struct prologue_facts *facts);
 /* pid: of header.thread, 0: it has none. Events of other kinds are ignored. */
 void prologue_facts_follow(struct prologue_facts *facts, const struct ev_header *header, uint32_t pid, bool is_written);
 
-/* Tells what the event refers to that was not told yet, as of its own time; pid as above. */
+/* Says what the event refers to that was not told yet, as of its own time; pid as above. */
 void prologue_facts_refer(struct prologue_facts *facts, const struct ev_header *header, uint32_t pid,
 			  const struct prologue_out *out);
 

@@ -12,18 +12,18 @@ enum { PROLOGUE_FACT_MEANINGS = 1 << MEANS_STACK | 1 << MEANS_FILE | 1 << MEANS_
 /* What a field with this meaning names or refers to; FACT_KINDS: none of these. */
 enum fact_kind prologue_fact_of(enum field_meaning meaning);
 
-/* Which of these an event tells; false: none. */
-bool prologue_facts_tell(const struct ev_header *header, enum fact_kind *kind, uint64_t *key);
+/* Which of these an event says; false: none. */
+bool prologue_facts_emit(const struct ev_header *header, enum fact_kind *kind, uint64_t *key);
 
 /* The keys of what has more than a number. */
 uint64_t prologue_facts_code(uint32_t pid, uint64_t address);
 uint64_t prologue_facts_address(uint16_t family, const uint8_t address[16]);
 
 /*
- * The event that is to be told now, and whose process's it is; NULL: it was told already, or it is not
- * known.
+ * The event that is to be told now, and whose process's it is; NULL: it was told already, or it is
+ * unknown.
  */
 struct ev_header *prologue_facts_take(struct prologue_facts *facts, enum fact_kind kind, uint64_t key, uint32_t *pid);
 
-/* NULL: it is not known. */
+/* NULL: it is unknown. */
 const struct ev_header *prologue_facts_find(const struct prologue_facts *facts, enum fact_kind kind, uint64_t key);

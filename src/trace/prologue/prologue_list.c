@@ -11,7 +11,7 @@
 #include "trace/prologue/prologue_out.h"
 #include "values.h"
 
-static void tell_plain(const struct prologue_out *out, enum event_id id, uint64_t time_ns)
+static void emit_plain(const struct prologue_out *out, enum event_id id, uint64_t time_ns)
 {
 	struct ev_header header = {
 		.time_ns = time_ns,
@@ -19,19 +19,19 @@ static void tell_plain(const struct prologue_out *out, enum event_id id, uint64_
 		.event = id & 0xffff,
 	};
 
-	out->tell(out->data, &header);
+	out->emit(out->data, &header);
 }
 
-static void tell_gap(const struct prologue_out *out, uint64_t time_ns)
+static void emit_gap(const struct prologue_out *out, uint64_t time_ns)
 {
 	struct ev_collect_gap e = {
 		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_GAP },
 	};
 
-	out->tell(out->data, &e.header);
+	out->emit(out->data, &e.header);
 }
 
-static void tell_found(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
+static void emit_found(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
 {
 	struct ev_thread_found e = thread->found;
 
@@ -42,10 +42,10 @@ static void tell_found(const struct prologue_thread *thread, uint64_t time_ns, c
 		e.syscall = thread->wait.syscall;
 		e.operation = thread->wait.operation;
 	}
-	out->tell(out->data, &e.header);
+	out->emit(out->data, &e.header);
 }
 
-static void tell_wait(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
+static void emit_wait(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
 {
 	const struct ev_sched_switch *wait = &thread->wait;
 	struct ev_thread_waits e = {
@@ -65,11 +65,11 @@ static void tell_wait(const struct prologue_thread *thread, uint64_t time_ns, co
 		e.flags = wait->flags;
 		e.keep = wait->keep;
 	}
-	out->tell(out->data, &e.header);
+	out->emit(out->data, &e.header);
 }
 
 /* Whoever reads the switch that is to come must know that it does not end in a wait. */
-static void tell_early_wake(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
+static void emit_early_wake(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
 {
 	struct ev_sched_wake e = {
 		.header = { .time_ns = time_ns,
@@ -79,7 +79,7 @@ static void tell_early_wake(const struct prologue_thread *thread, uint64_t time_
 		.syscall = SYSCALL_NONE,
 	};
 
-	out->tell(out->data, &e.header);
+	out->emit(out->data, &e.header);
 }
 
 static int by_number(const void *a, const void *b)
@@ -90,7 +90,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool has_to_be_told(const struct prologue_thread *thread)
+static bool must_be_recorded(const struct prologue_thread *thread)
 {
 	if (thread->found.phase == PHASE_UNKNOWN)
 		return thread->is_described;
@@ -106,39 +106,39 @@ static struct prologue_thread **list(const struct prologue_threads *threads, siz
 
 	*count = 0;
 	while ((thread = table_next(threads->by_number, &cursor)))
-		if (has_to_be_told(thread))
+		if (must_be_recorded(thread))
 			list[(*count)++] = thread;
 	qsort(list, *count, sizeof(*list), by_number);
 	return list;
 }
 
-static void tell_waits(const struct prologue_threads *threads, struct prologue_thread *thread, uint64_t time_ns,
+static void emit_waits(const struct prologue_threads *threads, struct prologue_thread *thread, uint64_t time_ns,
 		       const struct prologue_out *out)
 {
 	if (thread->found.phase == PHASE_BLOCKED && (thread->wait.header.time_ns || thread->is_wait_listed))
-		tell_wait(thread, time_ns, out);
+		emit_wait(thread, time_ns, out);
 	if (thread->found.phase == PHASE_RUNNING && thread->is_wake_early &&
 	    time_ns <= thread->wake_ns + WAKE_TIE_NS_MAX)
-		tell_early_wake(thread, time_ns, out);
-	thread->told = threads->begins;
+		emit_early_wake(thread, time_ns, out);
+	thread->recorded = threads->begins;
 }
 
 /* A gap that the end of a list has yet to end, and how far that list has come. */
-static void tell_gap_state(const struct prologue_threads *threads, struct prologue_thread **list, size_t count,
+static void emit_gap_state(const struct prologue_threads *threads, struct prologue_thread **list, size_t count,
 			   uint64_t time_ns, const struct prologue_out *out)
 {
 	bool is_damaged = threads->is_in_sync && threads->is_sync_damaged;
 
 	if (threads->is_in_gap && !is_damaged)
-		tell_gap(out, time_ns);
+		emit_gap(out, time_ns);
 	if (!threads->is_in_sync)
 		return;
-	tell_plain(out, EV_COLLECT_SYNC_BEGIN, time_ns);
+	emit_plain(out, EV_COLLECT_SYNC_BEGIN, time_ns);
 	for (size_t i = 0; i < count; i++)
 		if (list[i]->sync == threads->sync)
-			tell_found(list[i], time_ns, out);
+			emit_found(list[i], time_ns, out);
 	if (is_damaged)
-		tell_gap(out, time_ns);
+		emit_gap(out, time_ns);
 }
 
 void prologue_threads_begin(struct prologue_threads *threads, uint64_t time_ns, const struct prologue_out *out)
@@ -147,13 +147,13 @@ void prologue_threads_begin(struct prologue_threads *threads, uint64_t time_ns, 
 	struct prologue_thread **all = list(threads, &count);
 
 	threads->begins++;
-	tell_plain(out, EV_COLLECT_SYNC_BEGIN, time_ns);
+	emit_plain(out, EV_COLLECT_SYNC_BEGIN, time_ns);
 	for (size_t i = 0; i < count; i++)
-		tell_found(all[i], time_ns, out);
-	tell_plain(out, EV_COLLECT_SYNC_END, time_ns);
+		emit_found(all[i], time_ns, out);
+	emit_plain(out, EV_COLLECT_SYNC_END, time_ns);
 	for (size_t i = 0; i < count; i++)
-		tell_waits(threads, all[i], time_ns, out);
-	tell_gap_state(threads, all, count, time_ns, out);
+		emit_waits(threads, all[i], time_ns, out);
+	emit_gap_state(threads, all, count, time_ns, out);
 	free(all);
 }
 
@@ -162,8 +162,8 @@ void prologue_threads_refer(struct prologue_threads *threads, uint32_t number, u
 {
 	struct prologue_thread *thread = prologue_threads_find(threads, number);
 
-	if (!thread || thread->told == threads->begins)
+	if (!thread || thread->recorded == threads->begins)
 		return;
-	thread->told = threads->begins;
-	tell_found(thread, time_ns, out);
+	thread->recorded = threads->begins;
+	emit_found(thread, time_ns, out);
 }

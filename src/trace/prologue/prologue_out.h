@@ -5,9 +5,9 @@
 
 #include "events.h"
 
-/* Where what is told again goes: well-formed events, borrowed until tell() returns. */
+/* Where what is repeated goes: well-formed events, borrowed until tell() returns. */
 struct prologue_out {
-	void (*tell)(void *data, const struct ev_header *header);
+	void (*emit)(void *data, const struct ev_header *header);
 	void *data;
 	/* Which of the threads and mappings a beginning tells of; NULL: all. */
 	bool (*is_chosen)(void *data, const struct ev_header *header);

@@ -8,49 +8,49 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#include "session/outside.h"
+#include "session/external_threads.h"
 #include "session/syscalls.h"
 #include "trace/prologue/prologue_out.h"
 #include "values.h"
 
 /* Events that are told as of one moment. */
-struct telling {
+struct emission {
 	struct prologue_facts *facts;
 	uint64_t time_ns;
 	const struct prologue_out *out;
 };
 
-static void refer_event(const struct telling *telling, const struct ev_header *header, uint32_t pid);
+static void refer_event(const struct emission *emission, const struct ev_header *header, uint32_t pid);
 
 /* What it refers to itself comes before it. */
-static void refer(const struct telling *telling, enum fact_kind kind, uint64_t key)
+static void refer(const struct emission *emission, enum fact_kind kind, uint64_t key)
 {
 	struct ev_header *header;
 	uint32_t pid;
 
-	header = key ? prologue_facts_take(telling->facts, kind, key, &pid) : NULL;
+	header = key ? prologue_facts_take(emission->facts, kind, key, &pid) : NULL;
 	if (!header)
 		return;
-	refer_event(telling, header, pid);
-	header->time_ns = telling->time_ns;
-	telling->out->tell(telling->out->data, header);
+	refer_event(emission, header, pid);
+	header->time_ns = emission->time_ns;
+	emission->out->emit(emission->out->data, header);
 }
 
-static void refer_codes(const struct telling *telling, const struct ev_stack_frames *e, uint32_t pid)
+static void refer_codes(const struct emission *emission, const struct ev_stack_frames *e, uint32_t pid)
 {
 	for (size_t i = 0; pid && i < e->user_count; i++) {
 		uint64_t frame = e->frames[e->kernel_count + i];
 
 		if (frame & STACK_FRAME_MANAGED)
-			refer(telling, FACT_CODE,
+			refer(emission, FACT_CODE,
 			      prologue_facts_code(pid, (frame & STACK_MANAGED_CODE) >> STACK_MANAGED_SHIFT));
 	}
 }
 
-static void refer_host(const struct telling *telling, const struct ev_file_socket *e)
+static void refer_host(const struct emission *emission, const struct ev_file_socket *e)
 {
 	if (e->family == AF_INET || e->family == AF_INET6)
-		refer(telling, FACT_HOST, prologue_facts_address(e->family, e->peer));
+		refer(emission, FACT_HOST, prologue_facts_address(e->family, e->peer));
 }
 
 /* Whether the object of such a wait is a file. */
@@ -70,50 +70,50 @@ static bool is_of_file(uint16_t syscall, uint32_t value)
 	}
 }
 
-static void refer_object(const struct telling *telling, uint64_t object, uint16_t syscall, uint32_t value)
+static void refer_object(const struct emission *emission, uint64_t object, uint16_t syscall, uint32_t value)
 {
 	if (is_of_file(syscall, value))
-		refer(telling, FACT_FILE, object);
+		refer(emission, FACT_FILE, object);
 }
 
 /* Who is not traced is named by its id, whether or not it has a number. */
-static void refer_switch(const struct telling *telling, const struct ev_sched_switch *e)
+static void refer_switch(const struct emission *emission, const struct ev_sched_switch *e)
 {
-	struct ev_sched_switch room;
+	struct ev_sched_switch capacity;
 
-	e = switch_of_target(e, &room);
+	e = switch_of_target(e, &capacity);
 	if (e->header.thread && e->flags & SWITCH_KERNEL_LOCK) {
-		refer(telling, FACT_KLOCK, e->object);
-		refer(telling, FACT_OTHER, e->value);
+		refer(emission, FACT_KLOCK, e->object);
+		refer(emission, FACT_OTHER, e->value);
 		return;
 	}
 	if (e->header.thread && e->state != SWITCH_RUNNABLE) {
-		refer_object(telling, e->object, e->syscall, e->value);
+		refer_object(emission, e->object, e->syscall, e->value);
 		return;
 	}
-	refer(telling, FACT_OTHER, e->value);
+	refer(emission, FACT_OTHER, e->value);
 	if (!e->header.thread && !e->next)
-		refer(telling, FACT_OTHER, e->object);
+		refer(emission, FACT_OTHER, e->object);
 }
 
 /* That it is a kernel lock that a thread waits for since before the beginning is told after this. */
-static void refer_found(const struct telling *telling, const struct ev_thread_found *e)
+static void refer_found(const struct emission *emission, const struct ev_thread_found *e)
 {
 	if (e->phase != PHASE_BLOCKED)
 		return;
-	if (prologue_facts_find(telling->facts, FACT_KLOCK, e->object))
-		refer(telling, FACT_KLOCK, e->object);
+	if (prologue_facts_find(emission->facts, FACT_KLOCK, e->object))
+		refer(emission, FACT_KLOCK, e->object);
 	else
-		refer_object(telling, e->object, e->syscall, e->value);
+		refer_object(emission, e->object, e->syscall, e->value);
 }
 
-static void refer_waits(const struct telling *telling, const struct ev_thread_waits *e)
+static void refer_waits(const struct emission *emission, const struct ev_thread_waits *e)
 {
 	if (e->is_older && e->flags & SWITCH_KERNEL_LOCK)
-		refer(telling, FACT_OTHER, e->value);
+		refer(emission, FACT_OTHER, e->value);
 }
 
-static void refer_fields(const struct telling *telling, const struct ev_header *header)
+static void refer_fields(const struct emission *emission, const struct ev_header *header)
 {
 	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
 
@@ -124,35 +124,35 @@ static void refer_fields(const struct telling *telling, const struct ev_header *
 		enum fact_kind fact = prologue_fact_of(field->meaning);
 
 		if (fact != FACT_KINDS && field->role != ROLE_NAMES)
-			refer(telling, fact, event_field_number(field, (const char *)header + field->offset_bytes));
+			refer(emission, fact, event_field_number(field, (const char *)header + field->offset_bytes));
 	}
 }
 
 /* pid: of the process that a stack with managed frames is of. */
-static void refer_event(const struct telling *telling, const struct ev_header *header, uint32_t pid)
+static void refer_event(const struct emission *emission, const struct ev_header *header, uint32_t pid)
 {
 	const struct ev_sched_wake *wake = (const void *)header;
 
-	refer_fields(telling, header);
+	refer_fields(emission, header);
 	switch ((unsigned int)header->subsys << 16 | header->event) {
 	case EV_SCHED_SWITCH:
-		refer_switch(telling, (const void *)header);
+		refer_switch(emission, (const void *)header);
 		break;
 	case EV_SCHED_WAKE:
 		if (!thread_is_traced(wake->waker))
-			refer(telling, FACT_OTHER, wake->tid);
+			refer(emission, FACT_OTHER, wake->tid);
 		break;
 	case EV_THREAD_FOUND:
-		refer_found(telling, (const void *)header);
+		refer_found(emission, (const void *)header);
 		break;
 	case EV_THREAD_WAITS:
-		refer_waits(telling, (const void *)header);
+		refer_waits(emission, (const void *)header);
 		break;
 	case EV_STACK_FRAMES:
-		refer_codes(telling, (const void *)header, pid);
+		refer_codes(emission, (const void *)header, pid);
 		break;
 	case EV_FILE_SOCKET:
-		refer_host(telling, (const void *)header);
+		refer_host(emission, (const void *)header);
 		break;
 	}
 }
@@ -160,7 +160,7 @@ static void refer_event(const struct telling *telling, const struct ev_header *h
 void prologue_facts_refer(struct prologue_facts *facts, const struct ev_header *header, uint32_t pid,
 			  const struct prologue_out *out)
 {
-	const struct telling telling = { facts, header->time_ns, out };
+	const struct emission emission = { facts, header->time_ns, out };
 
-	refer_event(&telling, header, pid);
+	refer_event(&emission, header, pid);
 }

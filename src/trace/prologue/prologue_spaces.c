@@ -26,7 +26,7 @@ enum {
 struct space {
 	uint32_t pid;
 	bool is_ended;
-	size_t count, room;
+	size_t count, capacity;
 	struct ev_space_found **mappings;
 };
 
@@ -103,7 +103,7 @@ static void add(struct prologue_spaces *spaces, struct space *space, const struc
 	if (spaces->mapping_count >= MAPPINGS_MAX || space->count >= PER_PROCESS_MAX ||
 	    spaces->bytes + size_bytes > BYTES_MAX)
 		return;
-	ARRAY_GROW(space->mappings, space->count, space->room, 16);
+	ARRAY_GROW(space->mappings, space->count, space->capacity, 16);
 	copy = memcpy(xcalloc(1, size_bytes), e, size_bytes);
 	copy->header.subsys = TRACE_SUBSYS_SPACE;
 	copy->header.event = TRACE_EVENT_SPACE_FOUND;
@@ -215,21 +215,21 @@ void prologue_spaces_follow(struct prologue_spaces *spaces, const struct ev_head
 	}
 }
 
-static void tell(struct space *space, uint64_t time_ns, const struct prologue_out *out)
+static void emit(struct space *space, uint64_t time_ns, const struct prologue_out *out)
 {
 	for (size_t i = 0; i < space->count; i++) {
 		space->mappings[i]->header.time_ns = time_ns;
-		out->tell(out->data, &space->mappings[i]->header);
+		out->emit(out->data, &space->mappings[i]->header);
 	}
 }
 
-void prologue_spaces_tell(struct prologue_spaces *spaces, uint32_t pid, uint64_t time_ns,
+void prologue_spaces_emit(struct prologue_spaces *spaces, uint32_t pid, uint64_t time_ns,
 			  const struct prologue_out *out)
 {
 	struct space *space = find(spaces, pid);
 
 	if (space)
-		tell(space, time_ns, out);
+		emit(space, time_ns, out);
 }
 
 static int by_pid(const void *a, const void *b)
@@ -248,6 +248,6 @@ void prologue_spaces_begin(struct prologue_spaces *spaces, uint64_t time_ns, con
 		all[count++] = space;
 	qsort(all, count, sizeof(*all), by_pid);
 	for (size_t i = 0; i < count; i++)
-		tell(all[i], time_ns, out);
+		emit(all[i], time_ns, out);
 	free(all);
 }

@@ -18,5 +18,5 @@ void prologue_spaces_follow(struct prologue_spaces *spaces, const struct ev_head
 void prologue_spaces_begin(struct prologue_spaces *spaces, uint64_t time_ns, const struct prologue_out *out);
 
 /* Those of one process. */
-void prologue_spaces_tell(struct prologue_spaces *spaces, uint32_t pid, uint64_t time_ns,
+void prologue_spaces_emit(struct prologue_spaces *spaces, uint32_t pid, uint64_t time_ns,
 			  const struct prologue_out *out);

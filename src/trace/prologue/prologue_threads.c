@@ -94,7 +94,7 @@ static struct prologue_thread *get(struct prologue_threads *threads, uint32_t nu
 		thread->found.header.event = TRACE_EVENT_THREAD_FOUND;
 		thread->found.syscall = SYSCALL_NONE;
 		thread->cpu = PROLOGUE_CPU_UNKNOWN;
-		thread->told = threads->begins;
+		thread->recorded = threads->begins;
 		table_put(threads->by_number, number, thread);
 	}
 	if (thread) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What each traced thread does at the moment, as account/criticality.c takes it from the same events:
- * what is told again of it must put that account into the same state.
+ * what is repeated of it must put that account into the same state.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct prologue_thread {
 	uint32_t cpu;                 /* of its slice */
 	uint64_t wake_ns;
 	uint32_t sync;       /* the last list that it was in, or that was before its last event */
-	uint32_t told;       /* the last beginning at which it was told */
+	uint32_t recorded;   /* the last beginning at which it was told */
 	bool is_described;   /* found has more than its number */
 	bool is_wait_listed; /* of a wait that nobody saw begin: thread.WAITS has told more */
 	bool is_wake_early;  /* its wake-up came, the switch with which it blocks has yet to come */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What prologue_threads.h keeps: prologue_threads.c follows the events, prologue_list.c tells. */
+/* What prologue_threads.h keeps: prologue_threads.c follows the events, prologue_list.c says. */
 #pragma once
 
 #include "trace/prologue/prologue_threads.h"
@@ -13,7 +13,7 @@ enum {
 struct prologue_threads {
 	struct table *by_number;
 	struct prologue_thread *recent[PROLOGUE_RECENT]; /* by number: spares most look-ups */
-	struct prologue_thread *running[CPUS_MAX];       /* by CPU; NULL: not known */
+	struct prologue_thread *running[CPUS_MAX];       /* by CPU; NULL: unknown */
 	struct prologue_thread *first_dead, *last_dead;  /* in order of death */
 	size_t dead_count;
 	uint64_t now_ns;

@@ -14,7 +14,7 @@ struct rows;
 
 struct tui_page {
 	const char *name;
-	const char *short_name;       /* where there is no room for all names; NULL: it has none */
+	const char *short_name;       /* where there is no space for all names; NULL: it has none */
 	const char *nothing;          /* said when it has no rows; NULL: what is said of most */
 	enum graphs_part graphs_part; /* what has to be made for it first */
 	const char *const *sorts;     /* orders, the default first, NULL last; NULL: one only */
@@ -28,7 +28,7 @@ struct tui_page {
 /* In the order of their tabs. The last two are of traces, which have no output. */
 enum page_number {
 	PAGE_SUMMARY,
-	PAGE_ALL,
+	PAGE_PATHS,
 	PAGE_SYNCHRONISATION,
 	PAGE_IO,
 	PAGE_LOCKS,
@@ -37,11 +37,11 @@ enum page_number {
 	PAGE_BALANCE,
 	PAGE_OUTPUT,
 	PAGE_GRAPH,
-	PAGE_PATH,
+	PAGE_CRITICAL,
 	PAGES,
 };
 
 extern const struct tui_page *const tui_pages[PAGES];
 
-extern const struct tui_page summary_page, all_page, synchronisation_page, io_page, locks_page, klocks_page,
-	threads_page, balance_page, output_page, graph_page, path_page, help_page;
+extern const struct tui_page summary_page, paths_page, synchronisation_page, io_page, locks_page, klocks_page,
+	threads_page, balance_page, output_page, graph_page, critical_page, help_page;

@@ -15,7 +15,7 @@ struct rows {
 	const struct row_context *context;
 	struct arena *arena;
 	struct row *rows;
-	size_t count, room;
+	size_t count, capacity;
 	bool is_full;
 };
 
@@ -67,7 +67,7 @@ struct arena *rows_arena(struct rows *rows)
 
 static void push(struct rows *rows, const struct row *row)
 {
-	ARRAY_GROW(rows->rows, rows->count, rows->room, 256);
+	ARRAY_GROW(rows->rows, rows->count, rows->capacity, 256);
 	rows->rows[rows->count++] = *row;
 }
 

@@ -53,7 +53,8 @@ static void put_part(struct page *page, const struct row *row, const struct row_
 	page_put(page, part->label);
 	page_pad_to(page, end);
 	page_color(page, part->color);
-	bars_put(page, share, page_room(page) > FIGURE_COLUMNS + 60 ? 60 : page_room(page) - FIGURE_COLUMNS);
+	bars_put(page, share,
+		 page_columns_left(page) > FIGURE_COLUMNS + 60 ? 60 : page_columns_left(page) - FIGURE_COLUMNS);
 	page_color(page, PAGE_PLAIN);
 	page_put_share(page, share, 9);
 	page_put_duration(page, part->time_ns, 10);

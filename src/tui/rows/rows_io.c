@@ -32,7 +32,7 @@ static void put_file(struct page *page, const struct row *row, const struct row_
 				     .type = report_file_type(),
 				     .item = file,
 			     });
-	row_put_object(page, file->path, page_room(page) - (file->is_deleted ? 10 : 0));
+	row_put_object(page, file->path, page_columns_left(page) - (file->is_deleted ? 10 : 0));
 	page_put(page, file->is_deleted ? " (deleted)" : "");
 }
 
@@ -100,11 +100,11 @@ static void put_socket(struct page *page, const struct row *row, const struct ro
 			     });
 	page_put(page, socket_family_name(socket->family));
 	page_put(page, " ");
-	page_put_name(page, *socket->local ? socket->local : "unnamed", page_room(page) / 2);
+	page_put_name(page, *socket->local ? socket->local : "unnamed", page_columns_left(page) / 2);
 	if (*socket->peer) {
 		io_put_address(&peer, socket);
 		page_put(page, " to ");
-		page_put_name(page, peer.bytes, page_room(page));
+		page_put_name(page, peer.bytes, page_columns_left(page));
 		text_fini(&peer);
 	}
 }

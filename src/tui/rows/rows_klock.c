@@ -69,7 +69,7 @@ static void put_address(struct page *page, const struct row *row,
 	if (!lock->cache)
 		return;
 	page_put(page, " in ");
-	page_put_name(page, lock->cache, page_room(page));
+	page_put_name(page, lock->cache, page_columns_left(page));
 	page_put(page, " memory");
 }
 
@@ -107,15 +107,16 @@ static void add_stack_rows(struct rows *rows, const struct row *row)
 	rows_add_stack(rows, row, 0, stack->frames, stack->frame_count, STACK_COMPLETE);
 }
 
-/* What is known of it: name may be NULL, and tid 0. */
+/* What is known about it: name may be NULL, and tid 0. */
 static void put_thread(struct page *page, const char *name, uint32_t tid)
 {
-	uint32_t room = page_room(page);
+	uint32_t capacity = page_columns_left(page);
 
 	if (name) {
 		page_put(page, " ");
 		page_put_name(page, name,
-			      room > TID_COLUMNS + NAME_COLUMNS_MIN ? room - TID_COLUMNS - 1 : NAME_COLUMNS_MIN);
+			      capacity > TID_COLUMNS + NAME_COLUMNS_MIN ? capacity - TID_COLUMNS - 1
+									: NAME_COLUMNS_MIN);
 	}
 	if (tid)
 		page_printf(page, " (tid %u)", tid);
@@ -132,7 +133,8 @@ static void put_owner(struct page *page, const struct row *row, const struct row
 	if (!row->index)
 		return;
 	page_put(page, ", for example in ");
-	text_put_frame_function(page, &context->report->kernel_locks.stacks[row->index - 1].frames[0], page_room(page));
+	text_put_frame_function(page, &context->report->kernel_locks.stacks[row->index - 1].frames[0],
+				page_columns_left(page));
 }
 
 static void put_waiter(struct page *page, const struct row *row,
@@ -149,7 +151,7 @@ static void put_waiter(struct page *page, const struct row *row,
 	else
 		page_put(page, waiter->name || waiter->tid ? "thread" : "further threads");
 	put_thread(page, waiter->name, waiter->tid);
-	if (waiter->pid && page_room(page) >= PROCESS_COLUMNS)
+	if (waiter->pid && page_columns_left(page) >= PROCESS_COLUMNS)
 		page_printf(page, " of process %u", waiter->pid);
 }
 

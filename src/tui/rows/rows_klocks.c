@@ -44,7 +44,7 @@ static void put_titles(struct page *page, const struct row_context *context)
 	page_put(page, "  lock");
 }
 
-/* By sort, those from SORT_MEAN on; NULL: it is not known. */
+/* By sort, those from SORT_MEAN on; NULL: it is unknown. */
 struct figures {
 	const uint64_t *figures[SORTS];
 };
@@ -118,7 +118,7 @@ static void put_kind(struct page *page, const struct row *row, const struct row_
 			    [SORT_MEDIAN] = &kind->p50_ns,
 			    [SORT_LONGEST] = &kind->max_ns,
 		    } });
-	page_put_name(page, kind->kind, page_room(page));
+	page_put_name(page, kind->kind, page_columns_left(page));
 }
 
 static const struct row_kind kind_kind = { put_kind, add_kind_rows };

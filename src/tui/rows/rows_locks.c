@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The page of locks and of who lets go of them; a class of several locks unfolds to them. */
+/* The page of locks and of who releases them; a class of several locks unfolds to them. */
 #include <string.h>
 
 #include "base/text.h"

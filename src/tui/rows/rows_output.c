@@ -10,7 +10,7 @@
 
 static void put_line(struct page *page, const struct row *row, const struct row_context *context)
 {
-	page_put_name(page, output_lines_at(context->output, row->index, NULL), page_room(page));
+	page_put_name(page, output_lines_at(context->output, row->index, NULL), page_columns_left(page));
 }
 
 static void add_whole_line(struct rows *rows, const struct row *row)

@@ -39,13 +39,13 @@ static void put_doing(struct page *page, struct graph_labels *labels, const stru
 	page_put_path(page, path_part_who(labels, part), WHO_COLUMNS_MAX);
 	page_color(page, end ? PAGE_YELLOW : PAGE_PLAIN);
 	page_put(page, "  ");
-	if (end_columns > page_room(page) / 2)
-		end_columns = page_room(page) / 2;
-	page_put_path(page, path_part_what(labels, part), page_room(page) - end_columns);
-	if (!end || page_room(page) < 4)
+	if (end_columns > page_columns_left(page) / 2)
+		end_columns = page_columns_left(page) / 2;
+	page_put_path(page, path_part_what(labels, part), page_columns_left(page) - end_columns);
+	if (!end || page_columns_left(page) < 4)
 		return;
 	page_put(page, ": ");
-	page_put_path(page, end, page_room(page));
+	page_put_path(page, end, page_columns_left(page));
 }
 
 static void add_whole(struct rows *rows, const struct row *row, const struct path_part *part)
@@ -188,7 +188,7 @@ static void add_rows(struct rows *rows)
 	add_rest(rows, path);
 }
 
-const struct tui_page path_page = {
+const struct tui_page critical_page = {
 	.name = "CRITICAL",
 	.short_name = "CP",
 	.graphs_part = GRAPHS_PATH,

@@ -55,7 +55,7 @@ static void put_path(struct page *page, const struct row *row, const struct row_
 	page_pad_to(page, cause_end);
 	page_color(page, PAGE_BOLD);
 	if (headline)
-		text_put_frame(page, headline, page_room(page) * 3 / 5);
+		text_put_frame(page, headline, page_columns_left(page) * 3 / 5);
 	else
 		page_put(page, "no stack");
 }
@@ -94,7 +94,7 @@ static void put_line(struct page *page, const struct row *row,
 	page_put_count(page, line->samples, COUNT_COLUMNS);
 	page_put_share(page, row->count ? (double)line->samples / row->count : 0, 9);
 	page_put(page, "  ");
-	page_put_location(page, line->file ? line->file : "", line->line, page_room(page));
+	page_put_location(page, line->file ? line->file : "", line->line, page_columns_left(page));
 }
 
 static const struct row_kind line_kind = { put_line, NULL };
@@ -122,9 +122,9 @@ static void put_function(struct page *page, const struct row *row,
 	page_put_count(page, function->samples, COUNT_COLUMNS);
 	page_put_share(page, row->count ? (double)function->samples / row->count : 0, 9);
 	page_put(page, "  ");
-	page_put_function(page, function->name, page_room(page) * 3 / 5);
+	page_put_function(page, function->name, page_columns_left(page) * 3 / 5);
 	page_color(page, PAGE_DIM);
-	if (function->stack_tops && page_room(page) > 24) {
+	if (function->stack_tops && page_columns_left(page) > 24) {
 		page_put(page, "  ");
 		if (function->stack_tops < function->samples) {
 			page_put_count(page, function->stack_tops, 0);
@@ -132,9 +132,9 @@ static void put_function(struct page *page, const struct row *row,
 		}
 		page_put(page, "stack top");
 	}
-	if (function->line_count && line->file && page_room(page) > 12) {
+	if (function->line_count && line->file && page_columns_left(page) > 12) {
 		page_put(page, "  ");
-		page_put_location(page, line->file, line->line, page_room(page));
+		page_put_location(page, line->file, line->line, page_columns_left(page));
 	}
 }
 
@@ -242,7 +242,7 @@ static void add_rows(struct rows *rows)
 	text_fini(&rest);
 }
 
-const struct tui_page all_page = {
+const struct tui_page paths_page = {
 	.name = "PATHS",
 	.sorts = sorts,
 	.has_filter = true,

@@ -23,15 +23,15 @@ static void put_frame(struct page *page, const struct row *row, const struct row
 	page_put(page, !is_headline ? "  " : context->has_unicode ? "● " : "* ");
 	page_color(page, is_headline ? PAGE_BOLD : PAGE_PLAIN);
 	text_put_frame(page, frame,
-		       page_room(page) > PLACE_COLUMNS + FLAG_COLUMNS + 20
-			       ? page_room(page) - PLACE_COLUMNS - FLAG_COLUMNS
+		       page_columns_left(page) > PLACE_COLUMNS + FLAG_COLUMNS + 20
+			       ? page_columns_left(page) - PLACE_COLUMNS - FLAG_COLUMNS
 			       : 20);
 	page_color(page, PAGE_DIM);
-	if (frame->is_inlined && page_room(page) >= FLAG_COLUMNS)
+	if (frame->is_inlined && page_columns_left(page) >= FLAG_COLUMNS)
 		page_put(page, " inlined");
-	if (frame->is_guessed && page_room(page) >= 18)
+	if (frame->is_guessed && page_columns_left(page) >= 18)
 		page_put(page, " by frame pointer");
-	if (row->index > 1 && page_room(page) >= 16)
+	if (row->index > 1 && page_columns_left(page) >= 16)
 		page_printf(page, " %zu times", row->index);
 }
 
@@ -93,7 +93,7 @@ static void put_run(struct page *page, const struct row *row, const struct row_c
 	page_put(page, context->has_unicode ? "  ‹" : "  <");
 	for (size_t i = 0; i < label_count; i++) {
 		page_put(page, i ? ", " : "");
-		page_put_name(page, labels[i], page_room(page) > 24 ? page_room(page) - 20 : 4);
+		page_put_name(page, labels[i], page_columns_left(page) > 24 ? page_columns_left(page) - 20 : 4);
 	}
 	page_put(page, context->has_unicode ? "›" : ">");
 	page_printf(page, " %zu %s", row->count, row->count == 1 ? "frame" : "frames");
@@ -109,7 +109,7 @@ static void add_run_frames(struct rows *rows, const struct row *row)
 
 static const struct row_kind run_kind = { put_run, add_run_frames };
 
-/* How many frames from the first on are boilerplate, but for the headline. */
+/* How many frames from the first on are boilerplate, except for the headline. */
 static size_t run_length(const struct row_context *context, const struct report_frame *frames, size_t count,
 			 const struct report_frame *headline)
 {

@@ -42,7 +42,7 @@ static void put_line(struct page *page, const struct row *row,
 	page_pad_to(page, page->column + 7);
 	page_put_count(page, line->samples, 9);
 	page_put(page, "  ");
-	page_put_location(page, line->file ? line->file : "", line->line, page_room(page));
+	page_put_location(page, line->file ? line->file : "", line->line, page_columns_left(page));
 }
 
 static const struct row_kind line_kind = { put_line, NULL };
@@ -113,11 +113,11 @@ static void put_action(struct page *page, const struct row *row, const struct ro
 	page_color(page, PAGE_BOLD);
 	row_put_object(page,
 		       wait->worst_object ? wait->worst_object : report_cause_text(cause, wait->cause, wait->syscall),
-		       page_room(page) / 2);
+		       page_columns_left(page) / 2);
 	page_color(page, PAGE_PLAIN);
 	page_put(page, "  ");
 	if (frame)
-		text_put_frame(page, frame, page_room(page) * 3 / 5);
+		text_put_frame(page, frame, page_columns_left(page) * 3 / 5);
 }
 
 static void add_action_rows(struct rows *rows, const struct row *row)

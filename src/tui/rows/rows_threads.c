@@ -39,7 +39,7 @@ void row_put_thread_titles(struct page *page, const struct row_context *context)
 	for (size_t i = 0; i < THREAD_COLUMNS; i++)
 		page_printf(page, "%*s", TIME_COLUMNS, thread_columns[i].title);
 	page_put(page, "  ");
-	if (page_room(page) >= 27)
+	if (page_columns_left(page) >= 27)
 		strip_put_legend(page);
 	else
 		page_put(page, "over time");
@@ -78,7 +78,7 @@ static void put_thread(struct page *page, const struct row *row, const struct ro
 		put_time(page, thread_column_ns(thread, i) / count);
 	page_put(page, "  ");
 	(count > 1 ? strip_put_group : strip_put_thread)(page, thread->strip, context->report->strip_count,
-							 page_room(page));
+							 page_columns_left(page));
 }
 
 static void add_thread_rows(struct rows *rows, const struct row *row)
@@ -152,7 +152,7 @@ static void put_group(struct page *page, const struct row *row, const struct row
 		put_time(page, sums->sums_ns[i]);
 	page_put(page, "  ");
 	(group->thread_count > 1 ? strip_put_group : strip_put_thread)(page, group->strip, context->report->strip_count,
-								       page_room(page));
+								       page_columns_left(page));
 }
 
 static int threads_by_name(const void *a, const void *b)

@@ -10,7 +10,7 @@ struct row;
 struct row_context;
 struct rows;
 
-/* The first so many groups, in the page's order; the last row tells how many there are besides. */
+/* The first so many groups, in the page's order; the last row says how many there are besides. */
 void rows_add_groups(struct rows *rows, size_t count_max);
 
 /* The number of the thread that the row shows; 0: it shows something else, or several. */

@@ -115,9 +115,9 @@ static void put_wait(struct page *page, const struct row *row, const struct row_
 	page_color(page, PAGE_RED);
 	page_put_name(page, report_cause_text(cause, wait->cause, wait->syscall), CAUSE_COLUMNS - 1);
 	page_pad_to(page, cause_end);
-	if (wait->object && page_room(page) > 30) {
+	if (wait->object && page_columns_left(page) > 30) {
 		page_color(page, PAGE_PLAIN);
-		row_put_object(page, wait->object, page_room(page) / 3);
+		row_put_object(page, wait->object, page_columns_left(page) / 3);
 		page_put(page, "  ");
 	}
 	page_color(page, PAGE_BOLD);

@@ -20,7 +20,7 @@ void rows_add_waits(struct rows *rows, const struct row *parent, enum cause_grou
 /* One wait, as the page of its group has it. */
 void rows_add_wait(struct rows *rows, const struct row *parent, const struct report_wait *wait);
 
-/* Who let go of a lock, with the call path below it; index: among its like. */
+/* Who released a lock, with the call path below it; index: among its like. */
 void rows_add_unlocker(struct rows *rows, const struct row *parent, const struct report_waker *unlocker, size_t index);
 
 /* What is waited for: of a long path the end, which says most. */

@@ -14,7 +14,7 @@ struct prompt {
 
 void prompt_fini(struct prompt *prompt);
 
-/* Begins anew with what stands there already. */
+/* Begins again with what stands there already. */
 void prompt_begin(struct prompt *prompt, const char *typed);
 
 enum prompt_state prompt_press(struct prompt *prompt, uint32_t key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of a type of terminal. Apart, for <term.h> gives macros the names of everything. */
+/* What is known about a type of terminal. Apart, for <term.h> gives macros the names of everything. */
 #pragma once
 
 enum terminfo_state { TERMINFO_FINE, TERMINFO_NO_TYPE, TERMINFO_NO_CURSOR };

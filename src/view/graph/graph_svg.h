@@ -4,7 +4,7 @@
 struct text;
 
 /*
- * Has Graphviz, if it is installed, draw a graph in its language. 0, or a negative errno after having said
- * why not.
+ * Has Graphviz, if it is installed, draw a graph in its language. 0, or a negative errno after
+ * a message.
  */
 int graph_dot_to_svg(const char *dot, struct text *out);

@@ -27,7 +27,10 @@ void html_free(struct html *html);
 struct text *html_part(struct html *html, const char *name);
 bool html_has_part(const struct html *html, const char *name);
 
-/* The part of this name is a report without what a page has no room for; what that is, if anything, is another part. */
+/*
+ * The part of this name is a report without what a page has no space for; what that is, if anything, is
+ * another part.
+ */
 void html_add_excerpt(struct html *html, const char *name, const char *left_out, const struct report *report);
 
 /* The same as "report" and "left_out"; "verdict" and, if strips were kept and there are none yet, "timelines". */

@@ -52,7 +52,10 @@ static void put_klocks(struct text *out, const struct report *report)
 enum { WAITS_MAX = 1000, WAKERS_MAX = 8, FUNCTIONS_MAX = 8, LINES_MAX = 3 }; /* what is beyond is in the JSON alone */
 enum { LOCKS_WITH_UNLOCKERS_MAX = 1000 };
 
-/* A report without what a page does not show, or has no room for. What it points to is the report's, but for copies. */
+/*
+ * A report without what a page does not show, or has no space for. What it points to is the report's, except
+ * for copies.
+ */
 struct excerpt {
 	struct report report;
 	struct report_wait *waits;

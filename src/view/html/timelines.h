@@ -23,13 +23,13 @@ struct timeline_thread {
 struct timelines_shape {
 	const char *const *states; /* names of what threads do, borrowed until the end */
 	size_t state_count, part_count;
-	uint64_t begin_ns; /* on the clock of what else is told with it; 0: not known */
+	uint64_t begin_ns; /* on the clock of what else is told with it; 0: unknown */
 	uint64_t part_ns;
 };
 
 struct timelines *timelines_begin(struct text *out, const struct timelines_shape *shape);
 
-/* shares: how many threads of it were in a state, in the mean of a part; [state_count][part_count]. */
+/* shares: how many threads of it were in a state, on average of a part; [state_count][part_count]. */
 void timelines_add(struct timelines *timelines, const struct timeline_thread *thread, const double *shares);
 void timelines_end(struct timelines *timelines);
 

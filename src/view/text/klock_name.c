@@ -21,25 +21,25 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 
 void klock_put_name(struct page *page, const struct report_klock *lock)
 {
-	uint32_t room = page_room(page), kind_columns = 2 + text_columns(lock->kind);
-	uint32_t columns = room > kind_columns + NAME_COLUMNS_MIN ? room - kind_columns : NAME_COLUMNS_MIN;
+	uint32_t capacity = page_columns_left(page), kind_columns = 2 + text_columns(lock->kind);
+	uint32_t columns = capacity > kind_columns + NAME_COLUMNS_MIN ? capacity - kind_columns : NAME_COLUMNS_MIN;
 
 	page_color(page, PAGE_BOLD);
 	if (lock->name) {
 		page_put_path(page, lock->name, columns);
 	} else if (lock->cache) {
 		page_put(page, "a lock in ");
-		page_put_name(page, lock->cache, smaller(columns - MEMORY_COLUMNS, room / 3));
+		page_put_name(page, lock->cache, smaller(columns - MEMORY_COLUMNS, capacity / 3));
 		page_put(page, " memory");
 	} else {
 		page_put(page, klock_has_address(lock) ? lock->address : "locks beyond the limit");
 	}
 	page_color(page, PAGE_PLAIN);
 	page_put(page, "  ");
-	page_put_name(page, lock->kind, page_room(page));
-	if (!lock->name && lock->where && page_room(page) > PLACE_COLUMNS_MIN) {
+	page_put_name(page, lock->kind, page_columns_left(page));
+	if (!lock->name && lock->where && page_columns_left(page) > PLACE_COLUMNS_MIN) {
 		page_put(page, " in ");
-		page_put_function(page, lock->where, page_room(page));
+		page_put_function(page, lock->where, page_columns_left(page));
 	}
 }
 

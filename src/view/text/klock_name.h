@@ -9,10 +9,10 @@ struct page;
 struct report_klock;
 struct report_klock_stack;
 
-/* A row of all that found no room has none. */
+/* A row of all that found no space has none. */
 bool klock_has_address(const struct report_klock *lock);
 
-/* "mmap_lock of server  rwsem read": its name in bold, or what else is known of it, and its kind. */
+/* "mmap_lock of server  rwsem read": its name in bold, or what else is known about it, and its kind. */
 void klock_put_name(struct page *page, const struct report_klock *lock);
 
 /* The program's function that wanted the lock; in a thread of the kernel, or an interrupt, the kernel's. */

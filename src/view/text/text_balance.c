@@ -56,7 +56,7 @@ static void show_cause(struct page *page, const struct report *report, const str
 	page_put(page, "  ");
 	page_put_count(page, cause->waits, 0);
 	page_put(page, cause->waits == 1 ? " wait" : " waits");
-	if (cause->idle_ns && page_room(page) > 16) {
+	if (cause->idle_ns && page_columns_left(page) > 16) {
 		page_put(page, ", idle ");
 		page_put_share(page, (double)cause->idle_ns / cause->wait_ns, 0);
 	}

@@ -42,11 +42,11 @@ void text_put_frame_place(struct page *page, const struct report_frame *frame)
 {
 	page_color(page, PAGE_DIM);
 	if (frame->file && *frame->file)
-		page_put_location(page, frame->file, frame->line, page_room(page));
+		page_put_location(page, frame->file, frame->line, page_columns_left(page));
 	else if (frame->is_kernel)
 		page_put(page, "kernel");
 	else if (frame->module && frame->function)
-		page_put_name(page, frame->module, page_room(page));
+		page_put_name(page, frame->module, page_columns_left(page));
 	page_color(page, PAGE_PLAIN);
 }
 
@@ -93,7 +93,7 @@ void text_put_headline(struct page *page, const struct report_frame *frames, siz
 	const struct report_frame *frame = text_headline(frames, count, fold);
 
 	if (frame)
-		text_put_frame(page, frame, page_room(page) * 3 / 5);
+		text_put_frame(page, frame, page_columns_left(page) * 3 / 5);
 	else
 		page_put(page, "no stack");
 }
@@ -138,14 +138,14 @@ void text_put_waker(struct page *page, const struct report_waker *waker, const s
 	page_put_share(page, waker->share, 8);
 	page_put(page, "  ");
 	if (words) {
-		page_put_name(page, words, page_room(page));
+		page_put_name(page, words, page_columns_left(page));
 		return;
 	}
 	page_put(page, "ended by ");
 	page_put(page, before_thread(waker));
 	page_put(page, waker->names ? "threads " : "thread ");
 	page_put_name(page, waker->names ? waker->names : waker->name ? waker->name : "?", NAME_COLUMNS);
-	if (waker->frame_count && page_room(page) > 20) {
+	if (waker->frame_count && page_columns_left(page) > 20) {
 		page_put(page, "  ");
 		text_put_headline(page, waker->frames, waker->frame_count, fold);
 	}

@@ -22,12 +22,12 @@ static void put_figures(struct page *page, uint64_t wait_ns, uint64_t max_ns, ui
 	page_put(page, "  ");
 }
 
-/* Room for the name, if the direction is to come behind it. */
-static uint32_t name_room(const struct page *page, const struct report_transfer *transfer)
+/* Space for the name, if the direction is to come behind it. */
+static uint32_t name_capacity(const struct page *page, const struct report_transfer *transfer)
 {
 	const char *direction = io_direction(transfer);
 
-	return page_room(page) - (*direction ? 2 + strlen(direction) : 0);
+	return page_columns_left(page) - (*direction ? 2 + strlen(direction) : 0);
 }
 
 static void put_direction(struct page *page, const struct report_transfer *transfer)
@@ -44,7 +44,7 @@ static void put_words(struct page *page, const char *path)
 		return;
 	page_color(page, PAGE_DIM);
 	page_put(page, " (");
-	page_put_name(page, io_plain_words(path), page_room(page) - 1);
+	page_put_name(page, io_plain_words(path), page_columns_left(page) - 1);
 	page_put(page, ")");
 }
 
@@ -54,7 +54,7 @@ static void put_detail(struct page *page, const char *label, struct text *detail
 		page_pad_to(page, DETAIL_COLUMN);
 		page_color(page, PAGE_DIM);
 		page_put(page, label);
-		page_put_name(page, detail->bytes, page_room(page));
+		page_put_name(page, detail->bytes, page_columns_left(page));
 		page_end_line(page);
 	}
 	text_fini(detail);
@@ -110,7 +110,7 @@ static void show_files(struct page *page, const struct report *report)
 			show_heading(page, "Files that threads waited for");
 		put_figures(page, file->wait_ns - file->idle_ns, file->max_ns, file->waits);
 		page_put_path(page, file->path,
-			      name_room(page, &file->transfer) - (file->is_deleted ? strlen(deleted) : 0));
+			      name_capacity(page, &file->transfer) - (file->is_deleted ? strlen(deleted) : 0));
 		if (file->is_deleted)
 			page_put(page, deleted);
 		put_words(page, file->path);
@@ -135,11 +135,12 @@ static void show_sockets(struct page *page, const struct report *report)
 		put_figures(page, socket->wait_ns - socket->idle_ns, socket->max_ns, socket->waits);
 		page_put(page, socket_family_name(socket->family));
 		page_put(page, " ");
-		page_put_name(page, *socket->local ? socket->local : "unnamed", name_room(page, &socket->transfer) / 2);
+		page_put_name(page, *socket->local ? socket->local : "unnamed",
+			      name_capacity(page, &socket->transfer) / 2);
 		if (*socket->peer) {
 			io_put_address(&peer, socket);
 			page_put(page, " to ");
-			page_put_name(page, peer.bytes, name_room(page, &socket->transfer));
+			page_put_name(page, peer.bytes, name_capacity(page, &socket->transfer));
 			text_fini(&peer);
 		}
 		put_direction(page, &socket->transfer);

@@ -165,7 +165,7 @@ static void show_path(struct page *page, const struct report *report, const stru
 	page_end_line(page);
 	for (size_t i = 0; i < stack->frame_count && i < FRAMES_MAX; i++) {
 		page_pad_to(page, DETAIL_COLUMN + 9);
-		text_put_frame(page, &stack->frames[i], page_room(page) / 2);
+		text_put_frame(page, &stack->frames[i], page_columns_left(page) / 2);
 		page_end_line(page);
 	}
 }
@@ -266,7 +266,7 @@ static void show_cost(struct page *page, const struct report_klocks *klocks)
 	text_fini(&text);
 }
 
-/* What so many waits of a kind do not exceed; rank: where there is no room for all, those of a low one stay. */
+/* What so many waits of a kind do not exceed; rank: where there is no space for all, those of a low one stay. */
 static const struct {
 	const char *title;
 	size_t offset;
@@ -279,7 +279,7 @@ static const struct {
 	{ "max", offsetof(struct report_klock_kind, max_ns), 0 },
 };
 
-static bool has_room_for(const struct page *page, size_t step)
+static bool has_space_for(const struct page *page, size_t step)
 {
 	return steps[step].rank < (page->width - KINDS_COLUMN) / STEP_COLUMNS;
 }
@@ -292,7 +292,7 @@ static void show_kind(struct page *page, const struct report_klock_kind *kind)
 	page_put_duration(page, kind->wait_ns, 10);
 	page_put_count(page, kind->waits, 10);
 	for (size_t i = 0; i < STEPS; i++)
-		if (has_room_for(page, i))
+		if (has_space_for(page, i))
 			page_put_duration(page, *(const uint64_t *)((const char *)kind + steps[i].offset),
 					  STEP_COLUMNS);
 	page_end_line(page);
@@ -306,7 +306,7 @@ static void show_kinds(struct page *page, const struct report *report)
 	page_color(page, PAGE_DIM);
 	page_put(page, "                         waited     waits");
 	for (size_t i = 0; i < STEPS; i++)
-		if (has_room_for(page, i))
+		if (has_space_for(page, i))
 			page_printf(page, "%*s", STEP_COLUMNS, steps[i].title);
 	page_end_line(page);
 	for (size_t i = 0; i < klocks->kind_count; i++)
@@ -326,7 +326,7 @@ static const struct {
 	{ "taking", 3 },
 };
 
-static bool has_held_room_for(const struct page *page, size_t column)
+static bool has_space_for_held(const struct page *page, size_t column)
 {
 	return page->width >= HELD_COLUMN + NAME_COLUMNS + (held_columns[column].rank + 1) * STEP_COLUMNS;
 }
@@ -353,7 +353,7 @@ static void show_held(struct page *page, const struct report_klock *lock)
 	page_pad_to(page, 2);
 	page_put_duration(page, lock->hold_ns, 9);
 	for (size_t i = 0; i < HELD_COLUMNS; i++)
-		if (has_held_room_for(page, i))
+		if (has_space_for_held(page, i))
 			put_held_column(page, lock, i);
 	page_put(page, "  ");
 	klock_put_name(page, lock);
@@ -406,7 +406,7 @@ static void show_all_held(struct page *page, const struct report_klocks *klocks,
 	page_color(page, PAGE_DIM);
 	page_put(page, "       held");
 	for (size_t i = 0; i < HELD_COLUMNS; i++)
-		if (has_held_room_for(page, i))
+		if (has_space_for_held(page, i))
 			page_printf(page, "%*s", STEP_COLUMNS, held_columns[i].title);
 	page_end_line(page);
 	for (size_t i = 0; i < count && i < max; i++)

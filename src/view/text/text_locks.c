@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Locks, by what waiting for them has cost, and who lets go of them. */
+/* Locks, by what waiting for them has cost, and who releases them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,9 +83,9 @@ static void show_class_counts(struct page *page, const struct lock_class *class)
 	text_fini(&text);
 }
 
-/* Who lets go of locks of a class, by where. */
+/* Who releases locks of a class, by where. */
 struct unlock_place {
-	const struct report_frame *frame; /* NULL: its stack is not known */
+	const struct report_frame *frame; /* NULL: its stack is unknown */
 	uint64_t cmetric_ns, count;
 };
 
@@ -142,10 +142,10 @@ static void show_unlock_place(struct page *page, const struct unlock_place *plac
 	page_put_duration(page, place->cmetric_ns, 9);
 	page_put(page, " of criticality: ");
 	if (place->frame)
-		text_put_frame(page, place->frame, page_room(page) / 2);
+		text_put_frame(page, place->frame, page_columns_left(page) / 2);
 	else
 		page_put(page, "no stack");
-	if (page_room(page) > 14) {
+	if (page_columns_left(page) > 14) {
 		page_color(page, PAGE_DIM);
 		page_put(page, "  ");
 		page_put_count(page, place->count, 0);

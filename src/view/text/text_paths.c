@@ -54,7 +54,7 @@ static void put_threads(struct page *page, const struct report_path *path)
 {
 	page_put_count(page, path->thread_count, 0);
 	page_put(page, path->thread_count == 1 ? " thread" : " threads");
-	for (size_t i = 0; i < path->thread_name_count && page_room(page) > 24; i++) {
+	for (size_t i = 0; i < path->thread_name_count && page_columns_left(page) > 24; i++) {
 		page_put(page, i ? ", " : ": ");
 		page_put_name(page, path->thread_names[i], 18);
 	}
@@ -91,7 +91,7 @@ static void show_run(struct page *page, const char *const *labels, size_t label_
 	page_put(page, page->style->has_unicode ? "‹" : "<");
 	for (size_t i = 0; i < label_count; i++) {
 		page_put(page, i ? ", " : "");
-		page_put_name(page, labels[i], page_room(page) > 24 ? page_room(page) - 20 : 4);
+		page_put_name(page, labels[i], page_columns_left(page) > 24 ? page_columns_left(page) - 20 : 4);
 	}
 	page_put(page, page->style->has_unicode ? "›" : ">");
 	page_printf(page, " %zu %s", frame_count, frame_count == 1 ? "frame" : "frames");
@@ -143,11 +143,11 @@ static size_t show_frame(struct page *page, const struct report_frame *frames, s
 	page_pad_to(page, location_column);
 	text_put_frame_place(page, frames);
 	page_color(page, PAGE_DIM);
-	if (frames->is_inlined && page_room(page) >= 9)
+	if (frames->is_inlined && page_columns_left(page) >= 9)
 		page_put(page, " inlined");
-	if (frames->is_guessed && page_room(page) >= 18)
+	if (frames->is_guessed && page_columns_left(page) >= 18)
 		page_put(page, " by frame pointer");
-	if (repeats > 1 && page_room(page) >= 16)
+	if (repeats > 1 && page_columns_left(page) >= 16)
 		page_printf(page, " %zu times", repeats);
 	page_end_line(page);
 	return repeats;
@@ -224,18 +224,18 @@ static void put_lines(struct page *page, const struct report_function *function)
 
 		if (!line->file || !*line->file)
 			continue;
-		if (page_room(page) < (is_same_file ? 15 : 21))
+		if (page_columns_left(page) < (is_same_file ? 15 : 21))
 			break;
 		page_put(page, file ? ", " : "");
 		if (is_same_file)
 			page_printf(page, ":%u", line->line);
 		else
-			page_put_location(page, line->file, line->line, page_room(page) - 14);
+			page_put_location(page, line->file, line->line, page_columns_left(page) - 14);
 		if (function->line_count > 1)
 			page_printf(page, " (%llu)", (unsigned long long)line->samples);
 		file = line->file;
 	}
-	if (i < function->line_count && page_room(page) > 4) {
+	if (i < function->line_count && page_columns_left(page) > 4) {
 		page_put(page, " ");
 		page_put_ellipsis(page);
 	}
@@ -252,7 +252,7 @@ static void put_stack_tops(struct page *page, const struct report_function *func
 	else
 		snprintf(label, sizeof(label), "%llu stack tops  ", (unsigned long long)function->stack_tops);
 	page_color(page, PAGE_YELLOW);
-	page_put_name(page, label, page_room(page));
+	page_put_name(page, label, page_columns_left(page));
 }
 
 static void show_function(struct page *page, const struct report_function *function, uint64_t count_all,
@@ -300,7 +300,7 @@ static void show_functions(struct page *page, const struct report_path *path)
 	page_pad_to(page, DETAIL_COLUMN);
 	page_color(page, PAGE_DIM);
 	page_put(page, "  samples");
-	if (stack_tops && page_room(page) >= strlen(stack_top_meaning))
+	if (stack_tops && page_columns_left(page) >= strlen(stack_top_meaning))
 		page_put(page, stack_top_meaning);
 	page_end_line(page);
 	for (size_t i = 0; i < shown; i++)
@@ -329,7 +329,7 @@ static void show_brief(struct page *page, const struct report_path *path)
 {
 	show_summary(page, path);
 	page_color(page, PAGE_DIM);
-	if (page_room(page) > 20) {
+	if (page_columns_left(page) > 20) {
 		page_put(page, "  ");
 		put_threads(page, path);
 	}

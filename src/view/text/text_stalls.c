@@ -30,7 +30,7 @@ void text_stalls_show(struct page *page, const struct report *report)
 		page_put_duration(page, path->stalled_ns, 11);
 		page_put(page, "  ");
 		if (frame)
-			text_put_frame(page, frame, page_room(page) / 2);
+			text_put_frame(page, frame, page_columns_left(page) / 2);
 		else
 			page_put(page, "a wait whose stack was not taken");
 		page_end_line(page);

@@ -19,9 +19,9 @@ void text_put_hot_function(struct page *page, const struct report_hot_function *
 	page_put_count(page, hot->function.samples, 9);
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
-	page_put_function(page, hot->function.name, page_room(page) / 2);
+	page_put_function(page, hot->function.name, page_columns_left(page) / 2);
 	page_color(page, PAGE_DIM);
-	if (hot->function.stack_tops && page_room(page) > 30) {
+	if (hot->function.stack_tops && page_columns_left(page) > 30) {
 		page_put(page, "  ");
 		if (hot->function.stack_tops < hot->function.samples) {
 			page_put_count(page, hot->function.stack_tops, 0);
@@ -29,9 +29,9 @@ void text_put_hot_function(struct page *page, const struct report_hot_function *
 		}
 		page_put(page, "stack top");
 	}
-	if (hot->function.line_count && line->file && page_room(page) > 12) {
+	if (hot->function.line_count && line->file && page_columns_left(page) > 12) {
 		page_put(page, "  ");
-		page_put_location(page, line->file, line->line, page_room(page));
+		page_put_location(page, line->file, line->line, page_columns_left(page));
 	}
 }
 
@@ -85,7 +85,7 @@ static void show_action(struct page *page, const struct report_wait *wait)
 	put_figures(page, wait->cmetric_max_ns, wait->cmetric_ns, wait->waits);
 	page_put_path(page,
 		      wait->worst_object ? wait->worst_object : report_cause_text(cause, wait->cause, wait->syscall),
-		      page_room(page) / 2);
+		      page_columns_left(page) / 2);
 	page_color(page, PAGE_PLAIN);
 	page_put(page, "  ");
 	text_put_headline(page, wait->frames, wait->frame_count, page->style->fold);

@@ -22,7 +22,7 @@ enum { WIDE_COLUMNS = 96, TIME_COLUMNS = 9, BAR_COLUMNS_MAX = 60 };
 static const double even_max = 1.15, uneven_min = 1.3;
 
 struct columns {
-	uint32_t label, cmetric, share, times, picture; /* where each begins, but for label */
+	uint32_t label, cmetric, share, times, picture; /* where each begins, except for label */
 	bool is_wide;
 };
 
@@ -67,7 +67,7 @@ static void put_balance(struct page *page, const struct report_group *group, dou
 	for (size_t i = 0; i < group->row_count; i++)
 		heights[i] = thread_height(order[i]);
 	page_color(page, PAGE_CYAN);
-	bars_put_sparkline(page, heights, group->row_count, max, page_room(page));
+	bars_put_sparkline(page, heights, group->row_count, max, page_columns_left(page));
 	page_color(page, PAGE_PLAIN);
 	free(order);
 	free(heights);
@@ -81,7 +81,7 @@ static void put_bar(struct page *page, const struct report_thread *thread, doubl
 
 	bars_put_two(page, max > 0 ? height / max : 0,
 		     thread->cmetric_ns ? (double)runqueue_ns / thread->cmetric_ns : 0,
-		     page_room(page) < BAR_COLUMNS_MAX ? page_room(page) : BAR_COLUMNS_MAX);
+		     page_columns_left(page) < BAR_COLUMNS_MAX ? page_columns_left(page) : BAR_COLUMNS_MAX);
 }
 
 static void put_numbers(struct page *page, const struct report *report, uint64_t cmetric_ns)
@@ -132,7 +132,7 @@ static void show_titles(struct page *page)
 	for (size_t i = THREAD_COLUMN_cmetric_ns + 1; i < THREAD_COLUMNS && columns.is_wide; i++)
 		page_printf(page, "%*s", TIME_COLUMNS, thread_columns[i].title);
 	page_pad_to(page, columns.picture);
-	if (page_room(page) >= 19) {
+	if (page_columns_left(page) >= 19) {
 		page_put(page, bars_first_glyph(page));
 		page_put(page, " on CPU ");
 		page_put(page, bars_second_glyph(page));

@@ -203,7 +203,7 @@ void text_totals_show(struct page *page, const struct report *report)
 	if (report->stacks.taken)
 		show_stacks(page, report);
 	show_losses(page, report);
-	if (report->cost.collector_cpu_ns) /* not known of a part of a trace */
+	if (report->cost.collector_cpu_ns) /* not known about a part of a trace */
 		show_cost(page, report);
 	for (size_t i = 0; i < report->note_count; i++) {
 		struct text text = { 0 };

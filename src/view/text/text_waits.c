@@ -11,7 +11,7 @@
 
 enum { WAITS_MAX = 8, WAKERS_MAX = 3, RANK_COLUMN = 4, DETAIL_COLUMN = 6 };
 
-/* Smaller shares of all threads' busy time are left to the verbose report, but for the first one. */
+/* Smaller shares of all threads' busy time are left to the verbose report, except for the first one. */
 static const double wait_share_min = 0.005, waker_share_min = 0.02;
 
 static const char detail_indent[] = "      ";
@@ -32,14 +32,14 @@ static void show_summary(struct page *page, const struct report *report, const s
 		page_put_duration(page, real_ns ? real_ns : wait->wait_ns, 11);
 	page_put(page, "  ");
 	page_color(page, PAGE_RED);
-	page_put_name(page, report_cause_text(cause, wait->cause, wait->syscall), page_room(page));
+	page_put_name(page, report_cause_text(cause, wait->cause, wait->syscall), page_columns_left(page));
 	page_color(page, PAGE_PLAIN);
-	if ((wait->object || wait->lock_kind) && page_room(page) > 30) {
+	if ((wait->object || wait->lock_kind) && page_columns_left(page) > 30) {
 		page_put(page, " ");
 		if (wait->object)
-			page_put_path(page, wait->object, page_room(page) / 2);
+			page_put_path(page, wait->object, page_columns_left(page) / 2);
 		else
-			page_put_name(page, wait->lock_kind, page_room(page) / 2);
+			page_put_name(page, wait->lock_kind, page_columns_left(page) / 2);
 	}
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);

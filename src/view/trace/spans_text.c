@@ -198,18 +198,18 @@ static int by_duration(const void *a, const void *b)
 
 static void put_parts(struct text *out, const struct features *features)
 {
-	bool is_told[SHARES] = { false };
+	bool is_recorded[SHARES] = { false };
 
 	for (unsigned int part = 0; part < PARTS_MAX; part++) {
 		unsigned int most = SHARES;
 
 		for (unsigned int share = 0; share < SHARES; share++)
-			if (!is_told[share] && features->ns[share] &&
+			if (!is_recorded[share] && features->ns[share] &&
 			    (most == SHARES || features->ns[share] > features->ns[most]))
 				most = share;
 		if (most == SHARES || features->ns[most] < features->duration_ns / 100)
 			break;
-		is_told[most] = true;
+		is_recorded[most] = true;
 		text_printf(out, "%s%s ", part ? ", " : "", span_share_name(most));
 		text_put_duration(out, features->ns[most]);
 	}

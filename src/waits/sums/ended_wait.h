@@ -8,7 +8,7 @@
 #include "waits/sums/wait_rows.h"
 
 struct other;
-struct untold_case;
+struct missing_wakeup;
 
 /* Who ended a wait, as it is added to a path and to a lock. */
 struct wait_end {
@@ -16,8 +16,8 @@ struct wait_end {
 	const struct wait_party *waker; /* NULL: not traced */
 	const struct other *other;      /* NULL: nobody, or it is traced */
 	uint64_t stack, now_ns;
-	uint64_t cmetric_ns;      /* the criticality of the wake-up */
-	uint64_t busy_ns;         /* in which the waker was busy since the wait began */
-	double weight;            /* waits that it stands for; 0: its stack was not kept */
-	struct untold_case *open; /* who ended it may still turn out to be hidden; NULL: not */
+	uint64_t cmetric_ns;         /* the criticality of the wake-up */
+	uint64_t busy_ns;            /* in which the waker was busy since the wait began */
+	double weight;               /* waits that it stands for; 0: its stack was not kept */
+	struct missing_wakeup *open; /* who ended it may still turn out to be hidden; NULL: not */
 };

@@ -36,11 +36,11 @@ void history_add(struct history *history, const struct history_point *point)
 	size_t count = history->count;
 
 	/* Room doubles: most threads of a program with thousands of them change seldom. */
-	if (count < HISTORY_ROOM && !(count & (count - 1)))
+	if (count < HISTORY_CAPACITY && !(count & (count - 1)))
 		history->points = xrealloc(history->points, count ? 2 * count : 1, sizeof(*history->points));
-	for (uint64_t parts = 4; history->count == HISTORY_ROOM && parts; parts /= 2)
+	for (uint64_t parts = 4; history->count == HISTORY_CAPACITY && parts; parts /= 2)
 		history->count = thin_out(history->points, count, parts);
-	if (history->count == HISTORY_ROOM) /* all at one moment */
+	if (history->count == HISTORY_CAPACITY) /* all at one moment */
 		history->count--;
 	history->points[history->count++] = *point;
 }

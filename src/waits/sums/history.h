@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HISTORY_EXACT = 32, HISTORY_ROOM = 128 };
+enum { HISTORY_EXACT = 32, HISTORY_CAPACITY = 128 };
 
 /* At a change of what the thread does; figures grow with time only. */
 struct history_point {

@@ -29,8 +29,8 @@ static bool is_sending(uint16_t syscall)
 	return false;
 }
 
-/* Who takes something out of a connection tells the other end that there is room. */
-static bool is_making_room(const struct wait_facts *facts, uint16_t syscall)
+/* Who takes something out of a connection gives the other end that there is space. */
+static bool is_making_space(const struct wait_facts *facts, uint16_t syscall)
 {
 	return file_direction_of(facts) == FILE_WRITING &&
 	       file_direction_of(&(struct wait_facts){ .syscall = syscall }) == FILE_READING;
@@ -42,7 +42,7 @@ static bool is_loopback_message(const struct wait_facts *facts, const struct ev_
 {
 	if (!e->tid || (file && file->kind == FILE_SOCKET && !file->is_loopback))
 		return false;
-	return is_sending(e->syscall) || is_making_room(facts, e->syscall);
+	return is_sending(e->syscall) || is_making_space(facts, e->syscall);
 }
 
 static bool is_signalling(uint16_t syscall)
@@ -121,7 +121,7 @@ enum waker_kind waker_kind_of(enum wait_cause cause, const struct wait_facts *fa
 	return task_kind(e);
 }
 
-enum waker_kind wait_untold_kind(const struct open_wait *wait, enum untold_reason reason)
+enum waker_kind wait_missing_kind(const struct open_wait *wait, enum missing_reason reason)
 {
 	switch (wait->cause) {
 	case CAUSE_SLEEP:
@@ -130,7 +130,7 @@ enum waker_kind wait_untold_kind(const struct open_wait *wait, enum untold_reaso
 	case CAUSE_PAGE_FAULT:
 		return WAKER_DISK;
 	default:
-		return reason == UNTOLD_HIDDEN ? WAKER_HIDDEN : WAKER_LOST;
+		return reason == MISSING_HIDDEN ? WAKER_HIDDEN : WAKER_LOST;
 	}
 }
 

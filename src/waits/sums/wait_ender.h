@@ -3,7 +3,7 @@
 #pragma once
 
 #include "waits/sums/ended_wait.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 
 struct file_info;
 struct other;
@@ -18,4 +18,4 @@ struct wait_end wait_end_of(const struct open_wait *wait, uint64_t now_ns, const
 			    const struct wait_party *waker, const struct file_info *file, const struct others *others);
 
 /* No record tells of the wake-up; of some waits there is only one thing that can have ended them. */
-enum waker_kind wait_untold_kind(const struct open_wait *wait, enum untold_reason reason);
+enum waker_kind wait_missing_kind(const struct open_wait *wait, enum missing_reason reason);

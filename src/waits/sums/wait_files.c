@@ -17,7 +17,7 @@ struct wait_files {
 	struct arena *arena;
 	struct table *by_file;
 	struct wait_file **files;
-	size_t count, room;
+	size_t count, capacity;
 	struct wait_file *others; /* one of files; NULL until it is needed */
 };
 
@@ -44,7 +44,7 @@ static struct wait_file *add(struct wait_files *files, uint64_t name)
 {
 	struct wait_file *file = arena_alloc(files->arena, sizeof(*file));
 
-	ARRAY_GROW(files->files, files->count, files->room, 64);
+	ARRAY_GROW(files->files, files->count, files->capacity, 64);
 	file->file = name;
 	files->files[files->count++] = file;
 	return file;
@@ -142,7 +142,7 @@ static void fill_peer(struct wait_peer *peer, const struct wait_end *end)
 	peer->name_group = wait_name_group(peer->name);
 }
 
-/* Of more than there is room for, as of the users above, those that end most are kept. */
+/* Of more than there is space for, as of the users above, those that end most are kept. */
 static void add_peer(struct wait_files *files, struct wait_file *file, const struct wait_end *end, uint64_t wait_ns)
 {
 	struct wait_peer *peer, *least = file->peers;

@@ -10,7 +10,7 @@ enum { KILLED_MAX = 1024 };
 
 struct wait_lastings {
 	struct wait_lasting *rows, *killed;
-	size_t count, room, killed_count;
+	size_t count, capacity, killed_count;
 };
 
 struct wait_lastings *wait_lastings_new(void)
@@ -38,7 +38,7 @@ static struct wait_lasting as_lasting(const struct thread *thread, const struct 
 		.cause = wait->cause,
 		.is_found = wait->is_found,
 		.begin_ns = wait->begin_ns,
-		.told_ns = wait->told_ns,
+		.recorded_ns = wait->recorded_ns,
 		.end_ns = end_ns,
 		.path = path,
 		.lock = lock,
@@ -51,7 +51,7 @@ static struct wait_lasting as_lasting(const struct thread *thread, const struct 
 void wait_lastings_add(struct wait_lastings *lastings, const struct thread *thread, const struct open_wait *wait,
 		       uint64_t end_ns, const struct wait_path *path, const struct wait_lock *lock)
 {
-	ARRAY_GROW(lastings->rows, lastings->count, lastings->room, 64);
+	ARRAY_GROW(lastings->rows, lastings->count, lastings->capacity, 64);
 	lastings->rows[lastings->count++] = as_lasting(thread, wait, end_ns, path, lock);
 }
 

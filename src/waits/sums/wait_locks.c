@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "waits/sums/journal.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 #include "waits/sums/wait_wakers.h"
 
 enum { LOCKS_MAX = 65536 };
@@ -16,8 +16,8 @@ struct wait_locks {
 	struct arena *arena;
 	struct table *by_hash;
 	struct wait_lock **locks;
-	size_t count, room;
-	struct wait_lock *others[CAUSES]; /* of all that found no room */
+	size_t count, capacity;
+	struct wait_lock *others[CAUSES]; /* of all that found no space */
 	bool is_full;
 };
 
@@ -46,7 +46,7 @@ static struct wait_lock *add(struct wait_locks *locks, const struct open_wait *w
 {
 	struct wait_lock *lock = arena_alloc(locks->arena, sizeof(*lock));
 
-	ARRAY_GROW(locks->locks, locks->count, locks->room, 64);
+	ARRAY_GROW(locks->locks, locks->count, locks->capacity, 64);
 	lock->first_ns = wait->begin_ns;
 	lock->facts = wait->facts;
 	lock->cause = wait->cause;
@@ -139,11 +139,12 @@ void wait_locks_found(struct wait_locks *locks, const struct thread *thread, con
 	vote_holders(get(locks, thread, wait), wait);
 }
 
-void wait_locks_begin(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait, bool is_vain)
+void wait_locks_begin(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait,
+		      bool is_spurious_wake)
 {
 	struct wait_lock *lock = get(locks, thread, wait);
 
-	lock->vain_count += is_vain;
+	lock->vain_count += is_spurious_wake;
 	vote_holders(lock, wait);
 	if (!lock->busy_since_ns)
 		lock->busy_since_ns = wait->begin_ns;
@@ -253,7 +254,7 @@ static bool is_within(const struct wait_burst *burst, uint64_t begin_ns, uint64_
 
 bool wait_lock_may_be_handed(const struct wait_lock *lock, uint64_t begin_ns, uint64_t end_ns)
 {
-	/* What was before two bursts is not known. */
+	/* What was before two bursts is unknown. */
 	return is_within(&lock->handed[0], begin_ns, end_ns) || is_within(&lock->handed[1], begin_ns, end_ns) ||
 	       lock->handed[1].begin_ns >= end_ns;
 }
@@ -279,7 +280,7 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 	if (end->waker)
 		add_ender(lock, end->waker->thread->number, wait_ns);
 	wait_wakers_add(locks->arena, &lock->unlockers, end, wait_ns);
-	untold_note_waker(end->open, locks->arena, &lock->unlockers, wait_ns, end->weight);
+	missing_wakeups_note_waker(end->open, locks->arena, &lock->unlockers, wait_ns, end->weight);
 	*is_call = note_call(lock, end);
 	return lock;
 }

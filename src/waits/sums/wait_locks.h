@@ -18,11 +18,11 @@ struct wait_locks;
 struct wait_locks *wait_locks_new(void);
 void wait_locks_free(struct wait_locks *locks);
 
-/* is_vain: the thread was woken from the same just before. */
+/* is_spurious_wake: the thread was woken from the same just before. */
 void wait_locks_begin(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait,
-		      bool is_vain);
+		      bool is_spurious_wake);
 
-/* More is known of a wait that was found: who holds the lock. */
+/* More is known about a wait that was found: who holds the lock. */
 void wait_locks_found(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait);
 
 /*

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "waits/sums/journal.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 #include "waits/sums/wait_wakers.h"
 
 enum {
@@ -18,7 +18,7 @@ struct wait_paths {
 	struct arena *arena;
 	struct table *by_hash;
 	struct wait_path **paths;
-	size_t count, room;
+	size_t count, capacity;
 	struct wait_path *others[CAUSES]; /* NULL until it is needed */
 };
 
@@ -45,7 +45,7 @@ static struct wait_path *add(struct wait_paths *paths, const struct open_wait *w
 {
 	struct wait_path *path = arena_alloc(paths->arena, sizeof(*path));
 
-	ARRAY_GROW(paths->paths, paths->count, paths->room, 64);
+	ARRAY_GROW(paths->paths, paths->count, paths->capacity, 64);
 	path->facts = wait->facts;
 	path->cause = wait->cause;
 	paths->paths[paths->count++] = path;
@@ -137,7 +137,7 @@ void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struc
 	add_wait(path, wait, wait_ns, idle_ns, weight);
 	path->is_estimated |= weight != 1 || end->weight != 1;
 	wait_wakers_add(paths->arena, &path->wakers, end, wait_ns);
-	untold_note_waker(end->open, paths->arena, &path->wakers, wait_ns, end->weight);
+	missing_wakeups_note_waker(end->open, paths->arena, &path->wakers, wait_ns, end->weight);
 }
 
 /* The waker of what lasts is in front of the others, and of no arena but the journal's. */

@@ -23,7 +23,7 @@ struct wait_path {
 	struct wait_facts facts; /* of the first */
 	enum wait_cause cause;
 	uint64_t object;
-	bool has_many_objects;          /* object is 0, for want of room for all of them */
+	bool has_many_objects;          /* object is 0, for lack of space for all of them */
 	bool is_estimated;              /* some of its stacks or its wakers' were left out */
 	double wait_ns, idle_ns, count; /* estimates */
 	double cmetric_ns;              /* of the critical slices that these waits ended */
@@ -49,18 +49,18 @@ struct wait_waker {
 /* A futex word, or another lock, of one address space. */
 struct wait_lock {
 	uint32_t pid, exec_count;
-	bool is_others; /* stands for all of its cause that found no room */
+	bool is_others; /* stands for all of its cause that found no space */
 	uint64_t first_ns, object;
 	struct wait_facts facts; /* of the first */
 	enum wait_cause cause;
 	struct wait_sum sum;
 	uint64_t cmetric_ns;
 	uint32_t waiting, queue_max;
-	uint64_t busy_since_ns; /* it has been held at least since then; 0: not known */
+	uint64_t busy_since_ns; /* it has been held at least since then; 0: unknown */
 	uint64_t last_end_ns;   /* of a wait that a traced thread ended, and which */
 	uint32_t last_waker;
 	uint64_t hold_ns, holds;
-	/* Of hold_ns, in which the holder waited itself, as far as its last wait tells; where longest. */
+	/* Of hold_ns, in which the holder waited itself, as far as its last wait says; where longest. */
 	uint64_t holder_waited_ns, holder_path_ns;
 	const struct wait_path *holder_path;
 	/* Of the words where libraries keep the holder's id, those that held it most often; 0: none. */
@@ -75,7 +75,7 @@ struct wait_lock {
 		uint32_t thread; /* number; 0: none */
 		uint64_t wait_ns, count;
 	} enders[WAIT_ENDERS];
-	uint64_t vain_count;        /* waits that began right after such a call: it was in vain */
+	uint64_t vain_count;        /* waits that began right after such a call: it was without effect */
 	struct wait_path *heaviest; /* one call path that waited for it, to be named after */
 	/* The last two bursts of wake-ups that may have handed it over, the later one first. */
 	struct wait_burst {
@@ -91,7 +91,7 @@ void wait_lock_add_lengths(const struct wait_lock *lock, uint32_t *lengths);
 bool wait_lock_may_be_handed(const struct wait_lock *lock, uint64_t begin_ns, uint64_t end_ns);
 
 struct wait_file {
-	uint64_t file;          /* 0: those that found no room */
+	uint64_t file;          /* 0: those that found no space */
 	enum wait_cause cause;  /* of most of the time */
 	uint64_t cause_lead_ns; /* what speaks for it more than for all others */
 	struct wait_sum sum;
@@ -124,7 +124,7 @@ struct wait_lasting {
 	enum wait_cause cause;
 	bool is_found; /* it is older than the trace */
 	uint64_t begin_ns, end_ns;
-	uint64_t told_ns;             /* when facts told who owns the lock */
+	uint64_t recorded_ns;         /* when facts told who owns the lock */
 	const struct wait_path *path; /* NULL: its stack was not kept */
 	const struct wait_lock *lock; /* NULL: it is for none */
 };

@@ -24,12 +24,12 @@ struct waits {
 	struct wait_sum by_cause[CAUSES];
 	struct wait_files *files_waited;
 	const struct others *others;
-	struct untold *untold;
+	struct missing_wakeups *missing;
 	struct wait_lastings *lastings;
 	struct journal *journal; /* of waits that last and are counted nevertheless */
 };
 
-struct waits *waits_new(const struct files *files, const struct others *others, struct untold *untold)
+struct waits *waits_new(const struct files *files, const struct others *others, struct missing_wakeups *missing)
 {
 	struct waits *waits = xcalloc(1, sizeof(*waits));
 
@@ -39,7 +39,7 @@ struct waits *waits_new(const struct files *files, const struct others *others, 
 	waits->locks = wait_locks_new();
 	waits->files_waited = wait_files_new();
 	waits->others = others;
-	waits->untold = untold;
+	waits->missing = missing;
 	waits->lastings = wait_lastings_new();
 	waits->journal = journal_new();
 	return waits;
@@ -80,7 +80,7 @@ static bool is_lock(const struct open_wait *wait)
  * nothing: it found that it was not its turn. A condition of glibc's has two words, used by turns, and
  * a mutex that may be waited for in between.
  */
-static bool is_in_vain(const struct wait_party *party, const struct wait_facts *facts)
+static bool is_spurious(const struct wait_party *party, const struct wait_facts *facts)
 {
 	enum { NEXT_TO_NOTHING_NS = 50000, WORDS_APART = 4 };
 	struct open_wait *wait = party->wait;
@@ -97,11 +97,11 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 {
 	struct open_wait *wait = party->wait;
 	struct wait_facts facts = wait_facts_of(e);
-	bool is_vain = is_in_vain(party, &facts);
+	bool is_spurious_wake = is_spurious(party, &facts);
 
 	wait->is_open = true;
 	wait->is_found = false;
-	wait->begin_ns = wait->told_ns = now_ns;
+	wait->begin_ns = wait->recorded_ns = now_ns;
 	wait->begin_share_ns = share_ns;
 	wait->facts = facts;
 	wait->cause = waits_cause_of(waits, &wait->facts);
@@ -111,7 +111,7 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	wait->slice_cmetric_ns = slice_cmetric_ns;
 	wait->is_lock = is_lock(wait);
 	if (wait->is_lock)
-		wait_locks_begin(waits->locks, party->thread, wait, is_vain);
+		wait_locks_begin(waits->locks, party->thread, wait, is_spurious_wake);
 }
 
 /* As its switch was, which came before the trace begins: it is as good as one that was seen. */
@@ -163,7 +163,7 @@ void waits_listed(struct waits *waits, const struct thread *thread, struct open_
 	if (wait->is_found || (e->value && wait_has_futex(&wait->facts))) {
 		wait->facts.value = e->value;
 		memcpy(wait->facts.owners, e->owners, sizeof(e->owners));
-		wait->told_ns = e->header.time_ns;
+		wait->recorded_ns = e->header.time_ns;
 	}
 	if (wait->is_found) {
 		wait->facts.state = e->state;
@@ -184,7 +184,8 @@ static struct wait_end end_of(struct waits *waits, const struct open_wait *wait,
 	/* What was found on its way to sleep, or to a CPU, has had no end that somebody made. */
 	if (is_over || (wait->is_found && now_ns <= wait->begin_ns + LIST_NS_MAX))
 		return end;
-	end.kind = wait_untold_kind(wait, untold_add(waits->untold, UNTOLD_WAKER, wait->begin_ns, now_ns, &end.open));
+	end.kind = wait_missing_kind(
+		wait, missing_wakeups_add(waits->missing, MISSING_WAKER, wait->begin_ns, now_ns, &end.open));
 	if (end.kind != WAKER_LOST)
 		end.open = NULL;
 	return end;
@@ -455,7 +456,7 @@ const struct wait_lasting *waits_next_lasting(const struct waits *waits, size_t 
 	return wait_lastings_next(waits->lastings, cursor);
 }
 
-uint64_t waits_untold(const struct waits *waits, enum untold_reason reason)
+uint64_t waits_missing_wakeups(const struct waits *waits, enum missing_reason reason)
 {
-	return untold_count(waits->untold, UNTOLD_WAKER, reason);
+	return missing_wakeups_count(waits->missing, MISSING_WAKER, reason);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why threads wait, on what, and who ends it. criticality.c tells when a wait begins and ends; here
+ * Why threads wait, on what, and who ends it. criticality.c says when a wait begins and ends; here
  * waits add up by cause, by call path and its wakers, by futex and by file. Sums by cause, futex and
  * file are exact; those by call path are estimated when stacks are thinned out (doc/metrics.md).
  * Owns all it hands out; pointers stay valid until the next event or waits_free().
@@ -17,7 +17,7 @@
 #include "session/session.h"
 #include "session/threads.h"
 #include "waits/sums/open_wait.h"
-#include "waits/sums/untold.h"
+#include "waits/sums/missing_wakeups.h"
 #include "waits/sums/wait_rows.h"
 
 struct files;
@@ -27,7 +27,7 @@ struct waits;
 /* From the clock of a thread.FOUND to the end of its record: the thread's next event may come between. */
 enum { LIST_NS_MAX = 10000000 };
 
-struct waits *waits_new(const struct files *files, const struct others *others, struct untold *untold);
+struct waits *waits_new(const struct files *files, const struct others *others, struct missing_wakeups *missing);
 void waits_free(struct waits *waits);
 
 /* Why the slice ended that e ends. */
@@ -37,7 +37,7 @@ enum wait_cause waits_cause_of(const struct waits *waits, const struct wait_fact
 void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns, uint64_t share_ns,
 		 uint64_t slice_cmetric_ns, const struct ev_sched_switch *e);
 
-/* e tells where the thread waits; nothing, if it waits for something else by then. */
+/* e says where the thread waits; nothing, if it waits for something else by then. */
 void waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
 		  const struct ev_thread_waits *e);
 
@@ -71,5 +71,5 @@ const struct wait_file *waits_next_file(const struct waits *waits, size_t *curso
 /* Those of dead threads first; valid until the account of open waits is taken back. */
 const struct wait_lasting *waits_next_lasting(const struct waits *waits, size_t *cursor);
 
-/* Waits of which no record tells who ended them, by the reason for that. */
-uint64_t waits_untold(const struct waits *waits, enum untold_reason reason);
+/* Waits of which no record says who ended them, by the reason for that. */
+uint64_t waits_missing_wakeups(const struct waits *waits, enum missing_reason reason);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loops that work, and those that are no waits though they look like it. No instruction of theirs
+ * Loops that work, and those that are not waits though they look like it. No instruction of theirs
  * is in a spin loop.
  */
 #include <stdatomic.h>

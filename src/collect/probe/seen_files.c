@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/probe/met_files.h"
+#include "collect/probe/seen_files.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ struct candidate {
 	char *path;
 };
 
-struct met_files {
+struct seen_files {
 	bool (*is_wanted)(void *data, const char *path);
 	void *data;
 	struct table *mapped; /* by device and inode, as mappings tell it */
@@ -32,7 +32,7 @@ static uint64_t key_of(uint64_t device, uint64_t inode)
 	return hash_u64(hash_u64(device) ^ inode);
 }
 
-bool met_file_is_first(struct table *keys, uint64_t key)
+bool seen_file_is_first(struct table *keys, uint64_t key)
 {
 	if (table_find(keys, key) || table_count(keys) >= FILES_MAX)
 		return false;
@@ -40,13 +40,13 @@ bool met_file_is_first(struct table *keys, uint64_t key)
 	return true;
 }
 
-static void add_candidate(struct met_files *files, const struct module_identity *identity)
+static void add_candidate(struct seen_files *files, const struct module_identity *identity)
 {
 	struct candidate *candidate = &files->candidates[files->candidate_count];
 
 	if (files->candidate_count == CANDIDATES_MAX || !files->is_wanted(files->data, identity->path))
 		return;
-	if (identity->inode && !met_file_is_first(files->mapped, key_of(identity->device, identity->inode)))
+	if (identity->inode && !seen_file_is_first(files->mapped, key_of(identity->device, identity->inode)))
 		return;
 	*candidate = (struct candidate){ *identity, xstrdup(identity->path) };
 	candidate->identity.path = candidate->path;
@@ -61,14 +61,14 @@ static void on_map(void *data, const struct ev_header *header)
 	add_candidate(data, &identity);
 }
 
-struct met_files *met_files_new(struct session *session, bool (*is_wanted)(void *data, const char *path), void *data)
+struct seen_files *seen_files_new(struct session *session, bool (*is_wanted)(void *data, const char *path), void *data)
 {
 	static const struct event_handler handlers[] = {
 		{ EV_SPACE_MAP, on_map },
 		{ EV_SPACE_FOUND, on_map },
 		{ 0 },
 	};
-	struct met_files *files = xcalloc(1, sizeof(*files));
+	struct seen_files *files = xcalloc(1, sizeof(*files));
 
 	files->is_wanted = is_wanted;
 	files->data = data;
@@ -77,7 +77,7 @@ struct met_files *met_files_new(struct session *session, bool (*is_wanted)(void 
 	return files;
 }
 
-void met_files_free(struct met_files *files)
+void seen_files_free(struct seen_files *files)
 {
 	if (!files)
 		return;
@@ -87,17 +87,17 @@ void met_files_free(struct met_files *files)
 	free(files);
 }
 
-void met_files_tell(struct met_files *files, struct symbols *symbols,
-		    void (*on_file)(void *data, const struct met_file *file))
+void seen_files_each(struct seen_files *files, struct symbols *symbols,
+		     void (*on_file)(void *data, const struct seen_file *file))
 {
 	while (files->candidate_count) {
 		struct candidate *candidate = &files->candidates[--files->candidate_count];
-		struct met_file met = { .path = candidate->path };
+		struct seen_file seen = { .path = candidate->path };
 
 		/* Else its process has ended, or the file lies where reading it could take for ever. */
-		if (!symbols_open_file(symbols, &candidate->identity, &met.file)) {
-			on_file(files->data, &met);
-			close(met.file.fd);
+		if (!symbols_open_file(symbols, &candidate->identity, &seen.file)) {
+			on_file(files->data, &seen);
+			close(seen.file.fd);
 		}
 		free(candidate->path);
 	}

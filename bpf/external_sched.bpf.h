@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Switches and wake-ups of threads that are told of and not traced (--system). */
+/* Switches and wake-ups of external threads (--system). */
 #pragma once
 
 #include "context.bpf.h"
@@ -8,27 +8,27 @@
 #include "waker.bpf.h"
 
 /* Of a switch, those who are not traced, by their numbers; 0: traced, or not told of. */
-struct outsiders_switched {
+struct externals_switched {
 	__u32 out, in;
 	__u32 reason; /* why the first one leaves the CPU */
 };
 
 /* prev, next: NULL for one who is traced. */
-static __always_inline struct outsiders_switched outsiders_switch(struct cpu_counts *here, struct task_struct *prev,
+static __always_inline struct externals_switched externals_switch(struct cpu_counts *here, struct task_struct *prev,
 								  struct task_struct *next, __u32 reason)
 {
-	struct outsiders_switched switched = { .reason = reason };
+	struct externals_switched switched = { .reason = reason };
 
 	if (prev)
-		switched.out = unfollowed(here, outside_leave(prev, reason));
+		switched.out = unfollowed(here, external_leave(prev, reason));
 	if (!next)
 		return switched;
-	switched.in = unfollowed(here, outside_enter(next));
+	switched.in = unfollowed(here, external_enter(next));
 	running_note(switched.in, next);
 	return switched;
 }
 
-static __always_inline void outsiders_tell(struct ev_sched_switch *e, struct outsiders_switched switched,
+static __always_inline void externals_emit(struct ev_sched_switch *e, struct externals_switched switched,
 					   struct task_struct *prev)
 {
 	if (switched.in)
@@ -38,18 +38,18 @@ static __always_inline void outsiders_tell(struct ev_sched_switch *e, struct out
 	e->header.thread = switched.out;
 	e->state = switched.reason;
 	if (is_blocking(switched.reason))
-		outside_wait(e, prev);
+		external_wait(e, prev);
 }
 
 /* The same with --system, where all are told of and not only those who take turns. */
-static __always_inline void outside_switch(struct cpu_counts *here, struct task_struct *prev, struct task_struct *next,
-					   __u32 reason, __u32 is_hidden)
+static __always_inline void external_switch(struct cpu_counts *here, struct task_struct *prev, struct task_struct *next,
+					    __u32 reason, __u32 is_hidden)
 {
-	struct outsiders_switched switched = outsiders_switch(here, prev, next, reason);
+	struct externals_switched switched = externals_switch(here, prev, next, reason);
 	struct ev_sched_switch *e;
 
 	if (prev->pid)
-		other_tell(here, prev);
+		other_emit(here, prev);
 	e = slot_begin(here, EV_SCHED_SWITCH, 0);
 	if (!e)
 		return;
@@ -59,20 +59,21 @@ static __always_inline void outside_switch(struct cpu_counts *here, struct task_
 	e->value = prev->pid;
 	e->object = next->pid;
 	e->flags = is_hidden * SWITCH_AFTER_HIDDEN;
-	outsiders_tell(e, switched, prev);
+	externals_emit(e, switched, prev);
 	slot_end(here);
 }
 
-static __always_inline void outside_wake(struct cpu_counts *here, struct task_struct *task, struct task_struct *current)
+static __always_inline void external_wake(struct cpu_counts *here, struct task_struct *task,
+					  struct task_struct *current)
 {
-	struct outside_thread *outside = outside_of(task);
+	struct external_thread *external = external_of(task);
 	struct ev_sched_wake *e;
 	__u8 context;
 
-	if (!outside || __sync_val_compare_and_swap(&outside->phase, PHASE_BLOCKED, PHASE_RUNNABLE) != PHASE_BLOCKED)
+	if (!external || __sync_val_compare_and_swap(&external->phase, PHASE_BLOCKED, PHASE_RUNNABLE) != PHASE_BLOCKED)
 		return;
 	context = context_here(current);
-	e = slot_begin(here, EV_SCHED_WAKE, outside->number);
+	e = slot_begin(here, EV_SCHED_WAKE, external->number);
 	if (!e)
 		return;
 	event_clear(e, sizeof(*e));

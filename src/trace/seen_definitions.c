@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "trace/trace_told.h"
+#include "trace/seen_definitions.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,26 +9,26 @@
 #include "trace/prologue/prologue_facts_internal.h"
 
 /* Of what is more nobody knows whether it was told: it may be told twice. */
-enum { TOLD_MAX = 4 << 20 };
+enum { RECORDED_MAX = 4 << 20 };
 
-struct trace_told {
+struct seen_definitions {
 	struct table *table; /* by what they tell, with no more than that */
 };
 
-struct trace_told *trace_told_new(void)
+struct seen_definitions *seen_definitions_new(void)
 {
-	struct trace_told *told = xcalloc(1, sizeof(*told));
+	struct seen_definitions *recorded = xcalloc(1, sizeof(*recorded));
 
-	told->table = table_new();
-	return told;
+	recorded->table = table_new();
+	return recorded;
 }
 
-void trace_told_free(struct trace_told *told)
+void seen_definitions_free(struct seen_definitions *recorded)
 {
-	if (!told)
+	if (!recorded)
 		return;
-	table_free(told->table);
-	free(told);
+	table_free(recorded->table);
+	free(recorded);
 }
 
 static bool describes_thread(const struct ev_header *header)
@@ -37,29 +37,29 @@ static bool describes_thread(const struct ev_header *header)
 	       (header->event == TRACE_EVENT_THREAD_BORN || header->event == TRACE_EVENT_THREAD_FOUND);
 }
 
-static bool tells(const struct ev_header *header, uint64_t *key)
+static bool emits(const struct ev_header *header, uint64_t *key)
 {
 	enum fact_kind kind;
 
 	if (describes_thread(header)) {
 		kind = FACT_KINDS;
 		*key = header->thread;
-	} else if (!prologue_facts_tell(header, &kind, key)) {
+	} else if (!prologue_facts_emit(header, &kind, key)) {
 		return false;
 	}
 	*key = hash_u64(*key ^ hash_u64(kind));
 	return true;
 }
 
-bool trace_told_note(struct trace_told *told, const struct ev_header *header)
+bool seen_definitions_note(struct seen_definitions *recorded, const struct ev_header *header)
 {
 	uint64_t key;
 
-	if (!tells(header, &key))
+	if (!emits(header, &key))
 		return true;
-	if (table_find(told->table, key))
+	if (table_find(recorded->table, key))
 		return false;
-	if (table_count(told->table) < TOLD_MAX)
-		table_put(told->table, key, told);
+	if (table_count(recorded->table) < RECORDED_MAX)
+		table_put(recorded->table, key, recorded);
 	return true;
 }

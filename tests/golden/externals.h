@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that are told of and not traced, put into scenarios that know of none: nothing must change. */
+/* External threads, put into scenarios that know of none: nothing must change. */
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +8,7 @@ struct session;
 union any_event;
 
 /* Who is 0 has a number, and what is told of him. */
-void name_outsiders(union any_event *e);
+void name_externals(union any_event *e);
 
 /* An event at that time that is about such threads only. */
-void push_outsider(struct session *session, unsigned int stream, uint64_t time_ns);
+void push_external(struct session *session, unsigned int stream, uint64_t time_ns);

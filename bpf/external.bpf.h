@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Threads that are told of and not traced (--system): they have numbers, names and phases, and count
+ * External threads (--system): they have numbers, names and phases, and count
  * nowhere. Without that option the verifier leaves nothing of this.
  */
 #pragma once
@@ -10,69 +10,69 @@
 #include <bpf/bpf_core_read.h>
 
 /* NULL: it is traced, has not been listed yet, or is an idle thread. */
-static __always_inline struct outside_thread *outside_of(struct task_struct *task)
+static __always_inline struct external_thread *external_of(struct task_struct *task)
 {
 	if (!tells_system || !task->pid)
 		return NULL;
-	return bpf_task_storage_get(&outsiders, task, NULL, 0);
+	return bpf_task_storage_get(&externals, task, NULL, 0);
 }
 
-static __always_inline __u32 outside_number(struct task_struct *task)
+static __always_inline __u32 external_number(struct task_struct *task)
 {
-	struct outside_thread *outside = outside_of(task);
+	struct external_thread *external = external_of(task);
 
-	return outside ? outside->number : 0;
+	return external ? external->number : 0;
 }
 
 /*
  * Begins to tell of a thread, its phase still unknown. NULL when that cannot be, or when the iterator
  * and a fork meet and the other one has begun.
  */
-static __always_inline struct outside_thread *outside_add(struct task_struct *task)
+static __always_inline struct external_thread *external_add(struct task_struct *task)
 {
-	struct outside_thread *outside;
+	struct external_thread *external;
 	__u32 number;
 
-	outside = bpf_task_storage_get(&outsiders, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!outside) {
+	external = bpf_task_storage_get(&externals, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!external) {
 		__sync_fetch_and_add(&system_here()->lost, 1);
 		return NULL;
 	}
-	number = (__sync_fetch_and_add(&outsiders_met, 1) + 1) | THREAD_OUTSIDE;
-	return __sync_val_compare_and_swap(&outside->number, 0, number) ? NULL : outside;
+	number = (__sync_fetch_and_add(&externals_seen, 1) + 1) | THREAD_EXTERNAL;
+	return __sync_val_compare_and_swap(&external->number, 0, number) ? NULL : external;
 }
 
 /* It is traced from now on, under another number. */
-static __always_inline void outside_forget(struct task_struct *task)
+static __always_inline void external_forget(struct task_struct *task)
 {
 	if (tells_system)
-		bpf_task_storage_delete(&outsiders, task);
+		bpf_task_storage_delete(&externals, task);
 }
 
 /* It leaves its CPU. Returns its number. */
-static __always_inline __u32 outside_leave(struct task_struct *task, __u32 reason)
+static __always_inline __u32 external_leave(struct task_struct *task, __u32 reason)
 {
-	struct outside_thread *outside = outside_of(task);
+	struct external_thread *external = external_of(task);
 
-	if (!outside)
+	if (!external)
 		return 0;
 	if (reason == SWITCH_RUNNABLE)
-		outside->phase = PHASE_RUNNABLE;
+		external->phase = PHASE_RUNNABLE;
 	else
-		outside->phase = reason == SWITCH_DEAD ? PHASE_DEAD : PHASE_BLOCKED;
-	return outside->number;
+		external->phase = reason == SWITCH_DEAD ? PHASE_DEAD : PHASE_BLOCKED;
+	return external->number;
 }
 
 /* It gets a CPU. Returns its number. */
-static __always_inline __u32 outside_enter(struct task_struct *task)
+static __always_inline __u32 external_enter(struct task_struct *task)
 {
-	struct outside_thread *outside = outside_of(task);
+	struct external_thread *external = external_of(task);
 
-	if (!outside)
+	if (!external)
 		return 0;
-	outside->phase = PHASE_RUNNING;
-	outside->cpu = bpf_get_smp_processor_id();
-	return outside->number;
+	external->phase = PHASE_RUNNING;
+	external->cpu = bpf_get_smp_processor_id();
+	return external->number;
 }
 
 /* Who runs on this CPU from now on. */
@@ -87,7 +87,7 @@ static __always_inline void running_note(__u32 number, struct task_struct *task)
 }
 
 /* Why it is blocked, as far as that costs nothing: in which call, not on what. */
-static __always_inline void outside_wait(struct ev_sched_switch *e, struct task_struct *task)
+static __always_inline void external_wait(struct ev_sched_switch *e, struct task_struct *task)
 {
 	struct pt_regs *regs;
 
