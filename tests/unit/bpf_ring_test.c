@@ -430,16 +430,17 @@ TEST(a_cpu_without_a_ring_loses_nothing_silently)
 
 TEST(lost_samples_have_a_count_and_a_ring_of_their_own)
 {
+	enum { RING_BYTES = 128, RECORD_BYTES = 8 + sizeof(struct ev_sched_sample), FIT = RING_BYTES / RECORD_BYTES };
 	struct bpf_perf_event_data ctx = { .regs.ip = 0x401234 };
 
 	begin(1);
-	shim_make_ring(&sample_rings, 0, 128);
+	shim_make_ring(&sample_rings, 0, RING_BYTES);
 	shim_current = &task->task;
-	for (uint32_t i = 0; i < 5; i++)
+	for (uint32_t i = 0; i < FIT + 2; i++)
 		sample_timer(&ctx);
 	CHECK_EQUAL(cpu_counts[0].samples_lost, 2);
 	CHECK(!cpu_counts[0].lost);
-	for (uint32_t i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < FIT; i++)
 		CHECK(shim_read(&sample_rings, 0, NULL));
 	CHECK(!shim_read(&sample_rings, 0, NULL) && !shim_read(&rings, 0, NULL));
 	end();

@@ -36,15 +36,13 @@ static void check_json(const void *event, const char *expected)
 
 TEST(numbers_above_65535_are_hexadecimal_in_text_and_decimal_in_json)
 {
-	struct ev_sched_sample e = {
-		.header = HEADER(SCHED, SAMPLE),
-		.ip = 65536,
-		.kernel_ip = 65535,
-	};
+	struct ev_collect_gap e = { .header = HEADER(COLLECT, GAP), .lost = 65536 };
 
-	check_text(&e, "2.000000007 4 sched.SAMPLE ip=0x10000 kernel_ip=65535\n");
-	check_json(&e, "{\"time_ns\": 3000000007, \"thread\": 4, \"event\": \"sched.SAMPLE\", "
-		       "\"fields\": {\"ip\": 65536, \"kernel_ip\": 65535}}\n");
+	check_text(&e, "2.000000007 4 collect.GAP lost=0x10000 cpu=0 reserved=0\n");
+	check_json(&e, "{\"time_ns\": 3000000007, \"thread\": 4, \"event\": \"collect.GAP\", "
+		       "\"fields\": {\"lost\": 65536, \"cpu\": 0, \"reserved\": 0}}\n");
+	e.lost = 65535;
+	check_text(&e, "2.000000007 4 collect.GAP lost=65535 cpu=0 reserved=0\n");
 }
 
 TEST(an_event_before_the_first_has_a_negative_time)
