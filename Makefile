@@ -397,22 +397,16 @@ SOURCE_TESTS := "+tests/golden/view/validate.sh" \
 TESTS := $(BUILT_TESTS) $(if $(SAN),$(FUZZ_TEST),$(SOURCE_TESTS))
 
 # In a browser; screenshots stay in $O/web-shots.
-WEB_TESTS := $(patsubst %,"+node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs,$(wildcard tests/web/*.mjs)))
+WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs,$(wildcard tests/web/*.mjs)))
 
-# Real kernels and real programs, as root. Suites that make several of their tests at a time may have company.
-PATIENT := $(shell grep -l 'main.jobs=' tests/e2e/*.py)
-E2E_SCRIPTS := $(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py))
-ROOT_TESTS := $(patsubst %,"+/usr/bin/python3 %",$(filter $(PATIENT),$(E2E_SCRIPTS))) \
-	$(patsubst %,"/usr/bin/python3 %",$(filter-out $(PATIENT),$(E2E_SCRIPTS)))
+# Real kernels and real programs, as root: one suite at a time, for an emulated machine takes minutes beside them.
+ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py)))
 
 # Programs that want to harm what looks at them. FULL=1: as long and as many as it takes; else a minute or two.
 ATTACK_TRACE := $O/attacks/hostile_trace
 ATTACKS := $(filter-out $(ATTACK_TRACE),$(patsubst tests/attacks/%.c,$O/attacks/%,$(wildcard tests/attacks/*.c)))
 ATTACK_SCRIPTS := $(filter-out %/lib_attacks.py %/lib_elf.py %_maker.py,$(wildcard tests/attacks/*.py))
-# Those that measure what pinch takes are left alone.
-ATTACK_MEASURES := tests/attacks/bombs.py tests/attacks/churn.py
-ATTACK_TESTS := $(patsubst %,"+/usr/bin/python3 %",$(filter-out $(ATTACK_MEASURES),$(ATTACK_SCRIPTS)))
-MEASURE_TESTS := $(patsubst %,"/usr/bin/python3 %",$(ATTACK_MEASURES))
+ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(ATTACK_SCRIPTS))
 
 KERNEL_TEST := "&/usr/bin/python3 tests/kernels/kernel.py 6.1-plain --quick"
 
@@ -432,12 +426,12 @@ sanitized-programs:
 check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@$(MAKE) --no-print-directory sanitized-programs
-	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS) $(MEASURE_TESTS)
+	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS)
 
 attacks: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@$(MAKE) --no-print-directory sanitized-programs
-	@FULL=1 TEST_SECONDS=7200 tests/run $(ATTACK_TESTS) $(MEASURE_TESTS)
+	@FULL=1 TEST_SECONDS=7200 tests/run $(ATTACK_TESTS)
 
 # Ten minutes a kernel. Leaves a table of what each of them did.
 check-kernels: test-packages kernel-packages
@@ -470,7 +464,7 @@ coverage: test-packages
 	@rm -rf $(COVERAGE)/raw; mkdir -p -m 1777 $(COVERAGE)/raw
 	@umask 0; PINCH=$(COVERAGE)/pinch tests/run $(UNIT_TESTS:$O/%=$(COVERAGE)/%) \
 		"tests/golden/run.sh $(COVERAGE)/tests/replay" "tests/golden/graph/run.sh $(COVERAGE)/tests/graph_replay" \
-		"tests/docs.sh $(COVERAGE)/pinch" $(ATTACK_TESTS) $(ROOT_TESTS) $(MEASURE_TESTS); status=$$?; \
+		"tests/docs.sh $(COVERAGE)/pinch" $(ATTACK_TESTS) $(ROOT_TESTS); status=$$?; \
 		tests/coverage.sh $(COVERAGE); exit $$status
 
 golden-update: all $(TEST_BINARIES)

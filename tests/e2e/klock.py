@@ -20,7 +20,7 @@ from lib import LIMIT_S, PINCH, Skip, check_laws, functions_of, main, near, pars
 
 THREADS, LENGTH_MS = 8, 1000
 # A busy machine may have a crew take turns for once, and then nobody waits.
-TRIES = 5
+TRIES = 10
 # Two observers disturb each other: what the one does within a wait, the other counts as waiting. That takes
 # longer where it happens seldom, and the code of both is in no cache.
 APART_NS, SELDOM_APART_NS, SELDOM_WAITS = 300, 5000, 1000
