@@ -15,12 +15,29 @@ const struct event_kind *event_kind_find(unsigned int subsys, unsigned int event
 	return &kinds[subsys][event];
 }
 
+/* Of constant sizes, which compilers make loads of. */
+static uint64_t load(const void *at, uint32_t width_bytes)
+{
+	uint64_t value = 0;
+
+	switch (width_bytes) {
+	case 4:
+		memcpy(&value, at, 4);
+		break;
+	case 8:
+		memcpy(&value, at, 8);
+		break;
+	default:
+		memcpy(&value, at, width_bytes);
+	}
+	return value;
+}
+
 uint64_t event_field_number(const struct event_field *field, const void *element)
 {
 	unsigned int unused = 8 * (sizeof(uint64_t) - field->width_bytes);
-	uint64_t value = 0;
+	uint64_t value = load(element, field->width_bytes);
 
-	memcpy(&value, element, field->width_bytes);
 	if (field->kind == FIELD_SIGNED)
 		value = (int64_t)(value << unused) >> unused;
 	return value;
