@@ -7,7 +7,7 @@
 #include "switch.bpf.h"
 #include "waker.bpf.h"
 
-/* Of a switch, those who are not traced, by their numbers; 0: traced, or not told of. */
+/* Of a switch, those who are not traced, by their numbers; 0: traced, or not recorded. */
 struct externals_switched {
 	__u32 out, in;
 	__u32 reason; /* why the first one leaves the CPU */

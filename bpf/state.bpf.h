@@ -105,7 +105,7 @@ struct thread_state {
 	__u32 wait_coin; /* decides whether its stacks are kept */
 	__u32 wait_has_stack;
 	__u32 wait_mean_ns; /* of those before, the later the more; at most 4 s */
-	__u64 wait_listed;  /* begin of the wait that list_waits has told of, its lowest bit set */
+	__u64 wait_listed;  /* begin of the wait that list_waits has reported, its lowest bit set */
 	/* The file that it waited for last, so that it need not be looked up again. */
 	__u64 file;
 	__u64 file_struct, file_inode, file_inode_number, file_private;

@@ -39,7 +39,7 @@ struct criticality_options {
 	bool (*is_spinning)(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip);
 	void *spin_data;
 	const struct state_listener *listener; /* hears what each thread does; NULL: nobody does */
-	bool is_of_all;                        /* threads that are not traced but told of count like the others */
+	bool is_of_all;                        /* external threads count like the others */
 };
 
 struct criticality *criticality_new(struct session *session, struct threads *threads,

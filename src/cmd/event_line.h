@@ -9,7 +9,7 @@ struct ev_header;
 struct event_kind;
 struct text;
 
-/* An event of that kind with its size, which need not be what it says. Its time is told in seconds since first_ns. */
+/* An event of that kind with its size, which need not be what it says. Its time is printed in seconds since first_ns. */
 void event_line_put(struct text *out, const struct event_kind *kind, const struct ev_header *header, size_t size_bytes,
 		    uint64_t first_ns);
 

@@ -62,7 +62,7 @@ struct collector {
 	bool has_gap; /* since the threads were listed last */
 	uint64_t listed_ns;
 	uint64_t holds_listed_ns;
-	uint64_t lost_reported; /* records that a collect.GAP has told of */
+	uint64_t lost_reported; /* lost records that a collect.GAP has reported */
 	/* The ring being drained. */
 	unsigned int ring;
 };

@@ -26,7 +26,7 @@ void collector_free(struct collector *collector);
 /* Lists the living threads, between SYNC_BEGIN and SYNC_END. */
 int collector_list_threads(struct collector *collector);
 
-/* Has blocked threads tell where they wait. Those for which there is no space stay untold. */
+/* Reports where blocked threads wait. Those for which there is no space are left out. */
 void collector_list_waits(struct collector *collector);
 
 /* Has the kernel side tell how often kernel locks were taken, also after kernel_detach(). */
