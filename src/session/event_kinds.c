@@ -4,16 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-static const struct event_kind kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
+const struct event_kind event_kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
 #include "event_kinds.inc"
 };
-
-const struct event_kind *event_kind_find(unsigned int subsys, unsigned int event)
-{
-	if (subsys >= TRACE_NUM_SUBSYSTEMS || event >= EVENTS_MAX || !kinds[subsys][event].size_bytes)
-		return NULL;
-	return &kinds[subsys][event];
-}
 
 /* Of constant sizes, which compilers make loads of. */
 static uint64_t load(const void *at, uint32_t width_bytes)
@@ -185,7 +178,7 @@ bool event_is_well_formed(const void *event, size_t size_bytes)
 	kind = event_kind_find(header.subsys, header.event);
 	if (!kind)
 		return false;
-	if (!event_kind_is_flexible(kind))
+	if (!kind->is_flexible)
 		return size_bytes == kind->size_bytes;
 	return size_bytes >= kind->size_bytes && is_tail_whole(kind, event, size_bytes);
 }
@@ -197,7 +190,7 @@ size_t event_bytes(const struct ev_header *header)
 
 	assert(kind); /* the caller has checked the event */
 	at = kind->size_bytes;
-	if (!event_kind_is_flexible(kind))
+	if (!kind->is_flexible)
 		return at;
 	for (const struct event_field *field = first_flexible(kind); field != kind->fields + kind->field_count;
 	     field++) {
@@ -221,21 +214,20 @@ const struct event_field *event_field_meaning(const struct event_kind *kind, enu
 	return NULL;
 }
 
-static uint64_t number_meaning(const struct ev_header *header, enum field_meaning meaning, enum field_role role,
-			       uint64_t otherwise)
-{
-	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
-	const struct event_field *field = event_field_meaning(kind, meaning, role);
-
-	return field ? event_field_number(field, (const char *)header + field->offset_bytes) : otherwise;
-}
-
 uint32_t event_other_thread(const struct ev_header *header)
 {
-	return number_meaning(header, MEANS_THREAD, ROLE_ABOUT, header->thread);
+	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
+	uint32_t thread = header->thread;
+
+	if (kind->about_thread_offset)
+		memcpy(&thread, (const char *)header + kind->about_thread_offset, sizeof(thread));
+	return thread;
 }
 
 uint32_t event_process(const struct ev_header *header)
 {
-	return number_meaning(header, MEANS_PROCESS, ROLE_REFERS, 0);
+	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
+	const struct event_field *field = event_field_meaning(kind, MEANS_PROCESS, ROLE_REFERS);
+
+	return field ? event_field_number(field, (const char *)header + field->offset_bytes) : 0;
 }

@@ -59,18 +59,24 @@ struct event_field {
 struct event_kind {
 	const char *subsys, *event, *text;
 	uint32_t size_bytes; /* up to the flexible arrays */
+	bool is_flexible;    /* its last field is: events of the kind have bytes behind their fixed part */
 	uint32_t meanings;   /* 1 << MEANS_X for each that a field has */
 	uint32_t field_count;
 	const struct event_field *fields;
+	/* Of the kinds that this pinch knows; of others none: what is asked of each event that is read. */
+	uint32_t about_thread_offset; /* of the field with that role and meaning, a uint32_t; 0: there is none */
+	uint32_t time_field_count;
+	const uint32_t *time_fields; /* numbers of the fields that mean a moment or a duration */
 };
 
-/* NULL: there is none. */
-const struct event_kind *event_kind_find(unsigned int subsys, unsigned int event);
+extern const struct event_kind event_kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX];
 
-/* Whether events of the kind have bytes behind their fixed part. */
-static inline bool event_kind_is_flexible(const struct event_kind *kind)
+/* NULL: there is none. */
+static inline const struct event_kind *event_kind_find(unsigned int subsys, unsigned int event)
 {
-	return kind->field_count && kind->fields[kind->field_count - 1].is_flexible;
+	if (subsys >= TRACE_NUM_SUBSYSTEMS || event >= EVENTS_MAX || !event_kinds[subsys][event].size_bytes)
+		return NULL;
+	return &event_kinds[subsys][event];
 }
 
 /* Whether it is of a known kind and has the size that it says; it need not be aligned. */

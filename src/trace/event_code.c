@@ -66,7 +66,7 @@ void event_forms_here(struct event_forms *forms)
 		const struct event_kind *kind = event_kind_find(id / EVENTS_MAX, id % EVENTS_MAX);
 
 		if (kind)
-			forms->of[id] = (struct event_form){ kind->size_bytes, event_kind_is_flexible(kind) };
+			forms->of[id] = (struct event_form){ kind->size_bytes, kind->is_flexible };
 	}
 }
 
@@ -159,7 +159,7 @@ void event_encoder_add(struct event_encoder *encoder, const struct ev_header *he
 	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
 	uint64_t delta = header->time_ns - encoder->time_ns;
 	unsigned int id = id_of(header);
-	size_t tail_bytes = event_kind_is_flexible(kind) ? event_bytes(header) - kind->size_bytes : 0;
+	size_t tail_bytes = kind->is_flexible ? event_bytes(header) - kind->size_bytes : 0;
 	uint8_t *at;
 
 	reserve(encoder, HEAD_BYTES_MAX + tail_bytes);
@@ -168,7 +168,7 @@ void event_encoder_add(struct event_encoder *encoder, const struct ev_header *he
 	at = put_varint(at, header->thread);
 	at = put_words(at, &encoder->past, slot_of(&encoder->past, id, header->thread), (const uint64_t *)(header + 1),
 		       words_of(kind->size_bytes));
-	if (event_kind_is_flexible(kind)) {
+	if (kind->is_flexible) {
 		at = put_varint(at, tail_bytes);
 		memcpy(at, (const char *)header + kind->size_bytes, tail_bytes);
 		at += tail_bytes;
@@ -299,16 +299,17 @@ static void take_tail(struct event_decoder *decoder, size_t fixed_bytes, const v
 
 /* What was read of an event besides its header and its words, which are where they belong. */
 struct rest {
-	uint32_t fixed_bytes; /* with the header */
+	const struct event_kind *kind; /* as this version knows it; NULL: it does not */
+	uint32_t fixed_bytes;          /* with the header */
 	bool is_flexible;
 	const void *tail;
 	size_t tail_bytes;
 };
 
-/* As this version knows it. 1; 0: it does not; -EBADMSG. */
-static int finish(struct event_decoder *decoder, const struct rest *rest)
+/* As this version knows it. 1; 0: it does not; -EBADMSG. For each event that is read: a call less is 3 % of reading. */
+__attribute__((always_inline)) static inline int finish(struct event_decoder *decoder, const struct rest *rest)
 {
-	const struct event_kind *kind = event_kind_find(decoder->event->subsys, decoder->event->event);
+	const struct event_kind *kind = rest->kind;
 	unsigned int words = words_of(rest->fixed_bytes), words_here;
 
 	if (!kind) {
@@ -320,7 +321,7 @@ static int finish(struct event_decoder *decoder, const struct rest *rest)
 	if (words < words_here)
 		memset((uint64_t *)(decoder->event + 1) + words, 0, (words_here - words) * sizeof(uint64_t));
 	/* What has no such part cannot be wrong. */
-	if (!event_kind_is_flexible(kind) && !rest->tail_bytes)
+	if (!kind->is_flexible && !rest->tail_bytes)
 		return 1;
 	take_tail(decoder, kind->size_bytes, rest->tail, rest->tail_bytes);
 	return event_is_well_formed(decoder->event, kind->size_bytes + rest->tail_bytes) ? 1 : -EBADMSG;
@@ -355,7 +356,8 @@ static int decode(struct event_decoder *decoder, struct rest *rest)
 		tail_bytes = get_varint(&at);
 	if (at > decoder->end || tail_bytes > TAIL_BYTES_MAX || tail_bytes > (size_t)(decoder->end - at))
 		return -EBADMSG;
-	*rest = (struct rest){ form.size_bytes, form.is_flexible, at, tail_bytes };
+	*rest = (struct rest){ event_kind_find(id / EVENTS_MAX, id % EVENTS_MAX), form.size_bytes, form.is_flexible, at,
+			       tail_bytes };
 	decoder->at = at + tail_bytes;
 	return 0;
 }
@@ -376,9 +378,11 @@ int event_decoder_next(struct event_decoder *decoder, struct ev_header **event)
 	return result;
 }
 
-static bool is_as_here(const struct event_kind *kind, const struct rest *rest)
+static bool is_as_here(const struct rest *rest)
 {
-	return kind && kind->size_bytes == rest->fixed_bytes && event_kind_is_flexible(kind) == rest->is_flexible;
+	const struct event_kind *kind = rest->kind;
+
+	return kind && kind->size_bytes == rest->fixed_bytes && kind->is_flexible == rest->is_flexible;
 }
 
 /* As it is in the trace. */
@@ -398,7 +402,6 @@ static void store(struct event_decoder *decoder, const struct rest *rest)
 int event_decoder_next_stored(struct event_decoder *decoder, struct ev_header **event, const struct ev_header **stored,
 			      size_t *size_bytes)
 {
-	const struct event_kind *kind;
 	struct rest rest;
 	int result;
 
@@ -406,12 +409,11 @@ int event_decoder_next_stored(struct event_decoder *decoder, struct ev_header **
 		return 0;
 	result = decode(decoder, &rest);
 	if (!result) {
-		kind = event_kind_find(decoder->event->subsys, decoder->event->event);
-		if (!is_as_here(kind, &rest))
+		if (!is_as_here(&rest))
 			store(decoder, &rest);
-		result = kind ? finish(decoder, &rest) : 0;
-		*event = kind ? decoder->event : NULL;
-		*stored = is_as_here(kind, &rest) ? decoder->event : decoder->stored;
+		result = rest.kind ? finish(decoder, &rest) : 0;
+		*event = rest.kind ? decoder->event : NULL;
+		*stored = is_as_here(&rest) ? decoder->event : decoder->stored;
 		*size_bytes = rest.fixed_bytes + rest.tail_bytes;
 	}
 	if (result < 0)

@@ -28,15 +28,11 @@ static bool bound_field(struct ev_header *event, const struct event_field *field
 
 static bool bound_fields(struct ev_header *event)
 {
-	static const uint32_t times = 1u << MEANS_MOMENT | 1u << MEANS_DURATION;
 	const struct event_kind *kind = event_kind_find(event->subsys, event->event);
 	bool is_right = true;
 
-	if (!(kind->meanings & times))
-		return true;
-	for (uint32_t i = 0; i < kind->field_count; i++)
-		if (1u << kind->fields[i].meaning & times)
-			is_right &= bound_field(event, &kind->fields[i]);
+	for (uint32_t i = 0; i < kind->time_field_count; i++)
+		is_right &= bound_field(event, &kind->fields[kind->time_fields[i]]);
 	return is_right;
 }
 

@@ -173,6 +173,7 @@ static bool take_fields(struct arena *arena, struct event_kind *kind, const json
 	for (; kind->field_count < count; kind->field_count++)
 		if (!take_field(arena, kind, json_array_get(json, kind->field_count), &fields[kind->field_count]))
 			return false;
+	kind->is_flexible = count && fields[count - 1].is_flexible;
 	return true;
 }
 

@@ -114,6 +114,7 @@ layout_agrees() {	# layout_agrees X.json X.h
 table_agrees() {	# table_agrees X.json X.table
 	cat >"$tmp/table.c" <<-EOF
 	#include <stdbool.h>
+	#include <stdint.h>
 	#include <stdio.h>
 	enum { FIELD_UNSIGNED, FIELD_SIGNED, FIELD_CHAR };
 	enum { STRINGS_NONE, STRINGS_ANY, STRINGS_COUNT, STRINGS_BY_FIELD };
@@ -126,7 +127,8 @@ table_agrees() {	# table_agrees X.json X.table
 	};
 	static const struct {
 		const char *subsys, *event, *text;
-		int size_bytes, meanings, field_count;
+		int size_bytes, is_flexible, meanings, field_count, about_thread_offset, time_field_count;
+		const unsigned int *time_fields;
 		const struct event_field *fields;
 	} table[64][64] = {
 	#include "$2"

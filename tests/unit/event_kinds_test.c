@@ -30,7 +30,7 @@ static bool ends_itself(const struct event_kind *kind)
 {
 	const struct event_field *last;
 
-	if (!event_kind_is_flexible(kind))
+	if (!kind->is_flexible)
 		return true;
 	last = kind->fields + kind->field_count - 1;
 	return last->length_field_count || last->strings >= STRINGS_COUNT;
@@ -51,6 +51,43 @@ TEST(the_fields_of_each_event_are_all_that_is_in_it)
 			CHECK(ends_itself(kind));
 		}
 	CHECK_EQUAL(count, 39);
+}
+
+static void check_times(const struct event_kind *kind)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < kind->field_count; i++) {
+		if (kind->fields[i].meaning != MEANS_MOMENT && kind->fields[i].meaning != MEANS_DURATION)
+			continue;
+		CHECK_THAT(count, <, kind->time_field_count);
+		CHECK_EQUAL(kind->time_fields[count++], i);
+		CHECK_EQUAL(kind->fields[i].width_bytes, 8);
+	}
+	CHECK_EQUAL(count, kind->time_field_count);
+}
+
+static void check_about(const struct event_kind *kind)
+{
+	const struct event_field *field = event_field_meaning(kind, MEANS_THREAD, ROLE_ABOUT);
+
+	CHECK_EQUAL(kind->about_thread_offset, field ? field->offset_bytes : 0);
+	CHECK(!field || (field->width_bytes == sizeof(uint32_t) && !field->is_flexible));
+}
+
+TEST(what_is_said_of_an_event_in_short_is_what_its_fields_say)
+{
+	for (unsigned int subsys = 0; subsys < TRACE_NUM_SUBSYSTEMS; subsys++)
+		for (unsigned int event = 0; event < EVENTS_MAX; event++) {
+			const struct event_kind *kind = event_kind_find(subsys, event);
+
+			if (!kind)
+				continue;
+			check_times(kind);
+			check_about(kind);
+			CHECK_EQUAL(kind->is_flexible,
+				    kind->field_count && kind->fields[kind->field_count - 1].is_flexible);
+		}
 }
 
 /* The fields of an event, one after the other, are all of its bytes. */
@@ -75,8 +112,7 @@ TEST(an_event_is_as_long_as_its_fields_and_well_formed_with_no_other_length)
 		const struct ev_header *header = trace_make_event(1000);
 		const struct event_kind *kind = event_kind_find(header->subsys, header->event);
 		size_t size_bytes = event_bytes(header);
-		bool may_be_longer =
-			event_kind_is_flexible(kind) && !kind->fields[kind->field_count - 1].length_field_count;
+		bool may_be_longer = kind->is_flexible && !kind->fields[kind->field_count - 1].length_field_count;
 
 		CHECK_EQUAL(walked_bytes(header, SIZE_MAX), size_bytes);
 		CHECK_EQUAL(walked_bytes(header, size_bytes), size_bytes);

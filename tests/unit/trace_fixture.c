@@ -116,7 +116,7 @@ const struct ev_header *trace_make_event(uint64_t time_ns)
 	unsigned int subsys, number;
 	const struct event_kind *kind = any_kind(&subsys, &number);
 	struct ev_header *header = (struct ev_header *)event;
-	size_t tail = event_kind_is_flexible(kind) ? kind->size_bytes / 8 : EVENT_WORDS;
+	size_t tail = kind->is_flexible ? kind->size_bytes / 8 : EVENT_WORDS;
 
 	for (size_t i = 2; i < EVENT_WORDS && (i < 64 || trace_below(8)); i++)
 		if (!trace_below(3) || i >= tail)

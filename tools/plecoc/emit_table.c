@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "buffer.h"
 #include "schema.h"
@@ -105,6 +106,38 @@ static void add_meanings(struct buffer *out, const struct event *event)
 		}
 }
 
+static bool is_time(const struct field *field)
+{
+	return field->meaning && (!strcmp(field->meaning, "moment") || !strcmp(field->meaning, "duration"));
+}
+
+static void add_time_fields(struct buffer *out, const struct event *event)
+{
+	const char *before = ", .time_fields = (const uint32_t[]){ ";
+	size_t i, count = 0;
+
+	for (i = 0; i < event->field_count; i++)
+		if (is_time(&event->fields[i])) {
+			buffer_printf(out, "%s%zu", before, i);
+			before = ", ";
+			count++;
+		}
+	if (count)
+		buffer_printf(out, " }, .time_field_count = %zu", count);
+}
+
+/* Where the first field lies that the event is about, of this meaning. */
+static void add_about(struct buffer *out, const struct event *event, const char *meaning)
+{
+	size_t i;
+
+	for (i = 0; i < event->field_count; i++)
+		if (event->fields[i].role == ROLE_ABOUT && !strcmp(event->fields[i].meaning, meaning)) {
+			buffer_printf(out, ", .about_%s_offset = %" PRIu64, meaning, event->fields[i].offset);
+			return;
+		}
+}
+
 static void add_event(struct buffer *out, const struct subsystem *subsystem, const struct event *event)
 {
 	size_t i;
@@ -114,10 +147,14 @@ static void add_event(struct buffer *out, const struct subsystem *subsystem, con
 	add_c_string(out, event->text);
 	buffer_printf(out, ", .size_bytes = %" PRIu64, event->size);
 	add_meanings(out, event);
+	add_time_fields(out, event);
+	add_about(out, event, "thread");
 	if (!event->field_count) {
 		buffer_add_text(out, " },\n");
 		return;
 	}
+	if (event->fields[event->field_count - 1].is_flexible)
+		buffer_add_text(out, ", .is_flexible = true");
 	buffer_printf(out, ", .field_count = %zu, .fields = (const struct event_field[]){\n", event->field_count);
 	for (i = 0; i < event->field_count; i++)
 		add_field(out, &event->fields[i]);
