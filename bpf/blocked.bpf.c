@@ -108,7 +108,7 @@ int list_waits(struct bpf_iter__task *ctx)
 	begin_ns = thread->wait_begin_ns;
 	if (thread->wait_listed == (begin_ns | 1))
 		return 0;
-	if (!memory_has_space()) {
+	if (!memory_has_space(ring_here())) {
 		waits_left++;
 		return 0;
 	}

@@ -44,6 +44,14 @@ static __always_inline void *ring_here(void)
 	return bpf_map_lookup_elem(&rings, &cpu);
 }
 
+/* Of interrupts by timers alone: what they interrupt may be in the middle of a record in the other one. */
+static __always_inline void *sample_ring_here(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&sample_rings, &cpu);
+}
+
 /* Gives the engine, as soon as there is space again, that records are missing. 0: not yet. */
 static __noinline int gap_report(void)
 {
@@ -116,10 +124,8 @@ static __always_inline void remember(void *known, const void *key, const void *v
 }
 
 /* For a stack as it lies in memory. Other records need some, too. */
-static __always_inline bool memory_has_space(void)
+static __always_inline bool memory_has_space(void *ring)
 {
-	void *ring = ring_here();
-
 	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + sizeof(struct memory_scratch) <
 			       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
 }

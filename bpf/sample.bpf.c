@@ -4,7 +4,7 @@
  * tells on each CPU when there is a tick and the period is a multiple of its own: interrupts
  * of timers that we start would cost more than all the rest (doc/decisions/0010).
  */
-#include "emit.bpf.h"
+#include "stack.bpf.h"
 #include "thread.bpf.h"
 
 #include <bpf/bpf_tracing.h>
@@ -12,33 +12,34 @@
 enum { KERNEL_SPACE_BIT = 63 };
 
 /* The current thread was interrupted at ip. */
-static __always_inline void sample_take(struct task_struct *task, __u64 ip)
+static __always_inline void sample_take(void *ctx, struct task_struct *task, __u64 ip)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
 	struct thread_state *thread = thread_of(task);
+	__u64 kernel_ip = ip >> KERNEL_SPACE_BIT ? ip : 0, stack;
 	struct ev_sched_sample *e;
 	struct pt_regs *user;
 	void *ring;
 
 	if (!thread)
 		return;
-	ring = bpf_map_lookup_elem(&sample_rings, &cpu);
+	ring = sample_ring_here();
 	if (!ring)
 		return;
+	/* Its frames go out first. */
+	stack = stack_of_sample(ctx, task, thread, kernel_ip);
 	e = bpf_ringbuf_reserve(ring, sizeof(*e), 0);
 	if (!e) {
 		__sync_fetch_and_add(&counts_here()->samples_lost, 1);
 		return;
 	}
 	header_fill(&e->header, EV_SCHED_SAMPLE, thread->thread);
-	if (ip >> KERNEL_SPACE_BIT) {
+	if (kernel_ip) {
 		user = (struct pt_regs *)bpf_task_pt_regs(task);
-		e->kernel_ip = ip;
-		e->ip = BPF_CORE_READ(user, ip);
-	} else {
-		e->kernel_ip = 0;
-		e->ip = ip;
+		ip = BPF_CORE_READ(user, ip);
 	}
+	e->kernel_ip = kernel_ip;
+	e->ip = ip;
+	e->stack = stack;
 	event_submit(e);
 }
 
@@ -46,7 +47,7 @@ static __always_inline void sample_take(struct task_struct *task, __u64 ip)
 SEC("perf_event")
 int sample_timer(struct bpf_perf_event_data *ctx)
 {
-	sample_take(bpf_get_current_task_btf(), ctx->regs.ip);
+	sample_take(ctx, bpf_get_current_task_btf(), ctx->regs.ip);
 	return 0;
 }
 
@@ -64,6 +65,6 @@ int BPF_PROG(sample_tick, struct hrtimer *timer)
 	if (here + hrtimer_bases_offset != (__u64)timer->base->cpu_base || counts_here()->ticks++ % sample_each_ticks)
 		return 0;
 	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)here + irq_regs_offset);
-	sample_take(bpf_get_current_task_btf(), BPF_CORE_READ(regs, ip));
+	sample_take(ctx, bpf_get_current_task_btf(), BPF_CORE_READ(regs, ip));
 	return 0;
 }

@@ -15,6 +15,25 @@ static __always_inline void memory_restore(struct memory_scratch *m, const struc
 		m->words[(place / WORD_BYTES) & (MEMORY_WORDS_MAX - 1)] = subject->return_address;
 }
 
+static __always_inline void *ring_of(__u32 owner)
+{
+	return owner == SCRATCH_OF_SAMPLES ? sample_ring_here() : ring_here();
+}
+
+/* A sample that is lost is no gap in what threads do. */
+static __always_inline bool may_send(__u32 owner)
+{
+	return owner == SCRATCH_OF_SAMPLES || gap_is_reported();
+}
+
+static __always_inline void stack_lost(__u32 owner)
+{
+	if (owner == SCRATCH_OF_SAMPLES)
+		__sync_fetch_and_add(&counts_here()->samples_lost, 1);
+	else
+		event_lost();
+}
+
 /*
  * Sends the stack itself, under a name of its own: some of its code has no unwind tables yet. The
  * kernel's frames lie in s.
@@ -24,7 +43,7 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 	__u32 zero = 0, owner = s->owner, bytes, i;
 	struct memory_scratch *m = bpf_map_lookup_elem(&memory_scratch, &owner);
 	struct ev_stack_memory *e;
-	void *ring = ring_here();
+	void *ring = ring_of(owner);
 
 	if (!m || !ring)
 		return 0;
@@ -49,9 +68,9 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 	counts_here()->memory_sent++;
 	/* The sooner the tables are there, the fewer are sent so. A full bell has rung. */
 	bpf_ringbuf_output(&doorbell, &zero, 1, BPF_RB_FORCE_WAKEUP);
-	if (gap_is_reported() && !bpf_ringbuf_output(ring, m, sizeof(*e) + bytes, BPF_RB_NO_WAKEUP))
+	if (may_send(owner) && !bpf_ringbuf_output(ring, m, sizeof(*e) + bytes, BPF_RB_NO_WAKEUP))
 		return e->stack;
-	event_lost();
+	stack_lost(owner);
 	return 0;
 }
 
@@ -86,10 +105,12 @@ static __always_inline __u64 frames_send(struct stack_scratch *s, __u32 owner)
 	void *ring;
 	__u8 seen = 1;
 
+	if (owner == SCRATCH_OF_SAMPLES)
+		s->frames[0] = 0;
 	hash = stack_name(owner);
 	if (bpf_map_lookup_elem(&stacks_known, &hash))
 		return hash;
-	ring = ring_here();
+	ring = ring_of(owner);
 	if (!ring)
 		return 0;
 	e = (struct ev_stack_frames *)s->event;
@@ -99,10 +120,10 @@ static __always_inline __u64 frames_send(struct stack_scratch *s, __u32 owner)
 	e->user_count = s->unwind.count;
 	e->end = s->unwind.end;
 	__builtin_memset(e->reserved, 0, sizeof(e->reserved));
-	if (!gap_is_reported() ||
+	if (!may_send(owner) ||
 	    bpf_ringbuf_output(ring, s, sizeof(*e) + (count & (STACK_FRAMES_CAPACITY - 1)) * sizeof(__u64),
 			       BPF_RB_NO_WAKEUP))
-		event_lost(); /* not known then: the next one sends it */
+		stack_lost(owner); /* not known then: the next one sends it */
 	else
 		remember(&stacks_known, &hash, &seen);
 	return hash;
@@ -118,7 +139,7 @@ __noinline __u64 stack_find(__u32 owner)
 	/* Only so many, or a program without tables could make us send nothing else. */
 	stack_unwind(owner, (__s32)(here->memory_allowed - here->memory_sent) > 0);
 	if (s->unwind.lacks_range) {
-		if (memory_has_space())
+		if (memory_has_space(ring_of(owner)))
 			return memory_send(s, s->first);
 		stack_unwind(owner, false);
 	}

@@ -10,6 +10,9 @@
 /* Probabilities, times 2^32. An event tells certainty by 0. */
 #define KEEP_CERTAIN (1ull << 32)
 
+/* Between the program that a timer runs and what the timer has interrupted. */
+enum { INTERRUPT_FRAMES_MAX = 32 };
+
 /*
  * Priority sampling: a slice at least as heavy as the threshold keeps its stack, a lighter
  * one with the probability weight / threshold. Weighing the kept ones by its inverse gives
@@ -154,6 +157,54 @@ static __always_inline __u64 stack_take(void *ctx, struct task_struct *task, str
 		kernel_frames_read(ctx, s);
 	subject_read(&s->subject, task, thread);
 	stack = stack_find(owner);
+	thread->python = s->subject.python;
+	stack_count(counts_here(), bpf_ktime_get_ns() - begin_ns);
+	return stack;
+}
+
+/*
+ * The kernel's frames of a thread that was interrupted at ip, into scratch memory, without those of the
+ * interrupt. The first one is left out, so that stacks are told once that differ in nothing else.
+ */
+static __always_inline void interrupted_frames_read(void *ctx, struct stack_scratch *s, __u64 ip)
+{
+	__u32 i;
+	long bytes = bpf_get_stack(ctx, s->frames, INTERRUPT_FRAMES_MAX * sizeof(__u64), 0);
+
+	if (bytes < 0)
+		bytes = 0;
+	for (i = 0; i < INTERRUPT_FRAMES_MAX; i++)
+		if (i * sizeof(__u64) >= bytes || s->frames[i] == ip)
+			break;
+	s->frames[0] = 0;
+	s->first = 1;
+	if (i >= INTERRUPT_FRAMES_MAX || i * sizeof(__u64) >= bytes)
+		return;
+	bytes = bpf_get_stack(ctx, s->frames + 1, (STACK_DEPTH_MAX - 1) * sizeof(__u64), i + 1);
+	if (bytes > 0)
+		s->first += bytes / sizeof(__u64);
+}
+
+/*
+ * The same of the current thread, which a timer has interrupted; kernel_ip: where in the kernel, 0: in
+ * the program. The first frame is where it runs, and has the address 0.
+ */
+static __always_inline __u64 stack_of_sample(void *ctx, struct task_struct *task, struct thread_state *thread,
+					     __u64 kernel_ip)
+{
+	__u32 key = SCRATCH_OF_SAMPLES;
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &key);
+	__u64 begin_ns = bpf_ktime_get_ns();
+	__u64 stack;
+
+	if (!s)
+		return 0;
+	s->owner = SCRATCH_OF_SAMPLES;
+	s->first = 0;
+	if (kernel_ip)
+		interrupted_frames_read(ctx, s, kernel_ip);
+	subject_read(&s->subject, task, thread);
+	stack = stack_find(SCRATCH_OF_SAMPLES);
 	thread->python = s->subject.python;
 	stack_count(counts_here(), bpf_ktime_get_ns() - begin_ns);
 	return stack;

@@ -201,11 +201,12 @@ struct unwind_memo {
 	__u32 rule;
 };
 
-/* Whose scratch memory: a switch may come while a thread exits, or is listed. */
+/* Whose scratch memory: a switch may come while a thread exits, or is listed; a timer at any time. */
 enum scratch_owner {
 	SCRATCH_OF_SWITCHES,
 	SCRATCH_OF_OTHERS,
 	SCRATCH_OF_LOCKS,
+	SCRATCH_OF_SAMPLES,
 	SCRATCH_OWNERS,
 };
 

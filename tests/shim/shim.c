@@ -667,7 +667,7 @@ static bool is_in_scratch(const char *frames, size_t size_bytes)
 	return false;
 }
 
-static long kernel_stack_read(void *frames, __u32 size)
+static long kernel_stack_read(void *frames, __u32 size, size_t skip)
 {
 	size_t bytes;
 
@@ -676,10 +676,12 @@ static long kernel_stack_read(void *frames, __u32 size)
 	memset(frames, 0, size); /* so does the kernel on failure */
 	if (shim_kernel_stack.count < 0)
 		return shim_kernel_stack.count;
-	bytes = shim_kernel_stack.count * sizeof(uint64_t);
+	if (skip > (size_t)shim_kernel_stack.count)
+		return -EFAULT;
+	bytes = (shim_kernel_stack.count - skip) * sizeof(uint64_t);
 	if (bytes > size)
 		bytes = size;
-	memcpy(frames, shim_kernel_stack.frames, bytes);
+	memcpy(frames, shim_kernel_stack.frames + skip, bytes);
 	return bytes;
 }
 
@@ -690,14 +692,14 @@ long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags)
 	shim_stacks_asked++;
 	require(!(flags & BPF_F_USER_STACK));
 	require(is_in_scratch(frames, size));
-	return kernel_stack_read(frames, size);
+	return kernel_stack_read(frames, size, flags & BPF_F_SKIP_FIELD_MASK);
 }
 
 long bpf_get_task_stack(struct task_struct *task, void *frames, __u32 size, __u64 flags)
 {
 	shim_point();
 	require(task && !flags);
-	return kernel_stack_read(frames, size);
+	return kernel_stack_read(frames, size, 0);
 }
 /* --- The user's stack: return addresses, one upon the other ------------------------------- */
 

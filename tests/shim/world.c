@@ -324,20 +324,17 @@ void world_sample(struct world *world, uint32_t cpu, bool in_kernel, bool by_tic
 {
 	const struct world_task *task = world->on_cpu[cpu];
 	struct bpf_perf_event_data ctx = { .regs.ip = in_kernel ? 0xffffffff81000000 : 0x401234 };
-	const struct ev_sched_sample *e;
 
 	begin_on(world, "sample", cpu);
+	world_interrupt_kernel(in_kernel ? ctx.regs.ip : 0);
 	if (by_tick)
 		shim_expire_timers(&ctx.regs);
 	else
 		sample_timer(&ctx);
-	e = (const struct ev_sched_sample *)shim_read(&sample_rings, cpu, NULL);
-	world_require(world, (e != NULL) == task->is_traced);
-	if (e) {
-		world_require(world, e->header.thread == task->number);
-		world_require(world, e->ip == (in_kernel ? task->registers.ip : 0x401234));
-		world_require(world, e->kernel_ip == (in_kernel ? ctx.regs.ip : 0));
-	}
+	if (task->is_traced)
+		world_expect_sample(world, cpu, task, in_kernel ? ctx.regs.ip : 0);
+	world_require(world, !shim_read(&sample_rings, cpu, NULL));
+	world_interrupt_kernel(0);
 	check_counts(world);
 }
 

@@ -14,7 +14,7 @@ enum {
 	WORLD_CPUS_MAX = 8,
 	WORLD_TASKS_MAX = 512,
 	WORLD_PATHS = 24, /* one more, with no frames: where memory is gone */
-	WORLD_STACKS = 2 * (WORLD_PATHS + 1),
+	WORLD_STACKS = 4 * (WORLD_PATHS + 1),
 	WORLD_FILES = 4,
 	WORLD_DESCRIPTORS = 6,
 	WORLD_FUTEXES = 3, /* whole; with 4 bytes that can be read; with none */
@@ -107,7 +107,7 @@ struct world {
 	uint64_t now_ns;                     /* since the beginning, as the model counts */
 	uint64_t integral_base;
 	uint32_t numbers_given, pids_given;
-	struct world_path paths[WORLD_STACKS]; /* without the kernel's frames, and with them */
+	struct world_path paths[WORLD_STACKS]; /* without the kernel's frames, and with them; of samples, too */
 	/* One table of descriptors for all processes. */
 	struct files_struct files_struct;
 	struct fdtable fdtable;

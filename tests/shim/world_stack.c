@@ -56,6 +56,61 @@ uint64_t world_expect_frames(struct world *world, uint32_t cpu, uint32_t path, b
 	return known->id;
 }
 
+static void set_kernel_stack(const uint64_t *above, size_t above_count)
+{
+	shim_kernel_stack.count = above_count + KERNEL_FRAMES;
+	memcpy(shim_kernel_stack.frames, above, above_count * sizeof(*above));
+	memcpy(shim_kernel_stack.frames + above_count, kernel_frames, sizeof(kernel_frames));
+}
+
+void world_interrupt_kernel(uint64_t ip)
+{
+	set_kernel_stack((uint64_t[]){ 0xffffffff81000300, 0xffffffff81000400, ip }, ip ? 3 : 0);
+}
+
+/* Paths of one frame are the same without it. */
+static struct world_path *sample_path(struct world *world, uint32_t path, bool is_in_kernel)
+{
+	return &world->paths[(2 + is_in_kernel) * (WORLD_PATHS + 1) +
+			     (path_length(path) == 1 && !is_in_kernel ? 0 : path)];
+}
+
+static void check_sample_frames(struct world *world, const struct ev_stack_frames *e, uint32_t path, bool is_in_kernel)
+{
+	uint32_t kernel_count = is_in_kernel ? 1 + KERNEL_FRAMES : 0, count = path_length(path);
+
+	world_require(world, e->header.subsys == TRACE_SUBSYS_STACK && e->header.event == TRACE_EVENT_STACK_FRAMES);
+	world_require(world, e->kernel_count == kernel_count && e->user_count == count);
+	world_require(world, !e->frames[0]);
+	if (is_in_kernel)
+		world_require(world, !memcmp(e->frames + 1, kernel_frames, sizeof(kernel_frames)));
+	for (uint32_t i = is_in_kernel ? 0 : 1; i < count; i++)
+		world_require(world, e->frames[kernel_count + i] == path_frame(path, i));
+}
+
+void world_expect_sample(struct world *world, uint32_t cpu, const struct world_task *task, uint64_t kernel_ip)
+{
+	uint32_t path = task->task.mm ? task->path : WORLD_PATHS;
+	struct world_path *known = sample_path(world, path, kernel_ip);
+	const struct ev_stack_frames *frames;
+	const struct ev_sched_sample *e;
+
+	if (!known->is_recorded && (kernel_ip || path_length(path))) {
+		frames = (const struct ev_stack_frames *)shim_read(&sample_rings, cpu, NULL);
+		world_require(world, frames);
+		check_sample_frames(world, frames, path, kernel_ip);
+		for (uint32_t i = 0; i < WORLD_STACKS; i++)
+			world_require(world, &world->paths[i] == known || world->paths[i].id != frames->stack);
+		known->id = frames->stack;
+		known->is_recorded = true;
+	}
+	e = (const struct ev_sched_sample *)shim_read(&sample_rings, cpu, NULL);
+	world_require(world, e && e->header.subsys == TRACE_SUBSYS_SCHED);
+	world_require(world, e->header.event == TRACE_EVENT_SCHED_SAMPLE && e->header.thread == task->number);
+	world_require(world, e->ip == (kernel_ip ? task->registers.ip : 0x401234));
+	world_require(world, e->kernel_ip == kernel_ip && e->stack == known->id);
+}
+
 /* The stack of a task at this moment. */
 static uint64_t expect_stack(struct world *world, uint32_t cpu, const struct world_task *task, bool has_kernel)
 {
@@ -98,8 +153,7 @@ void world_stacks_init(struct world *world)
 			words[i - 1] = path_frame(path, i);
 		shim_plant(path_stack(path), words, sizeof(words));
 	}
-	shim_kernel_stack.count = KERNEL_FRAMES;
-	memcpy(shim_kernel_stack.frames, kernel_frames, sizeof(kernel_frames));
+	world_interrupt_kernel(0);
 	shim_random = throw_coin;
 	take_coin(world, coins_thrown);
 }

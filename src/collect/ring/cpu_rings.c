@@ -20,7 +20,7 @@ enum {
 	SLOTS_TOTAL_BYTES = 256 << 20, /* on large machines each CPU gets its share of this */
 	RING_SHARE = 2,                /* the other records' ring is this much smaller */
 	RING_BYTES_MIN = 4 << 10,
-	SAMPLE_RING_BYTES = 64 << 10,
+	SAMPLE_RING_BYTES_MAX = 256 << 10, /* for stacks whose code has no tables yet */
 	RINGS_A_CPU_MAX = 4,
 };
 
@@ -135,6 +135,11 @@ static int add_slot_rings(struct cpu_rings *rings)
 	return 0;
 }
 
+static size_t sample_ring_bytes(const struct cpu_rings *rings)
+{
+	return rings->ring_bytes < SAMPLE_RING_BYTES_MAX ? rings->ring_bytes : SAMPLE_RING_BYTES_MAX;
+}
+
 int cpu_rings_make(struct cpu_rings *rings)
 {
 	int err = add_slot_rings(rings);
@@ -142,7 +147,7 @@ int cpu_rings_make(struct cpu_rings *rings)
 	if (!err)
 		err = add_rings(rings, RING_MAIN, rings->bpf->maps.rings, rings->ring_bytes);
 	if (!err)
-		err = add_rings(rings, RING_SAMPLES, rings->bpf->maps.sample_rings, SAMPLE_RING_BYTES);
+		err = add_rings(rings, RING_SAMPLES, rings->bpf->maps.sample_rings, sample_ring_bytes(rings));
 	if (!err && rings->tells_system)
 		err = add_rings(rings, RING_SYSTEM, rings->bpf->maps.system_rings, rings->ring_bytes);
 	return err;
