@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "account/call_path.h"
+#include "account/code_samples.h"
 #include "account/run_samples.h"
 #include "account/state_listener.h"
 #include "account/thread_waits.h"
@@ -47,6 +48,20 @@ static void note_stall(struct criticality *self, struct thread_row *row, uint8_t
 		call_path_add_stall(call_paths_get(self->paths, row->thread, row->block_stack, p->now_ns), stall_ns);
 }
 
+/* Why the slice of the row has ended is known of what was sampled in it. */
+static void end_code(const struct criticality *self, struct thread_row *row, const struct ev_sched_switch *e)
+{
+	struct wait_facts facts;
+
+	if (!row->code_count)
+		return;
+	if (e && self->options.waits)
+		facts = wait_facts_of(e);
+	code_samples_end_slice(row,
+			       e && self->options.waits ? waits_cause_of(self->options.waits, &facts) : SLICE_CAUSES,
+			       e && self->options.waits ? &facts : NULL);
+}
+
 /*
  * The thread does something else from now on. Its slice ends before n and N change: a thread
  * counts in the N of its own last slice.
@@ -59,6 +74,7 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 	thread_row_settle(row, &self->parallelism);
 	if (before == PHASE_RUNNING) {
 		slices_end(&self->slices, row, &self->parallelism, e);
+		end_code(self, row, e);
 		if (row->cpu != CPU_UNKNOWN)
 			self->running[row->cpu] = NULL;
 	}
@@ -341,6 +357,9 @@ static void on_sample(void *data, const struct ev_header *header)
 	if (options->is_spinning)
 		set_spinning(self, row,
 			     options->is_spinning(options->spin_data, row->thread, p->now_ns, e->ip, e->kernel_ip));
+	if (options->code && !code_samples_add(options->code, row, p->now_ns, e, row->is_spinning ? 0 : p->active,
+					       parallelism_is_critical(p, p->active, 1)))
+		self->totals.samples_dropped++;
 	if (!self->paths)
 		return;
 	if (row->is_spinning || !parallelism_is_critical(p, p->active, 1))

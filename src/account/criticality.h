@@ -20,6 +20,7 @@
 #include "session/threads.h"
 
 struct criticality;
+struct code_samples;
 struct run_samples;
 struct stacks;
 struct state_listener;
@@ -35,6 +36,7 @@ struct criticality_options {
 	const struct stacks *stacks;     /* gives stack tops their address; NULL: they have none */
 	bool keeps_strips;               /* what each thread did over the time, at 1.4 KB a thread */
 	struct run_samples *samples;     /* hears of all samples; NULL: nobody does */
+	struct code_samples *code;       /* the same, with their call paths */
 	/* Whether a thread spins that was seen at an address: it is not active then. NULL: it is. */
 	bool (*is_spinning)(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip);
 	void *spin_data;

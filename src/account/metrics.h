@@ -28,6 +28,7 @@ struct thread_metrics {
 	char name[16];
 	uint64_t thread_count;     /* 1, or how many are folded here */
 	fixed_ns cmetric_oncpu;    /* what GAPP ranks */
+	fixed_ns cmetric_critical; /* the part of it in critical time */
 	fixed_ns cmetric_runqueue; /* the wait for a CPU, which GAPP loses */
 	uint64_t running_ns, runnable_ns, blocked_ns;
 	/* Not counted as active: of running, and of runnable: it spun when it lost its CPU. */

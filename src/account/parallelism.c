@@ -95,11 +95,15 @@ void parallelism_advance(struct parallelism *p, uint64_t now_ns)
 		p->wall_ns += dt_ns;
 		p->end_ns = now_ns;
 		if (p->active) {
+			fixed_ns before = p->share;
+
 			add_share(p, dt_ns);
 			p->active_ns += dt_ns;
 			p->integral += (thread_ns)p->active * dt_ns;
-			if (parallelism_is_critical(p, p->active, 1))
+			if (parallelism_is_critical(p, p->active, 1)) {
 				p->critical_ns += dt_ns;
+				p->share_critical += p->share - before;
+			}
 		} else {
 			p->stalled_ns += dt_ns;
 			if (p->spinning)

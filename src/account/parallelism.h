@@ -22,9 +22,10 @@ struct parallelism {
 	uint32_t spinning;    /* active except for that: they are not in n */
 	uint32_t nmin_option; /* 0: half of the living threads */
 	uint64_t now_ns;
-	fixed_ns share;       /* integral of dt / n: an always active thread's CMetric */
-	uint64_t share_carry; /* what the last division left: nothing is dropped */
-	thread_ns integral;   /* of n dt */
+	fixed_ns share;          /* integral of dt / n: an always active thread's CMetric */
+	uint64_t share_carry;    /* what the last division left: nothing is dropped */
+	fixed_ns share_critical; /* that integral over critical time alone */
+	thread_ns integral;      /* of n dt */
 
 	bool has_begun;
 	uint64_t begin_ns, end_ns; /* of the time in which threads lived */

@@ -114,6 +114,7 @@ static void fold_metrics(struct thread_metrics *into, const struct thread_metric
 {
 	into->thread_count += from->thread_count;
 	into->cmetric_oncpu += from->cmetric_oncpu;
+	into->cmetric_critical += from->cmetric_critical;
 	into->cmetric_runqueue += from->cmetric_runqueue;
 	into->running_ns += from->running_ns;
 	into->spinning_ns += from->spinning_ns;
@@ -200,17 +201,21 @@ void thread_row_settle(struct thread_row *row, const struct parallelism *p)
 	struct thread_metrics *metrics = &row->metrics;
 	uint64_t part_ns = p->now_ns - row->part_begin_ns;
 	fixed_ns share = p->share - row->part_begin_share;
+	fixed_ns critical = p->share_critical - row->part_begin_critical;
 
 	if (metrics->strip && part_ns && phase_is_alive(row->phase))
 		thread_strip_add(metrics->strip, row->phase, row->part_begin_ns - p->begin_ns, p->now_ns - p->begin_ns);
 	row->part_begin_ns = p->now_ns;
 	row->part_begin_share = p->share;
+	row->part_begin_critical = p->share_critical;
 	if (row->phase == PHASE_RUNNING) {
 		metrics->running_ns += part_ns;
 		if (row->is_spinning)
 			metrics->spinning_ns += part_ns;
-		else
+		if (!row->is_spinning) {
 			metrics->cmetric_oncpu += share;
+			metrics->cmetric_critical += critical;
+		}
 	} else if (row->phase == PHASE_RUNNABLE) {
 		metrics->runnable_ns += part_ns;
 		if (row->is_spinning)

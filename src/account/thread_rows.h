@@ -15,7 +15,9 @@
 #include "values.h"
 #include "waits/sums/waits.h"
 
-enum { CPU_UNKNOWN = UINT16_MAX + 1 };
+enum { CPU_UNKNOWN = UINT16_MAX + 1, ROW_CODE_MAX = 8 };
+
+struct code_sample;
 
 static inline bool phase_is_active(uint8_t phase)
 {
@@ -36,13 +38,15 @@ struct thread_row {
 	bool was_alive;   /* at some time: not only a name in a damaged record */
 
 	uint64_t part_begin_ns; /* since when it has this phase, or was charged for it */
-	fixed_ns part_begin_share;
+	fixed_ns part_begin_share, part_begin_critical;
 
 	uint32_t cpu; /* the slice, while RUNNING */
 	uint64_t slice_begin_ns;
 	fixed_ns slice_begin_share;
 	thread_ns slice_begin_integral;
-	struct sample_set *samples; /* NULL: none yet */
+	struct sample_set *samples;             /* NULL: none yet */
+	struct code_sample *code[ROW_CODE_MAX]; /* the last samples of the slice */
+	uint32_t code_count;                    /* of all in the slice */
 	/* Since when the slice has not counted, while it spins. */
 	uint64_t pause_begin_ns;
 	fixed_ns pause_begin_share;

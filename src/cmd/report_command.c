@@ -57,6 +57,7 @@ int report_traced(const struct settings *settings, const char *path)
 	if (!err)
 		err = replay_open(path,
 				  &(struct replay_options){
+					  .has_critical_slices = settings->has_critical_slices,
 					  .keeps_strips = settings->has_tui || settings->html_path,
 					  .opens_files = settings->opens_files,
 				  },

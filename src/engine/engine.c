@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include "account/criticality.h"
+#include "account/code_samples.h"
 #include "account/run_samples.h"
 #include "klocks/klocks.h"
 #include "session/session.h"
@@ -43,6 +44,7 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	}
 	engine->fold = fold_rules_new();
 	engine->samples = run_samples_new();
+	engine->code = options->has_critical_slices ? NULL : code_samples_new();
 	engine->judge = spin_judge_new(engine->symbols, engine->fold);
 	engine->files = files_new(engine->session, 0);
 	engine->others = others_new(engine->session);
@@ -54,6 +56,7 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	account.waits = engine->waits;
 	account.missing = engine->missing;
 	account.samples = engine->samples;
+	account.code = engine->code;
 	if (options->is_spin_inactive) {
 		account.is_spinning = is_spinning;
 		account.spin_data = engine->judge;
@@ -67,6 +70,7 @@ void engine_close(struct engine *engine)
 	criticality_free(engine->criticality);
 	spin_judge_free(engine->judge);
 	run_samples_free(engine->samples);
+	code_samples_free(engine->code);
 	waits_free(engine->waits);
 	cpu_waits_free(engine->cpu_waits);
 	klocks_free(engine->klocks);
@@ -94,6 +98,7 @@ struct findings_input engine_findings_input(const struct engine *engine)
 		.symbols = engine->symbols,
 		.fold = engine->fold,
 		.samples = engine->samples,
+		.code = engine->code,
 		.judge = engine->judge,
 		.nmin = engine->options.nmin,
 		.is_spin_inactive = engine->options.is_spin_inactive,

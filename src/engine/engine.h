@@ -13,6 +13,7 @@
 struct engine_options {
 	unsigned int stream_count; /* of the session */
 	uint32_t nmin;             /* 0: half of the living threads */
+	bool has_critical_slices;  /* call paths are those at which critical slices ended */
 	bool is_spin_inactive;     /* threads that spin are not counted as active */
 	bool keeps_strips;         /* what each thread did when */
 	bool is_offline;           /* the events are of a trace */
@@ -27,6 +28,7 @@ struct engine {
 	struct symbols *symbols;
 	struct fold_rules *fold;
 	struct run_samples *samples;
+	struct code_samples *code;
 	struct spin_judge *judge;
 	struct files *files;
 	struct klocks *klocks;

@@ -59,6 +59,7 @@ static int open_engine(struct replay *replay, const struct replay_options *optio
 	int err = engine_open(&replay->engine, &(struct engine_options){
 						       .stream_count = 1,
 						       .nmin = run ? run->nmin : 0,
+						       .has_critical_slices = options->has_critical_slices,
 						       .is_spin_inactive = run && run->is_spin_inactive,
 						       .keeps_strips = options->keeps_strips,
 						       .is_offline = true,

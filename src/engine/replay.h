@@ -10,8 +10,9 @@ struct fold_rules;
 struct replay;
 
 struct replay_options {
-	bool keeps_strips; /* what each thread did when is kept, too */
-	bool opens_files;  /* a trace without names has those of the files that it names */
+	bool has_critical_slices; /* as in struct engine_options */
+	bool keeps_strips;        /* what each thread did when is kept, too */
+	bool opens_files;         /* a trace without names has those of the files that it names */
 };
 
 /*

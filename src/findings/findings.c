@@ -112,6 +112,7 @@ struct findings *findings_new(const struct findings_input *input)
 	add_parallelism(findings);
 	findings_prepare_spinning(findings);
 	findings_add_paths(findings);
+	findings_add_code(findings);
 	findings_add_groups(findings);
 	if (input->waits)
 		add_all_of_waits(findings);

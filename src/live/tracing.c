@@ -67,6 +67,7 @@ static int open_engine(struct tracing *tracing)
 	int err = engine_open(engine, &(struct engine_options){
 					      .stream_count = collector_stream_count(tracing->kernel),
 					      .nmin = settings->kernel.nmin,
+					      .has_critical_slices = settings->has_critical_slices,
 					      .is_spin_inactive = settings->is_spin_inactive,
 					      .keeps_strips = settings->has_tui || settings->html_path,
 				      });

@@ -168,6 +168,13 @@ static int set_spin_inactive(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_critical_slices(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->has_critical_slices = true;
+	return 0;
+}
+
 static int set_acquisitions(struct settings *settings, const char *argument)
 {
 	(void)argument;
@@ -291,6 +298,8 @@ const struct option_spec tui_options[] = {
 
 const struct option_spec report_options[] = {
 	{ "top", 0, "N", "call paths to report (default: 10)", set_top },
+	{ "critical-slices", 0, NULL, "call paths are those at which critical slices ended, not where threads ran",
+	  set_critical_slices },
 	{ "json", 0, "FILE", "also write the report as JSON; - is standard output", settings_set_json },
 	{ "output", 'o', "FILE", "write the text to FILE instead of the terminal", settings_set_output },
 	{ "text", 0, "FILE", "the same, beside --json, --html and the like", settings_set_output },

@@ -78,6 +78,7 @@ struct settings {
 	bool opens_files;            /* which a trace without names names */
 	enum page_number first_page; /* of the terminal UI */
 	bool counts_acquisitions;    /* of kernel locks */
+	bool has_critical_slices;    /* call paths are those at which critical slices ended */
 	bool is_spin_inactive;       /* threads that spin are not counted as active */
 	/* attach only */
 	struct pid_list targets;

@@ -25,7 +25,10 @@ static void add_report(struct html *html, const char *name, const char *left_out
 	struct findings *findings;
 	struct replay *replay;
 
-	if (replay_open(path, &(struct replay_options){ .opens_files = settings->opens_files }, &replay))
+	if (replay_open(path,
+			&(struct replay_options){ .has_critical_slices = settings->has_critical_slices,
+						  .opens_files = settings->opens_files },
+			&replay))
 		return;
 	findings = replay_findings(replay, show_files_path_count(settings));
 	html_add_excerpt(html, name, left_out, findings_report(findings));

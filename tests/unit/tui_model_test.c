@@ -232,7 +232,7 @@ TEST(each_order_of_a_page_is_its_own_and_they_come_round)
 	CHECK_STRING(model_sort_name(model), "CMetric");
 	CHECK(row_has(model, 0, "f0"));
 	model_next_sort(model);
-	CHECK_STRING(model_sort_name(model), "slices");
+	CHECK_STRING(model_sort_name(model), "samples");
 	CHECK(row_has(model, 0, "f39"));
 	model_next_sort(model);
 	model_next_sort(model);

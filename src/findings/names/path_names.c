@@ -96,8 +96,9 @@ size_t path_names_kernel_begin(const struct path_names *names, const struct ev_s
 	return i;
 }
 
+/* ip, kernel_ip: where it runs, if the address of the first frame is 0. */
 static size_t name_stack(struct path_names *names, uint32_t pid, uint64_t time_ns, const struct ev_stack_frames *stack,
-			 const struct report_frame **frames)
+			 uint64_t ip, uint64_t kernel_ip, const struct report_frame **frames)
 {
 	struct report_frame named[FRAMES_MAX];
 	struct symbol_frame inlined[SYMBOL_INLINE_MAX];
@@ -106,14 +107,19 @@ static size_t name_stack(struct path_names *names, uint32_t pid, uint64_t time_n
 
 	pause_take_if_due(names->pause);
 	for (size_t i = path_names_kernel_begin(names, stack); i < stack->kernel_count && count < FRAMES_MAX; i++) {
-		symbols_resolve_kernel(names->symbols, stack->frames[i] - (i > 0), inlined);
+		uint64_t address = stack->frames[i] ? stack->frames[i] - (i > 0) : kernel_ip;
+
+		symbols_resolve_kernel(names->symbols, address, inlined);
 		named[count++] = as_report_frame(inlined);
 	}
 	for (size_t i = 0; i < user_count; i++) {
 		struct stack_frame frame = stack_user_frame(stack, i);
-		size_t n = symbols_resolve(names->symbols, pid, time_ns, frame.address, frame.is_return, inlined,
-					   SYMBOL_INLINE_MAX);
+		size_t n;
 
+		if (!i && !stack->frames[stack->kernel_count])
+			frame = (struct stack_frame){ .address = ip };
+		n = symbols_resolve(names->symbols, pid, time_ns, frame.address, frame.is_return, inlined,
+				    SYMBOL_INLINE_MAX);
 		for (size_t k = 0; k < n && count < FRAMES_MAX; k++) {
 			named[count] = as_report_frame(&inlined[k]);
 			named[count++].is_guessed = frame.is_guessed;
@@ -133,7 +139,39 @@ size_t path_names_frames(struct path_names *names, uint32_t pid, uint64_t time_n
 		return 0;
 	if (end)
 		*end = found->end < STACK_ENDS ? found->end : STACK_UNREADABLE;
-	return name_stack(names, pid, time_ns, found, frames);
+	return name_stack(names, pid, time_ns, found, 0, 0, frames);
+}
+
+static size_t name_place(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip,
+			 const struct report_frame **frames)
+{
+	struct report_frame named[1 + SYMBOL_INLINE_MAX];
+	struct symbol_frame inlined[SYMBOL_INLINE_MAX];
+	size_t count = 0, n = 0;
+
+	if (kernel_ip) {
+		symbols_resolve_kernel(names->symbols, kernel_ip, inlined);
+		named[count++] = as_report_frame(inlined);
+	}
+	if (ip)
+		n = symbols_resolve(names->symbols, pid, time_ns, ip, false, inlined, SYMBOL_INLINE_MAX);
+	for (size_t k = 0; k < n; k++)
+		named[count++] = as_report_frame(&inlined[k]);
+	*frames = memcpy(arena_alloc(names->arena, (count + 1) * sizeof(*named)), named, count * sizeof(*named));
+	return count;
+}
+
+size_t path_names_sample_frames(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t stack, uint64_t ip,
+				uint64_t kernel_ip, const struct report_frame **frames, enum stack_end *end)
+{
+	const struct ev_stack_frames *found = pid && stack ? stacks_find(names->stacks, stack) : NULL;
+
+	*end = STACK_UNREADABLE;
+	if (!found)
+		return name_place(names, pid, time_ns, ip, kernel_ip, frames);
+	if (found->end < STACK_ENDS)
+		*end = found->end;
+	return name_stack(names, pid, time_ns, found, ip, kernel_ip, frames);
 }
 
 /* The function that the call before this return address calls directly, or NULL. */

@@ -41,6 +41,10 @@ size_t path_names_usable_count(const struct path_names *names, uint32_t pid, uin
 size_t path_names_frames(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t stack,
 			 const struct report_frame **frames, enum stack_end *end);
 
+/* The same of a sample, as sched.SAMPLE has these; of one without a stack the place alone. */
+size_t path_names_sample_frames(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t stack, uint64_t ip,
+				uint64_t kernel_ip, const struct report_frame **frames, enum stack_end *end);
+
 /* Why a thread waits: what facts tell, cause, and what the functions on its stack say of that. */
 struct wait_meaning path_names_meaning(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t stack,
 				       const struct wait_facts *facts, enum wait_cause cause);

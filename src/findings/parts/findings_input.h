@@ -10,6 +10,7 @@
 #include "stacks/stacks.h"
 #include "symbol/symbol.h"
 
+struct code_samples;
 struct findings;
 struct fold_rules;
 struct pause;
@@ -33,7 +34,8 @@ struct findings_input {
 	struct pause *pause;               /* taken while it is made; NULL: none */
 	const struct run_samples *samples; /* these two tell what spins; NULL: nothing does */
 	struct spin_judge *judge;
-	bool is_spin_inactive; /* criticality does not count as active what spins */
+	const struct code_samples *code; /* where threads ran; NULL: paths are those of slices alone */
+	bool is_spin_inactive;           /* criticality does not count as active what spins */
 };
 
 /* Adds a sentence for the user; copied. */

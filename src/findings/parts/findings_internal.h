@@ -49,6 +49,9 @@ struct findings {
 /* findings_paths.c: fills in report.paths. */
 void findings_add_paths(struct findings *findings);
 
+/* findings_code.c: fills in report.code, and report.paths anew, if samples have call paths. */
+void findings_add_code(struct findings *findings);
+
 /* findings_klocks.c: fills in report.klocks. */
 void findings_add_klocks(struct findings *findings);
 

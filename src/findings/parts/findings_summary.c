@@ -83,6 +83,29 @@ static int lines_by_count(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
+/* The same of the code that ran. */
+static void add_code_functions(struct findings *findings)
+{
+	struct report *report = &findings->report;
+	const struct report_code *code = &report->code;
+	struct report_hot_function *rows = arena_alloc(findings->arena, HOT_FUNCTIONS_MAX * sizeof(*rows));
+
+	report->hot_functions = rows;
+	for (size_t i = 0; i < code->function_count && report->hot_function_count < HOT_FUNCTIONS_MAX; i++) {
+		const struct report_code_function *function = &code->functions[i];
+		uint64_t cmetric_ns = code->is_critical ? function->self.critical_ns : function->self.cmetric_ns;
+
+		if (cmetric_ns)
+			rows[report->hot_function_count++] = (struct report_hot_function){
+				.function = { .name = function->name,
+					      .samples = function->self.samples,
+					      .lines = function->lines,
+					      .line_count = function->line_count },
+				.cmetric_ns = cmetric_ns,
+			};
+	}
+}
+
 static void add_hot_functions(struct findings *findings)
 {
 	struct report *report = &findings->report;
@@ -170,6 +193,9 @@ static void add_unlocks(struct findings *findings)
 
 void findings_add_summary(struct findings *findings)
 {
-	add_hot_functions(findings);
+	if (findings->report.code.samples)
+		add_code_functions(findings);
+	else
+		add_hot_functions(findings);
 	add_unlocks(findings);
 }

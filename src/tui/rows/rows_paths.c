@@ -13,9 +13,9 @@
 #include "view/text/text_frames.h"
 
 enum { CAUSE_COLUMNS = 13, COUNT_COLUMNS = 9 };
-enum { SORT_CMETRIC, SORT_SLICES, SORT_STALLS, SORT_CAUSE };
+enum { SORT_CMETRIC, SORT_SAMPLES, SORT_STALLS, SORT_CAUSE };
 
-static const char *const sorts[] = { "CMetric", "slices", "stalls", "cause", NULL };
+static const char *const sorts[] = { "CMetric", "samples", "stalls", "cause", NULL };
 
 /* Numbers of rows below a path; its frames are in between. */
 enum { NUMBER_COUNTS, NUMBER_STALLS, NUMBER_ESTIMATE, NUMBER_FRAMES, NUMBER_SAMPLES = 10000 };
@@ -23,8 +23,8 @@ enum { NUMBER_COUNTS, NUMBER_STALLS, NUMBER_ESTIMATE, NUMBER_FRAMES, NUMBER_SAMP
 static void put_titles(struct page *page, const struct row_context *context)
 {
 	page_printf(page, "%*s%*s", 4 + 8, "of wall", 11, "CMetric");
-	if (context->sort == SORT_SLICES)
-		page_printf(page, "%*s", 10, "slices");
+	if (context->sort == SORT_SAMPLES)
+		page_printf(page, "%*s", 10, "samples");
 	if (context->sort == SORT_STALLS)
 		page_printf(page, "%*s", 10, "stalls");
 	page_printf(page, "  %-*s%s", CAUSE_COLUMNS, "cause", "call path");
@@ -43,8 +43,8 @@ static void put_path(struct page *page, const struct row *row, const struct row_
 		page_put_estimate(page, path->cmetric_ns, 11);
 	else
 		page_put_duration(page, path->cmetric_ns, 11);
-	if (context->sort == SORT_SLICES)
-		page_put_count(page, path->slices, 10);
+	if (context->sort == SORT_SAMPLES)
+		page_put_count(page, path->samples ? path->samples : path->slices, 10);
 	if (context->sort == SORT_STALLS)
 		page_put_duration(page, path->stalled_ns, 10);
 	page_put(page, "  ");
@@ -64,8 +64,8 @@ static void add_counts(struct rows *rows, const struct row *row, const struct re
 {
 	struct text line = { 0 };
 
-	text_put_count(&line, path->slices);
-	text_put(&line, path->slices == 1 ? " critical slice of " : " critical slices of ");
+	text_put_path_basis(&line, path, true);
+	text_put(&line, path->samples ? ", in " : " of ");
 	text_put_count(&line, path->thread_count);
 	text_put(&line, path->thread_count == 1 ? " thread" : " threads");
 	for (size_t i = 0; i < path->thread_name_count; i++) {
@@ -175,11 +175,11 @@ static int descending(uint64_t x, uint64_t y)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static int by_slices(const void *a, const void *b)
+static int by_samples(const void *a, const void *b)
 {
 	const struct report_path *x = a, *y = b;
 
-	return descending(x->slices, y->slices);
+	return descending(x->samples ? x->samples : x->slices, y->samples ? y->samples : y->slices);
 }
 
 static int by_stalls(const void *a, const void *b)
@@ -212,7 +212,7 @@ static void add_rows(struct rows *rows)
 {
 	static int (*const orders[])(const void *, const void *) = {
 		[SORT_CMETRIC] = NULL,
-		[SORT_SLICES] = by_slices,
+		[SORT_SAMPLES] = by_samples,
 		[SORT_STALLS] = by_stalls,
 		[SORT_CAUSE] = by_cause,
 	};

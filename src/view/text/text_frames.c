@@ -8,6 +8,32 @@
 #include "stacks/fold.h"
 #include "view/page.h"
 
+const struct report_frame *text_path_caller(const struct report_path *path, const struct fold_rules *fold)
+{
+	const struct report_frame *headline = text_path_headline(path, fold), *end = path->frames + path->frame_count;
+
+	if (!path->samples || !headline || !headline->function)
+		return NULL;
+	for (const struct report_frame *frame = headline + 1; frame < end; frame++)
+		if (frame->function && !fold_is_plumbing(fold, frame) &&
+		    strcmp(frame->function, headline->function) != 0)
+			return frame;
+	return NULL;
+}
+
+void text_put_path_basis(struct text *text, const struct report_path *path, bool has_unicode)
+{
+	if (path->samples) {
+		text_put_count(text, path->samples);
+		text_put(text, path->samples == 1 ? " sample, " : " samples, ");
+		text_put(text, has_unicode ? "± " : "+- ");
+		text_put_duration(text, path->error_ns);
+	} else {
+		text_put_count(text, path->slices);
+		text_put(text, path->slices == 1 ? " critical slice" : " critical slices");
+	}
+}
+
 void text_frame_name(struct text *text, const struct report_frame *frame)
 {
 	text_put(text, "");

@@ -20,6 +20,12 @@ const struct report_frame *text_path_headline(const struct report_path *path, co
 const struct report_frame *text_headline(const struct report_frame *frames, size_t count,
 					 const struct fold_rules *fold);
 
+/* Of code that ran, the user's own function that called it; else NULL. */
+const struct report_frame *text_path_caller(const struct report_path *path, const struct fold_rules *fold);
+
+/* What the figures of a path are made of: "45 samples, ± 19 ms", "3 critical slices". */
+void text_put_path_basis(struct text *text, const struct report_path *path, bool has_unicode);
+
 /* The function and place of a frame, the name in at most so many columns. */
 void text_put_frame(struct page *page, const struct report_frame *frame, uint32_t columns_max);
 

@@ -24,6 +24,20 @@ enum { DETAIL_COLUMN = 6, FRAME_COLUMN = 8, LOCATION_COLUMNS = 30 };
 /* A path below this share of the wall time gets one line, whatever its rank but the first. */
 static const double full_share_min = 0.02;
 
+static void put_caller(struct page *page, const struct report_path *path)
+{
+	const struct report_frame *caller = text_path_caller(path, page->style->fold);
+	struct text name = { 0 };
+
+	if (!caller || page_columns_left(page) < 20)
+		return;
+	text_frame_name(&name, caller);
+	page_color(page, PAGE_DIM);
+	page_put(page, "  called by ");
+	page_put_function(page, name.bytes, page_columns_left(page));
+	text_fini(&name);
+}
+
 /* The line that every path has: rank, share, CMetric, what it is named after. */
 static void show_summary(struct page *page, const struct report_path *path)
 {
@@ -47,6 +61,7 @@ static void show_summary(struct page *page, const struct report_path *path)
 		page_put(page, "no stack (see Lost)");
 	} else {
 		text_put_frame(page, headline, (page->width - begin) * 3 / 5);
+		put_caller(page, path);
 	}
 }
 
@@ -63,10 +78,14 @@ static void put_threads(struct page *page, const struct report_path *path)
 /* What slices and threads the path is made of. */
 static void show_detail(struct page *page, const struct report_path *path)
 {
+	struct text basis = { 0 };
+
 	page_pad_to(page, DETAIL_COLUMN);
 	page_color(page, PAGE_DIM);
-	page_put_count(page, path->slices, 0);
-	page_put(page, path->slices == 1 ? " critical slice of " : " critical slices of ");
+	text_put_path_basis(&basis, path, page->style->has_unicode);
+	page_put(page, basis.bytes);
+	text_fini(&basis);
+	page_put(page, path->samples ? ", in " : " of ");
 	put_threads(page, path);
 	page_end_line(page);
 	if (path->stalled_ns) {
@@ -329,7 +348,7 @@ static void show_brief(struct page *page, const struct report_path *path)
 {
 	show_summary(page, path);
 	page_color(page, PAGE_DIM);
-	if (page_columns_left(page) > 20) {
+	if (page_columns_left(page) > 20 && !path->samples) {
 		page_put(page, "  ");
 		put_threads(page, path);
 	}
@@ -344,7 +363,9 @@ void text_paths_show(struct page *page, const struct report *report)
 	if (!report->path_count)
 		return;
 	page_heading(page, "Call paths by CMetric",
-		     "each moment of wall time is split evenly among the active threads");
+		     !report->code.samples      ? "each moment of wall time is split evenly among the active threads"
+		     : report->code.is_critical ? "of the code that ran while few threads were active"
+						: "of the code that ran; at no time were few threads active");
 	for (size_t i = 0; i < report->path_count; i++) {
 		const struct report_path *path = &report->paths[i];
 		bool is_full = i < full && (page->style->is_verbose || !i || path->wall_share >= full_share_min);

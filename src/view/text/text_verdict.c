@@ -90,6 +90,19 @@ static bool is_same(const char *a, const char *b)
 	return a && b && !strcmp(a, b);
 }
 
+static void say_caller(const struct page *page, const struct report_path *path, struct text *text)
+{
+	const struct report_frame *caller = text_path_caller(path, page->style->fold);
+	struct text name = { 0 };
+
+	if (!caller)
+		return;
+	text_put(text, ", called by ");
+	text_frame_name(&name, caller);
+	page_text_function(page, text, name.bytes, NAME_COLUMNS_MAX);
+	text_fini(&name);
+}
+
 /* Only if the samples are mostly in one function. */
 static void say_sampled(const struct page *page, const struct report_path *path, const struct report_frame *headline,
 			struct text *text)
@@ -175,6 +188,7 @@ static void say_first_path(const struct page *page, const struct report *report,
 	}
 	text_put(text, " The path through ");
 	say_frame(page, headline, text);
+	say_caller(page, path, text);
 	text_put(text, " accounts for ");
 	if (path->is_estimated)
 		text_put(text, "about ");

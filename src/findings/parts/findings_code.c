@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions by what ran in them: self is what samples found there, total what ran in them and in what they
+ * called, once for each sample however often they are on its stack.
+ */
+#include "findings/parts/findings_code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "base/whole.h"
+
+enum { FUNCTIONS_MAX = 200, LINES_MAX = 16 };
+
+struct function {
+	struct report_code_function row;
+	struct code_sum self, total;
+	struct report_line lines[LINES_MAX];
+	size_t last_place; /* that was added to total, plus 1 */
+	size_t order;
+};
+
+/* --- Functions ------------------------------------------------------------------------------------ */
+
+static struct function *get_function(struct findings *findings, struct table *by_key, const struct report_frame *frame)
+{
+	uint64_t key = findings_code_key(frame);
+	struct function *function = table_find(by_key, key);
+
+	if (function)
+		return function;
+	function = arena_alloc(findings->arena, sizeof(*function));
+	function->row.name = findings_code_name(findings, frame);
+	function->row.module = frame->module;
+	function->row.lines = function->lines;
+	function->order = table_count(by_key);
+	table_put(by_key, key, function);
+	return function;
+}
+
+static void add_line(struct function *function, const struct report_frame *frame, uint64_t count)
+{
+	size_t i = 0;
+
+	if (!frame->file)
+		return;
+	while (i < function->row.line_count &&
+	       (function->lines[i].line != frame->line || strcmp(function->lines[i].file, frame->file) != 0))
+		i++;
+	if (i == LINES_MAX)
+		return;
+	if (i == function->row.line_count)
+		function->lines[function->row.line_count++] = (struct report_line){ frame->file, frame->line, 0 };
+	function->lines[i].samples += count;
+}
+
+static void add_place(struct findings *findings, struct table *by_key, const struct code_places *places, size_t index)
+{
+	const struct code_place *place = &places->list[index];
+	struct function *function;
+
+	for (size_t i = 0; i < place->frame_count; i++) {
+		function = get_function(findings, by_key, &place->frames[i]);
+		if (!i) {
+			code_sum_add(places->shares, &function->self, place->sample);
+			add_line(function, &place->frames[i], place->sample->weights.count);
+		}
+		if (function->last_place != index + 1)
+			code_sum_add(places->shares, &function->total, place->sample);
+		function->last_place = index + 1;
+	}
+}
+
+static struct report_code_time as_time(const struct code_places *places, struct code_sum *sum)
+{
+	code_sum_finish(places->shares, sum);
+	return (struct report_code_time){
+		.samples = sum->count,
+		.cpu_ns = whole(sum->ns[CODE_CPU] + 0.5),
+		.cpu_error_ns = whole(code_sum_error_ns(sum, CODE_CPU) + 0.5),
+		.cmetric_ns = whole(sum->ns[CODE_CMETRIC] + 0.5),
+		.cmetric_error_ns = whole(code_sum_error_ns(sum, CODE_CMETRIC) + 0.5),
+		.critical_ns = whole(sum->ns[CODE_CRITICAL] + 0.5),
+		.error_ns = whole(code_sum_error_ns(sum, CODE_CRITICAL) + 0.5),
+	};
+}
+
+static int by_critical(const void *a, const void *b)
+{
+	const struct function *x = *(struct function *const *)a, *y = *(struct function *const *)b;
+	const struct report_code_time *s = &x->row.self, *t = &y->row.self;
+
+	if (s->critical_ns != t->critical_ns)
+		return s->critical_ns < t->critical_ns ? 1 : -1;
+	if (s->cmetric_ns != t->cmetric_ns)
+		return s->cmetric_ns < t->cmetric_ns ? 1 : -1;
+	if (x->row.total.cmetric_ns != y->row.total.cmetric_ns)
+		return x->row.total.cmetric_ns < y->row.total.cmetric_ns ? 1 : -1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_cmetric(const void *a, const void *b)
+{
+	const struct function *x = *(struct function *const *)a, *y = *(struct function *const *)b;
+
+	if (x->row.self.cmetric_ns != y->row.self.cmetric_ns)
+		return x->row.self.cmetric_ns < y->row.self.cmetric_ns ? 1 : -1;
+	return by_critical(a, b);
+}
+
+static int lines_by_count(const void *a, const void *b)
+{
+	const struct report_line *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static void add_functions(struct findings *findings, const struct code_places *places)
+{
+	struct report_code *code = &findings->report.code;
+	struct table *by_key = table_new();
+	struct report_code_function *rows;
+	struct function **all, *function;
+	size_t cursor = 0, count = 0;
+
+	for (size_t i = 0; i < places->count; i++)
+		add_place(findings, by_key, places, i);
+	all = xcalloc(table_count(by_key) + 1, sizeof(*all));
+	while ((function = table_next(by_key, &cursor))) {
+		function->row.self = as_time(places, &function->self);
+		function->row.total = as_time(places, &function->total);
+		qsort(function->lines, function->row.line_count, sizeof(*function->lines), lines_by_count);
+		all[count++] = function;
+	}
+	table_free(by_key);
+	qsort(all, count, sizeof(*all), places->quantity == CODE_CRITICAL ? by_critical : by_cmetric);
+	code->function_count = count < FUNCTIONS_MAX ? count : FUNCTIONS_MAX;
+	rows = arena_alloc(findings->arena, code->function_count * sizeof(*rows));
+	for (size_t i = 0; i < code->function_count; i++)
+		rows[i] = all[i]->row;
+	code->functions = rows;
+	free(all);
+}
+
+static void add_totals(struct findings *findings, const struct code_places *places)
+{
+	struct report_code *code = &findings->report.code;
+	double unnamed_ns = 0;
+
+	for (size_t i = 0; i < places->count; i++)
+		if (!places->list[i].sample)
+			unnamed_ns += places->list[i].ns[CODE_CRITICAL];
+	code->samples = code_samples_count(findings->input.code);
+	code->is_critical = places->quantity == CODE_CRITICAL;
+	code->cpu_ns = whole(code_shares_exact_ns(places->shares, CODE_CPU) + 0.5);
+	code->cmetric_ns = whole(code_shares_exact_ns(places->shares, CODE_CMETRIC) + 0.5);
+	code->critical_ns = whole(code_shares_exact_ns(places->shares, CODE_CRITICAL) + 0.5);
+	code->unsampled_ns = whole(code_shares_unsampled_ns(places->shares, CODE_CRITICAL) + 0.5);
+	code->unnamed_ns = whole(unnamed_ns + 0.5);
+}
+
+void findings_add_code(struct findings *findings)
+{
+	struct code_places *places;
+
+	if (!findings->input.code || !code_samples_with_stack(findings->input.code))
+		return;
+	places = code_places_new(findings);
+	add_totals(findings, places);
+	add_functions(findings, places);
+	findings_add_code_paths(findings, places);
+	code_places_free(places);
+}

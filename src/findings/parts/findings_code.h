@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where threads ran, by name: what functions and call paths are made of. */
+#pragma once
+
+#include "account/code_shares.h"
+#include "findings/parts/findings_internal.h"
+
+/* Samples at one place by one call path. */
+struct code_place {
+	const struct code_sample *sample; /* NULL: beyond those that are named */
+	double ns[CODE_QUANTITIES];
+	const struct report_frame *frames; /* innermost first */
+	size_t frame_count;
+	enum stack_end end;
+};
+
+struct code_places {
+	struct code_shares *shares;
+	struct code_place *list; /* in the order of code_shares_sample() */
+	size_t count;
+	enum code_quantity quantity; /* what rows rank by */
+};
+
+/* code_places.c: all that has been sampled by now. */
+struct code_places *code_places_new(struct findings *findings);
+void code_places_free(struct code_places *places);
+
+/* code_places.c: equal for frames of one function. */
+uint64_t findings_code_key(const struct report_frame *frame);
+
+/* How a function is called where it has no line of its own. */
+const char *findings_code_name(struct findings *findings, const struct report_frame *frame);
+
+/* findings_code_paths.c: fills in report.paths. */
+void findings_add_code_paths(struct findings *findings, const struct code_places *places);
