@@ -92,10 +92,9 @@ static void name(struct findings *findings, struct code_places *places)
 		struct code_place *place = &places->list[i];
 
 		if (place->sample)
-			place->frame_count = path_names_sample_frames(findings->names, place->sample->pid,
-								      place->sample->first_ns, place->sample->stack,
-								      place->sample->ip, place->sample->kernel_ip,
-								      &place->frames, &place->end);
+			place->frame_count = path_names_sample_frames(
+				findings->names, place->sample->pid, place->sample->first_ns, place->sample->stack,
+				place->sample->ip, place->sample->kernel_ip, &place->frames, &place->end);
 	}
 }
 
