@@ -199,19 +199,31 @@ double code_shares_ns(const struct code_shares *shares, const struct code_sample
 /*
  * The samples of one stratum are taken to fall independently: those at a fixed period scatter less. With the
  * share s of weights w, the variance of the ratio is the sum of (w (is in - s))^2 over that of all w, squared.
+ * Two samples more on either side keep it from being 0 where all have been in, or none (Agresti and Coull, 1998).
  */
+static double ratio_variance(double weight, double squares, double all, double all_squares)
+{
+	/* A typical sample: as many of that weight would make the same sums. */
+	double typical = all_squares / all, out_squares = all_squares - squares, share;
+
+	weight += 2 * typical;
+	squares += 2 * typical * typical;
+	out_squares += 2 * typical * typical;
+	all += 4 * typical;
+	share = weight / all;
+	return ((1 - share) * (1 - share) * squares + share * share * out_squares) / (all * all);
+}
+
 static void add_pending(const struct code_shares *shares, struct code_sum *sum)
 {
-	double all, squares, exact_ns, share;
+	double all, squares, exact_ns;
 
 	for (size_t i = 0; i < CODE_QUANTITIES; i++) {
 		group_of(shares, sum->stratum, i, &all, &squares, &exact_ns);
 		if (all > 0) {
-			share = sum->weight[i] / all;
-			sum->ns[i] += exact_ns * share;
-			sum->variance[i] += exact_ns * exact_ns / (all * all) *
-					    ((1 - share) * (1 - share) * sum->squares[i] +
-					     share * share * (squares - sum->squares[i]));
+			sum->ns[i] += exact_ns * sum->weight[i] / all;
+			sum->variance[i] +=
+				exact_ns * exact_ns * ratio_variance(sum->weight[i], sum->squares[i], all, squares);
 		}
 		sum->weight[i] = sum->squares[i] = 0;
 	}

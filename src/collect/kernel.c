@@ -62,6 +62,9 @@ static int libbpf_print(enum libbpf_print_level level, const char *format, va_li
 	return 0;
 }
 
+/* Timers of ours are shorter than so many ticks by that part: they come to each moment between two ticks. */
+enum { OFF_TICK_SHARE = 32 };
+
 /* At the kernel's ticks if the period allows it, or else by timers. */
 static void choose_sampling(struct kernel *kernel, const struct btf *btf)
 {
@@ -252,6 +255,19 @@ int kernel_attach(struct kernel *kernel)
 			sampler_start_timers(bpf->progs.sample_timer, kernel->sample_period_ns, kernel->cpu_count);
 	return kernel->acquisitions_spec ? acquisitions_start(bpf, kernel->acquisitions_spec, &kernel->acquisitions)
 					 : 0;
+}
+
+uint64_t kernel_tick_sampling_ns(const struct kernel *kernel)
+{
+	return sampler_is_at_ticks(kernel->sampler) ? kernel->sample_period_ns : 0;
+}
+
+void kernel_sample_off_tick(struct kernel *kernel)
+{
+	uint64_t period_ns = kernel->sample_period_ns - kernel->sample_period_ns / OFF_TICK_SHARE;
+
+	sampler_free(kernel->sampler);
+	kernel->sampler = sampler_start_timers(kernel->bpf->progs.sample_timer, period_ns, kernel->cpu_count);
 }
 
 void kernel_detach(struct kernel *kernel)

@@ -45,6 +45,12 @@ struct user_probes *kernel_user_probes(struct kernel *kernel);
 /* No more records come; those in the rings can still be read. */
 void kernel_detach(struct kernel *kernel);
 
+/* The period of samples at the kernel's ticks, ns; 0: there are none, or they are at times of their own. */
+uint64_t kernel_tick_sampling_ns(const struct kernel *kernel);
+
+/* From now on samples are taken by timers that pass over the ticks, at nearly the same period. */
+void kernel_sample_off_tick(struct kernel *kernel);
+
 /* The process's threads are traced once kernel_list_threads() has seen them. */
 int kernel_add_target(struct kernel *kernel, uint32_t pid);
 

@@ -65,6 +65,11 @@ struct sampler *sampler_follow_ticks(const struct bpf_program *program)
 	return sampler;
 }
 
+bool sampler_is_at_ticks(const struct sampler *sampler)
+{
+	return sampler && sampler->tick_link_fd >= 0;
+}
+
 static int start_timer(struct sampled_cpu *sampled, const struct bpf_program *program, unsigned int cpu,
 		       uint64_t period_ns)
 {

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct bpf_program;
@@ -19,6 +20,8 @@ uint64_t sampler_cheap_period(uint64_t wanted_ns);
 
 /* Runs the program, which knows how many ticks to leave out, at each timer of the kernel. */
 struct sampler *sampler_follow_ticks(const struct bpf_program *program);
+
+bool sampler_is_at_ticks(const struct sampler *sampler); /* NULL: false */
 
 /* Starts timers on all CPUs that are there. What does not work is told by sampler_note(). */
 struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns, unsigned int cpu_count);

@@ -390,6 +390,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	if (tracing->functions)
 		span_functions_update(tracing->functions);
 	recorder_step(tracing->recorder, clock_ns());
+	sampling_watch_step(&tracing->sampling, &tracing->engine, tracing->kernel, clock_ns());
 	if (!tracing->settings->is_quiet && status_is_due())
 		show_status(tracing);
 	return tracing_wait_signal(tracing, next_wait_ms(tracing), sender);

@@ -4,6 +4,7 @@
 
 #include "base/pause.h"
 #include "engine/engine.h"
+#include "live/sampling_watch.h"
 #include "live/tracing.h"
 
 struct tracing {
@@ -20,7 +21,8 @@ struct tracing {
 	struct recorder *recorder;     /* NULL: no trace is written */
 	int signal_fd;
 	const struct tracing_watch *watch; /* NULL: nothing */
-	struct pause taking_in;            /* unless somebody else is let in, who does that, too */
+	struct sampling_watch sampling;
+	struct pause taking_in; /* unless somebody else is let in, who does that, too */
 	uint64_t opened_ns, started_ns;
 	uint64_t suspended_ns;               /* of this machine, before */
 	uint64_t ended_ns, collector_cpu_ns; /* 0: it goes on */

@@ -171,6 +171,7 @@ void findings_add_code(struct findings *findings)
 	places = code_places_new(findings);
 	add_totals(findings, places);
 	add_functions(findings, places);
+	findings_add_code_stacks(findings, places);
 	findings_add_code_paths(findings, places);
 	code_places_free(places);
 }

@@ -31,5 +31,8 @@ uint64_t findings_code_key(const struct report_frame *frame);
 /* How a function is called where it has no line of its own. */
 const char *findings_code_name(struct findings *findings, const struct report_frame *frame);
 
+/* findings_code_stacks.c: fills in report.code.stacks. */
+void findings_add_code_stacks(struct findings *findings, const struct code_places *places);
+
 /* findings_code_paths.c: fills in report.paths. */
 void findings_add_code_paths(struct findings *findings, const struct code_places *places);

@@ -31,6 +31,8 @@ static void add_frame(struct findings *findings, struct branch *branch, size_t i
 	uint64_t address = frame.address - frame.is_return, offset;
 	uint32_t module;
 
+	if (!frame.address) /* of a sample: where it ran */
+		return;
 	if (symbols_place(findings->input.symbols, branch->path->pid, branch->path->first_ns, address, true, &module,
 			  &offset)) {
 		module = branch->path->pid;

@@ -31,24 +31,28 @@ static void put_frame(struct text *out, const struct report_frame *frame)
 	text_put(out, frame->is_kernel ? "_[k]" : frame->is_inlined ? "_[i]" : "");
 }
 
-static void put_stack(struct text *out, const struct report_path *path)
+static void put_stack(struct text *out, const struct report_frame *frames, size_t count, uint64_t ns)
 {
-	if (!path->frame_count)
+	uint64_t us = (ns + NS_PER_US / 2) / NS_PER_US;
+
+	if (!us)
+		return;
+	if (!count)
 		text_put(out, "[no stack]");
-	for (size_t i = path->frame_count; i-- > 0;) {
-		put_frame(out, &path->frames[i]);
+	for (size_t i = count; i-- > 0;) {
+		put_frame(out, &frames[i]);
 		text_put(out, i ? ";" : "");
 	}
+	text_printf(out, " %llu\n", (unsigned long long)us);
 }
 
 void folded_put(struct text *out, const struct report *report)
 {
-	for (size_t i = 0; i < report->path_count; i++) {
-		uint64_t us = (report->paths[i].cmetric_ns + NS_PER_US / 2) / NS_PER_US;
+	const struct report_code *code = &report->code;
 
-		if (!us)
-			continue;
-		put_stack(out, &report->paths[i]);
-		text_printf(out, " %llu\n", (unsigned long long)us);
-	}
+	for (size_t i = 0; i < code->stack_count; i++)
+		put_stack(out, code->stacks[i].frames, code->stacks[i].frame_count,
+			  code->is_critical ? code->stacks[i].critical_ns : code->stacks[i].cmetric_ns);
+	for (size_t i = 0; i < report->path_count && !code->samples; i++)
+		put_stack(out, report->paths[i].frames, report->paths[i].frame_count, report->paths[i].cmetric_ns);
 }

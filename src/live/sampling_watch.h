@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Has threads sampled apart from the kernel's tick once they turn out to be in step with it. */
+#pragma once
+
+#include <stdint.h>
+
+struct engine;
+struct kernel;
+
+struct sampling_watch {
+	uint64_t next_ns, wait_ns; /* 0: it has not begun */
+};
+
+/* To be called again and again; looks at the samples at ever longer intervals. Costs nothing in between. */
+void sampling_watch_step(struct sampling_watch *watch, const struct engine *engine, struct kernel *kernel,
+			 uint64_t now_ns);
