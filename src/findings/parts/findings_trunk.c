@@ -164,7 +164,7 @@ void findings_add_trunk(struct findings *findings, const struct trunk_path *path
 		trunk_ns = cmetric_ns;
 		trunk_count = keep(branches, trunk_count, depth, key);
 	}
-	if (depth && trunk_ns >= first_times_min * paths[0].cmetric_ns &&
+	if (depth && report->path_count && trunk_ns >= first_times_min * report->paths[0].cmetric_ns &&
 	    trunk_ns >= wall_share_min * report->target.wall_ns)
 		frame = find_frame(findings, branches[0], depth);
 	if (frame) {

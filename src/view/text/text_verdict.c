@@ -100,6 +100,7 @@ static void say_caller(const struct page *page, const struct report_path *path, 
 	text_put(text, ", called by ");
 	text_frame_name(&name, caller);
 	page_text_function(page, text, name.bytes, NAME_COLUMNS_MAX);
+	text_put(text, ",");
 	text_fini(&name);
 }
 
@@ -158,6 +159,12 @@ static void say_trunk(const struct page *page, const struct report *report, stru
 	text_put(text, ".");
 }
 
+/* An estimate that may as well be nothing does not. */
+static bool stands_out(const struct report_path *path)
+{
+	return path->wall_share >= path_share_min && path->cmetric_ns > 2 * path->error_ns;
+}
+
 static void say_first_path(const struct page *page, const struct report *report, struct text *text)
 {
 	const struct report_path *path = report->paths;
@@ -173,7 +180,7 @@ static void say_first_path(const struct page *page, const struct report *report,
 		say_trunk(page, report, text);
 		return;
 	}
-	if (!(path->wall_share >= path_share_min)) {
+	if (!stands_out(path)) {
 		text_put(text, " No call path stands out: the first accounts for ");
 		page_text_share(text, path->wall_share);
 		text_put(text, " of the wall time.");
