@@ -16,7 +16,10 @@
 #include "stacks/fold.h"
 #include "waits/files.h"
 
-enum { THREAD_NAMES_MAX = 4, FUNCTIONS_MAX = 64, LINES_MAX = 32, SPIN_PLACES_MAX = 64 };
+enum { THREAD_NAMES_MAX = 4, FUNCTIONS_MAX = 64, LINES_MAX = 32, SPIN_PLACES_MAX = 64, INNER_MAX = 32 };
+
+/* What a path calls in libraries is part of it where that much of it is there. */
+static const double inner_share_min = 0.8;
 
 /* A path of the report, while it is made. */
 struct code_path {
@@ -24,8 +27,9 @@ struct code_path {
 	struct code_sum sum;
 	double rank_ns;
 	const struct code_place *heaviest;
-	size_t frame;        /* of its frames, the one at which the path begins */
-	size_t common_count; /* from there on: those that all of the path have */
+	size_t frame;               /* of its frames, the one at which the path begins */
+	size_t common_count;        /* from there on: those that all of the path have */
+	double inner_ns[INNER_MAX]; /* of what also has so many more of those further in, plus 1 */
 	double heaviest_ns;
 	struct report_function functions[FUNCTIONS_MAX];
 	struct report_line lines[FUNCTIONS_MAX][LINES_MAX];
@@ -97,6 +101,8 @@ static uint64_t key_of(const struct paths *paths, const struct code_place *place
 		*frame = fold_find_headline(paths->findings->input.fold, place->frames, place->frame_count) -
 			 place->frames;
 	key = findings_code_key(&place->frames[*frame]);
+	for (size_t i = 0; i < *frame && paths->findings->input.tells_kernel_apart; i++)
+		key = hash_u64(key ^ hash_u64(findings_code_key(&place->frames[i])));
 	return caller < place->frame_count ? hash_u64(key ^ hash_u64(findings_code_key(&place->frames[caller]))) : key;
 }
 
@@ -205,6 +211,11 @@ static void add_place(struct paths *paths, size_t index)
 	}
 }
 
+static bool is_same_function(const struct report_frame *a, const struct report_frame *b)
+{
+	return findings_code_key(a) == findings_code_key(b);
+}
+
 /* How many frames of the path all of its places have in common. */
 static void add_common(struct paths *paths, size_t index)
 {
@@ -213,11 +224,28 @@ static void add_common(struct paths *paths, size_t index)
 	size_t common = 0, from = paths->frame_of[index];
 
 	while (from + common < place->frame_count && path->frame + common < path->heaviest->frame_count &&
-	       findings_code_key(&place->frames[from + common]) ==
-		       findings_code_key(&path->heaviest->frames[path->frame + common]))
+	       is_same_function(&place->frames[from + common], &path->heaviest->frames[path->frame + common]))
 		common++;
 	if (common < path->common_count)
 		path->common_count = common;
+	for (size_t i = 0; i < INNER_MAX && i < from && i < path->frame; i++) {
+		if (!is_same_function(&place->frames[from - i - 1], &path->heaviest->frames[path->frame - i - 1]))
+			break;
+		path->inner_ns[i] += place_ns(paths, index);
+	}
+}
+
+/* What most of the path calls belongs to it; of the kernel's functions only if they are asked for. */
+static void extend(const struct paths *paths, struct code_path *path)
+{
+	bool wants_kernel = paths->findings->input.tells_kernel_apart;
+
+	for (size_t i = 0; i < INNER_MAX && path->frame && path->inner_ns[i] >= inner_share_min * path->rank_ns; i++) {
+		if (path->heaviest->frames[path->frame - 1].is_kernel && !wants_kernel)
+			break;
+		path->frame--;
+		path->common_count++;
+	}
 }
 
 /* --- The report ---------------------------------------------------------------------------------- */
@@ -346,6 +374,8 @@ static void rank(struct paths *paths)
 	for (size_t i = 0; i < paths->places->count; i++)
 		if (paths->path_of[i])
 			add_common(paths, i);
+	for (size_t i = 0; i < paths->count; i++)
+		extend(paths, paths->list[i]);
 	if (paths->count)
 		qsort(paths->list, paths->count, sizeof(*paths->list), by_rank);
 }
