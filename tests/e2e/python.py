@@ -230,7 +230,7 @@ def start_ready(source, name="program.py"):
 
 
 def attach(process, duration="1s"):
-    result = lib.pinch("attach", "--json", "report.json", "--nmin", 1000, "--top", 1000,
+    result = lib.pinch("attach", "--json", "report.json", "--nmin", 1000, "--top", 1000, "--critical-slices",
                        "--duration", duration, "-p", process.pid)
     assert result.status == 0, result.text
     return lib.parse_report(lib.read("report.json", "rb"))
@@ -307,7 +307,7 @@ def generators():
 def pool():
     with open("pool.py", "w") as file:
         file.write(POOL)
-    report = run(PYTHON, "pool.py", options=["--nmin", 1000, "--top", 1000]).report
+    report = run(PYTHON, "pool.py", options=["--nmin", 1000, "--top", 1000, "--critical-slices"]).report
     paths = [p for p in report["paths"] if python_frames(p) and
              python_frames(p)[0][0] == "work" and python_frames(p)[-1][0] == "<module>"]
     most = max(paths, key=lambda p: p["slices"])
@@ -364,7 +364,7 @@ def fake(version, fill):
         file.write(FAKE)
     subprocess.run(["gcc", "-g", "-O1", "-rdynamic", f"-DVERSION={version}", f"-DFILL={fill}",
                     "-o", "fake", "fake.c"], check=True)
-    report = run("./fake", options=["--nmin", 100]).report
+    report = run("./fake", options=["--nmin", 100, "--critical-slices"]).report
     paths = [p for p in report["paths"] if EVALUATION in names(p)]
     assert sum(p["slices"] for p in paths) > 50, lib.describe(report)
     for path in paths:
