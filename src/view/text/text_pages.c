@@ -34,7 +34,7 @@ static const struct text_page pages[] = {
 	  true,
 	  "",
 	  { text_verdict_show, text_balance_show, text_findings_show, text_summary_show, text_threads_show } },
-	{ "PATHS", false, "No call path was critical.", { text_paths_show, text_stalls_show } },
+	{ "PATHS", false, "No call path was critical.", { text_paths_show, text_functions_show, text_stalls_show } },
 	{ "SYNCHRONISATION", false, "No thread waited for another one.", { show_synchronisation } },
 	{ "IO", false, "No thread waited for a file or a socket.", { show_input_output, text_io_show } },
 	{ "LOCKS", false, "No thread waited for a lock.", { text_locks_show } },

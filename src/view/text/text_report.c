@@ -48,6 +48,7 @@ static void show_all(struct page *page, const struct report *report)
 	text_klocks_show(page, report);
 	text_io_show(page, report);
 	text_paths_show(page, report);
+	text_functions_show(page, report);
 	text_stalls_show(page, report);
 	text_threads_show(page, report);
 }

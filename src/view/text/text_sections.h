@@ -20,6 +20,7 @@ void text_verdict_say(const struct page *page, const struct report *report, stru
 void text_verdict_show(struct page *page, const struct report *report);
 void text_parallel_show(struct page *page, const struct report *report);
 void text_paths_show(struct page *page, const struct report *report);
+void text_functions_show(struct page *page, const struct report *report);
 void text_stalls_show(struct page *page, const struct report *report);
 void text_threads_show(struct page *page, const struct report *report);
 void text_totals_show(struct page *page, const struct report *report);
