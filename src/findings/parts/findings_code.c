@@ -58,13 +58,14 @@ static void add_line(struct function *function, const struct report_frame *frame
 static void add_place(struct findings *findings, struct table *by_key, const struct code_places *places, size_t index)
 {
 	const struct code_place *place = &places->list[index];
+	const struct report_frame *leaf = place->frame_count ? findings_code_leaf(place) : NULL;
 	struct function *function;
 
 	for (size_t i = 0; i < place->frame_count; i++) {
 		function = get_function(findings, by_key, &place->frames[i]);
-		if (!i) {
+		if (&place->frames[i] == leaf) {
 			code_sum_add(places->shares, &function->self, place->sample);
-			add_line(function, &place->frames[i], place->sample->weights.count);
+			add_line(function, leaf, place->sample->weights.count);
 		}
 		if (function->last_place != index + 1)
 			code_sum_add(places->shares, &function->total, place->sample);

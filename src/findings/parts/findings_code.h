@@ -25,6 +25,12 @@ struct code_places {
 struct code_places *code_places_new(struct findings *findings);
 void code_places_free(struct code_places *places);
 
+/*
+ * code_places.c: the frame of the function in which it ran. What the interpreter does for a function of Python, in
+ * code of its own or of the kernel, is that function's. There is at least one.
+ */
+const struct report_frame *findings_code_leaf(const struct code_place *place);
+
 /* code_places.c: equal for frames of one function. */
 uint64_t findings_code_key(const struct report_frame *frame);
 

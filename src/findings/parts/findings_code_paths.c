@@ -142,13 +142,11 @@ static void add_line(struct code_path *path, size_t function, const struct repor
 static void add_function(struct paths *paths, struct code_path *path, size_t index)
 {
 	const struct code_place *place = &paths->places->list[index];
-	const char *name;
+	const struct report_frame *leaf = findings_code_leaf(place);
+	const char *name = findings_code_name(paths->findings, leaf);
 	size_t i = 0;
 
-	if (!place->frame_count)
-		return;
-	name = findings_code_name(paths->findings, place->frames);
-	if (place->frames->is_kernel)
+	if (leaf->is_kernel)
 		name = arena_printf(paths->findings->arena, "%s [kernel]", name);
 	while (i < path->function_count && strcmp(path->functions[i].name, name) != 0)
 		i++;
@@ -158,7 +156,7 @@ static void add_function(struct paths *paths, struct code_path *path, size_t ind
 		path->functions[path->function_count++].name = name;
 	path->functions[i].samples += place->sample->weights.count;
 	path->function_ns[i] += place_ns(paths, index);
-	add_line(path, i, place->frames, place->sample->weights.count);
+	add_line(path, i, leaf, place->sample->weights.count);
 }
 
 static void add_thread(struct code_path *path, const struct code_sample *sample)
@@ -239,8 +237,10 @@ static void add_common(struct paths *paths, size_t index)
 static void extend(const struct paths *paths, struct code_path *path)
 {
 	bool wants_kernel = paths->findings->input.tells_kernel_apart;
+	size_t leaf = findings_code_leaf(path->heaviest) - path->heaviest->frames;
 
-	for (size_t i = 0; i < INNER_MAX && path->frame && path->inner_ns[i] >= inner_share_min * path->rank_ns; i++) {
+	for (size_t i = 0; i < INNER_MAX && path->frame > leaf && path->inner_ns[i] >= inner_share_min * path->rank_ns;
+	     i++) {
 		if (path->heaviest->frames[path->frame - 1].is_kernel && !wants_kernel)
 			break;
 		path->frame--;

@@ -24,7 +24,8 @@ static bool is_shown(const struct report_code *code, const struct report_code_fu
 	       ranked_ns(code, &function->self) > 2 * error_ns;
 }
 
-static void show_function(struct page *page, const struct report_code *code, const struct report_code_function *function)
+static void show_function(struct page *page, const struct report_code *code,
+			  const struct report_code_function *function)
 {
 	const struct report_line *line = function->lines;
 
