@@ -248,6 +248,8 @@ static void add_to_path(struct recorded_wait *recorded, uint64_t waits, uint64_t
 		return;
 	recorded->path->waits += recorded->weight * waits;
 	recorded->path->wait_ns += recorded->weight * wait_ns;
+	recorded->path->kept_waits += waits;
+	recorded->path->kept_ns += wait_ns;
 	vote(recorded->waiter, recorded->path, recorded->weight * wait_ns);
 }
 

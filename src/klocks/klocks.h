@@ -39,7 +39,8 @@ struct klock_path {
 	uint64_t stack;           /* 0: could not be read */
 	uint32_t pid, exec_count; /* address space of the user's frames */
 	uint64_t first_ns;        /* when it was seen */
-	double waits, wait_ns;
+	double waits, wait_ns;    /* estimates; of these, what is sure: the waits whose stacks were kept */
+	uint64_t kept_waits, kept_ns;
 	struct klock_path *next; /* of the same lock */
 };
 

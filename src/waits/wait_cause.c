@@ -140,6 +140,13 @@ bool wait_has_file(const struct wait_facts *facts)
 	}
 }
 
+bool wait_is_for_lock(const struct wait_facts *facts, enum wait_cause cause)
+{
+	if (wait_has_futex(facts) || wait_has_klock(facts))
+		return true;
+	return cause == CAUSE_LOCK || cause == CAUSE_SEMAPHORE;
+}
+
 bool wait_is_on_memory(const struct wait_facts *facts)
 {
 	return is_fault(facts) && facts->value == MEMORY_ANONYMOUS;

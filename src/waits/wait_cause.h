@@ -42,5 +42,8 @@ uint32_t wait_futex_command(const struct wait_facts *facts);
 /* Whether object names a file. */
 bool wait_has_file(const struct wait_facts *facts);
 
+/* Whether such a wait has a row of a lock. */
+bool wait_is_for_lock(const struct wait_facts *facts, enum wait_cause cause);
+
 /* Whether it is a page fault on memory of no file. */
 bool wait_is_on_memory(const struct wait_facts *facts);

@@ -191,6 +191,17 @@ def signal_ends_wait():
         assert_woken(wait, "killer", "signal", "interrupt_victim")
 
 
+@test("killed_queue: long waits that a kill ends are counted once, beside short ones of which a sample has stacks")
+def killed_queue():
+    report = trace("killed_queue")
+    if not report["losses"]["stacks_not_kept"]:
+        raise Skip("killed_queue: all stacks were kept")
+    first_wait(report, cause="condition", function="put_item", about="not_full")
+    # check_report() compares all rows with the balance, which has the three long waits exactly.
+    assert cause_of(report, "condition")["wait_ns"] > 3 * 1_900_000_000, describe_waits(report)
+    assert lock_named(report, "not_empty", "condition")["max_ns"] > 1_900_000_000, describe_locks(report)
+
+
 @test("atomic_wait: waits for atomics of C++ end where they are notified")
 def atomic_wait():
     report = trace("atomic_wait")

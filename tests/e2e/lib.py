@@ -281,6 +281,7 @@ def check_laws(report, is_lossless=True):
     assert totals["critical_slices"] <= totals["slices"]
     assert totals["critical_ns"] <= active_ns
     check_paths(report)
+    check_waits(report)
     stacks = report["stacks"]
     assert stacks["taken"] == sum(stacks[end] for end in
                                   ("complete", "truncated", "no_table", "unreadable")), stacks
@@ -334,6 +335,28 @@ def check_paths(report):
         for frame in path["stack"]:
             assert frame["function"] != "[unknown]"
             assert frame["function"] or frame["module"], f"a frame without any name: {frame}"
+
+
+def check_at_most(rows, total, keys, what):
+    """Each row is rounded."""
+    for key in keys:
+        part = sum(row[key] for row in rows)
+        assert part <= total[key] + len(rows), f"{what}: {key} of {len(rows)} rows are {part}, of {total[key]}"
+
+
+def check_waits(report):
+    """What is estimated of where threads waited, and who ended it, is no more than all waits."""
+    causes = {cause["cause"]: cause for cause in report["balance"]["threads"]["causes"]}
+    for cause in {wait["cause"] for wait in report["waits"]}:
+        assert cause in causes, f"waits for {cause} are not in the balance"
+        check_at_most([wait for wait in report["waits"] if wait["cause"] == cause], causes[cause],
+                      ("waits", "wait_ns", "idle_ns"), f"waits for {cause}")
+    for wait in report["waits"]:
+        check_at_most(wait["wakers"], wait, ("waits", "wait_ns"), f"wakers of {wait['object']}")
+    for lock in report["locks"]:
+        check_at_most(lock["unlockers"], lock, ("waits", "wait_ns"), f"unlockers of {lock['name']}")
+    for lock in report["kernel_locks"]["locks"]:
+        check_at_most(lock["paths"], lock, ("waits", "wait_ns"), f"call paths of {lock['name']}")
 
 
 def base_name(function):

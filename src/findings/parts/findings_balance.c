@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the time of all threads went: running, waiting for a CPU, and each cause of waiting. Exact,
- * except for how much of the waits on files was for kernel locks.
+ * Where the time of all threads went: running, waiting for a CPU, and each cause of waiting. Exact, as
+ * far as the system calls tell causes apart; what only functions above them tell is estimated where
+ * stacks were left out.
  */
 #include "findings/parts/findings_waits.h"
 
@@ -15,58 +16,89 @@ struct shares {
 	double wait_ns, idle_ns, count;
 };
 
-static void move(struct shares *causes, enum wait_cause from, enum wait_cause to, const struct shares *part)
+/* Waits by what system calls tell, less those of which functions tell more; and these, by what they tell. */
+struct causes {
+	struct shares rest[CAUSES], meant[CAUSES];
+};
+
+static void move(struct causes *causes, enum wait_cause from, const struct wait_meaning *meaning,
+		 const struct wait_amount *amount)
 {
-	if (from == to)
-		return;
-	causes[from].wait_ns -= part->wait_ns;
-	causes[from].idle_ns -= part->idle_ns;
-	causes[from].count -= part->count;
-	causes[to].wait_ns += part->wait_ns;
-	causes[to].idle_ns += part->idle_ns;
-	causes[to].count += part->count;
+	struct shares *rest = &causes->rest[from], *meant = &causes->meant[meaning->cause];
+	double wait_ns = wait_amount_ns(amount), idle_ns = amount->of[WAIT_IDLE_NS];
+
+	rest->wait_ns -= wait_ns;
+	rest->idle_ns -= idle_ns;
+	rest->count -= amount->of[WAIT_COUNT];
+	meant->wait_ns += wait_ns;
+	meant->idle_ns += findings_idle_of(meaning, idle_ns, wait_ns);
+	meant->count += amount->of[WAIT_COUNT];
 }
 
-/* What a worker without work waits for is idle, whoever ended it. */
-static void add_idle(struct shares *cause, const struct wait_meaning *meaning, const struct shares *part)
-{
-	if (meaning->is_idle)
-		cause->idle_ns += part->wait_ns - part->idle_ns;
-}
-
-/* A futex is of one kind, whose name some stack of its waits says; what many have in common is unknown. */
-static void move_locks(struct findings *findings, struct shares *causes)
+/* What was waited for a lock at no path that is known is of the kind that some stack of its waits says. */
+static void move_locks(struct findings *findings, const struct wait_bounds *bounds, struct causes *causes)
 {
 	const struct wait_lock *lock;
 	size_t cursor = 0;
 
 	while ((lock = waits_next_lock(findings->input.waits, &cursor))) {
-		struct shares part = { lock->sum.wait_ns, lock->sum.idle_ns, lock->sum.count };
 		struct wait_meaning meaning;
+		struct wait_amount amount;
 
 		if (!lock->heaviest || lock->is_others)
 			continue;
 		meaning = findings_meaning(findings, lock->heaviest);
-		move(causes, lock->cause, meaning.cause, &part);
-		add_idle(&causes[meaning.cause], &meaning, &part);
+		amount = findings_nowhere(bounds, lock);
+		move(causes, lock->cause, &meaning, &amount);
 	}
 }
 
-static void move_paths(struct findings *findings, struct shares *causes)
+static void move_paths(struct findings *findings, const struct wait_bounds *bounds, struct causes *causes)
 {
 	const struct wait_path *path;
 	size_t cursor = 0;
 
 	while ((path = waits_next_path(findings->input.waits, &cursor))) {
-		struct shares part = { path->wait_ns, path->idle_ns, path->count };
+		struct wait_parts parts = findings_parts(bounds, path);
+		struct wait_meaning meaning = findings_meaning(findings, path);
 
-		struct wait_meaning meaning;
+		wait_amount_add(&parts.own, &parts.others, 1);
+		move(causes, path->cause, &meaning, &parts.own);
+	}
+}
 
-		if (wait_has_futex(&path->facts))
+/* Returns the time of all waits. */
+static uint64_t add_causes(struct findings *findings, struct causes *causes)
+{
+	struct wait_bounds *bounds = findings_bounds_new(findings);
+	uint64_t waited_ns = 0;
+
+	for (enum wait_cause cause = 0; cause < CAUSES; cause++) {
+		struct wait_sum sum = waits_by_cause(findings->input.waits, cause);
+
+		causes->rest[cause] = (struct shares){ sum.wait_ns, sum.idle_ns, sum.count };
+		waited_ns += sum.wait_ns;
+	}
+	move_locks(findings, bounds, causes);
+	move_paths(findings, bounds, causes);
+	findings_bounds_free(bounds);
+	return waited_ns;
+}
+
+static void put_causes(const struct causes *causes, struct report_cause *rows, size_t *count)
+{
+	for (enum wait_cause cause = 0; cause < CAUSES; cause++) {
+		const struct shares *rest = &causes->rest[cause], *meant = &causes->meant[cause];
+
+		if (rest->count + meant->count < 0.5)
 			continue;
-		meaning = findings_meaning(findings, path);
-		move(causes, path->cause, meaning.cause, &part);
-		add_idle(&causes[meaning.cause], &meaning, &part);
+		rows[(*count)++] = (struct report_cause){
+			.cause = cause,
+			.group = wait_cause_group(cause),
+			.wait_ns = whole(rest->wait_ns + meant->wait_ns + 0.5),
+			.idle_ns = whole(findings_idle_ns(cause, rest->idle_ns) + meant->idle_ns + 0.5),
+			.waits = whole(rest->count + meant->count + 0.5),
+		};
 	}
 }
 
@@ -121,9 +153,9 @@ void findings_add_balance(struct findings *findings)
 {
 	struct report *report = &findings->report;
 	struct report_cause *rows = arena_alloc(findings->arena, (CAUSES + 2) * sizeof(*rows));
-	struct shares causes[CAUSES];
+	struct causes causes = { 0 };
 	const struct thread_metrics *metrics;
-	uint64_t blocked_ns = 0, waited_ns = 0, slices = 0;
+	uint64_t blocked_ns = 0, waited_ns, slices = 0;
 	size_t cursor = 0;
 
 	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
@@ -134,25 +166,8 @@ void findings_add_balance(struct findings *findings)
 	}
 	report->balance.threads.total_ns =
 		report->balance.threads.running_ns + report->balance.threads.cpu_wait_ns + blocked_ns;
-	for (enum wait_cause cause = 0; cause < CAUSES; cause++) {
-		struct wait_sum sum = waits_by_cause(findings->input.waits, cause);
-
-		causes[cause] = (struct shares){ sum.wait_ns, sum.idle_ns, sum.count };
-		waited_ns += sum.wait_ns;
-	}
-	move_locks(findings, causes);
-	move_paths(findings, causes);
-	for (enum wait_cause cause = 0; cause < CAUSES; cause++) {
-		if (causes[cause].count < 0.5)
-			continue;
-		rows[report->balance.threads.cause_count++] = (struct report_cause){
-			.cause = cause,
-			.group = wait_cause_group(cause),
-			.wait_ns = whole(causes[cause].wait_ns + 0.5),
-			.idle_ns = whole(findings_idle_ns(cause, causes[cause].idle_ns) + 0.5),
-			.waits = whole(causes[cause].count + 0.5),
-		};
-	}
+	waited_ns = add_causes(findings, &causes);
+	put_causes(&causes, rows, &report->balance.threads.cause_count);
 	add_active(findings, rows, slices);
 	report->balance.threads.busy_ns = busy_ns(report, rows);
 	qsort(rows, report->balance.threads.cause_count, sizeof(*rows), causes_by_loss);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel locks by name, with who waited for them, where, and who had them. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,10 @@ struct making {
 /* Of one lock. */
 struct numbered_path {
 	size_t number;
+	double waits, wait_ns;
+};
+
+struct path_parts {
 	double waits, wait_ns;
 };
 
@@ -208,8 +213,37 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* By what to multiply what a lock's paths estimate beyond what is sure, so that it is no more than its waits. */
+static struct path_parts parts_of(const struct klock *klock)
+{
+	double waits = 0, wait_ns = 0, kept_waits = 0, kept_ns = 0;
+
+	for (const struct klock_path *path = klock->paths; path; path = path->next) {
+		kept_waits += path->kept_waits;
+		kept_ns += path->kept_ns;
+		waits += path->waits - path->kept_waits;
+		wait_ns += path->wait_ns - path->kept_ns;
+	}
+	kept_waits = fmax(klock->sum.waits - kept_waits, 0);
+	kept_ns = fmax(klock->sum.wait_ns - kept_ns, 0);
+	return (struct path_parts){
+		waits > kept_waits ? kept_waits / waits : 1,
+		wait_ns > kept_ns ? kept_ns / wait_ns : 1,
+	};
+}
+
+static struct numbered_path as_numbered(const struct klock_path *path, size_t number, const struct path_parts *parts)
+{
+	return (struct numbered_path){
+		number,
+		path->kept_waits + (path->waits - path->kept_waits) * parts->waits,
+		path->kept_ns + (path->wait_ns - path->kept_ns) * parts->wait_ns,
+	};
+}
+
 static void add_paths(struct making *making, struct report_klock *out, const struct klock *klock)
 {
+	struct path_parts parts = parts_of(klock);
 	struct numbered_path *paths;
 	struct report_klock_path *rows;
 	size_t count = 0, merged = 0;
@@ -222,7 +256,7 @@ static void add_paths(struct making *making, struct report_klock *out, const str
 		size_t number = path_number(making, path);
 
 		if (number)
-			paths[count++] = (struct numbered_path){ number, path->waits, path->wait_ns };
+			paths[count++] = as_numbered(path, number, &parts);
 	}
 	qsort(paths, count, sizeof(*paths), by_number);
 	for (size_t i = 0; i < count; i++) {

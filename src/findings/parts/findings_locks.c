@@ -235,7 +235,7 @@ static struct report_lock as_report_lock(struct findings *findings, const struct
 		out.waker = name_of(findings, table_find(index->by_number, merged->ender.thread));
 		out.waker_share = (double)merged->ender.wait_ns / merged->sum.wait_ns;
 	}
-	out.unlocker_count = findings_put_unlockers(findings, merged->unlockers, &out.unlockers);
+	out.unlocker_count = findings_put_unlockers(findings, merged->unlockers, &merged->sum, &out.unlockers);
 	if (lock->is_others)
 		forget_what_differs(&out, lock->cause);
 	return out;

@@ -27,7 +27,7 @@ struct merged_wait {
 	uint64_t key;
 	struct wait_meaning meaning;
 	double wait_ns, idle_ns, count, cmetric_ns;
-	uint64_t seen, max_ns;
+	uint64_t max_ns;
 	const char *object; /* NULL: it has no name, or there are several without */
 	bool is_estimated;
 	uint64_t cmetric_max_ns;
@@ -99,17 +99,17 @@ static const char *object_of(struct findings *findings, const struct wait_path *
 	return name || path->cause != CAUSE_CHILD ? name : findings_child_name(findings, path);
 }
 
-static void merge_path(struct findings *findings, struct merged_wait *merged, const struct wait_path *path, double part)
+static void merge_path(struct findings *findings, struct merged_wait *merged, const struct wait_path *path,
+		       const struct wait_amount *amount, uint64_t max_ns)
 {
-	uint64_t max_ns;
+	double wait_ns = wait_amount_ns(amount), part = path->wait_ns > 0 ? wait_ns / path->wait_ns : 1;
 
-	merged->wait_ns += path->wait_ns * part;
-	merged->idle_ns += findings_idle_of(&merged->meaning, path->idle_ns, path->wait_ns) * part;
-	merged->count += path->count * part;
-	merged->cmetric_ns += path->cmetric_ns * part;
-	merged->seen += path->seen;
+	merged->wait_ns += wait_ns;
+	merged->idle_ns += findings_idle_of(&merged->meaning, amount->of[WAIT_IDLE_NS], wait_ns);
+	merged->count += amount->of[WAIT_COUNT];
+	merged->cmetric_ns += amount->of[WAIT_CMETRIC_NS];
 	merged->is_estimated |= path->is_estimated;
-	max_ns = whole(fmin(path->max_ns, path->wait_ns * part + 0.5));
+	max_ns = whole(fmin(max_ns, wait_ns + 0.5));
 	if (max_ns > merged->max_ns)
 		merged->max_ns = max_ns;
 	if (path->cmetric_max_ns > merged->cmetric_max_ns) {
@@ -138,9 +138,9 @@ static bool is_same_text(const char *x, const char *y)
 	return x == y || (x && y && !strcmp(x, y));
 }
 
-/* part: of path, that was waited for this object; NULL: for one without a name, or for several. */
+/* amount: that was waited at path for this object; NULL: for one without a name, or for several. */
 static void add_part(struct findings *findings, struct table *by_key, const struct wait_path *path,
-		     struct wait_meaning meaning, const char *object, double part)
+		     struct wait_meaning meaning, const char *object, const struct wait_amount *amount, uint64_t max_ns)
 {
 	uint64_t key = mix(meaning.cause, path->facts.syscall);
 	struct merged_wait *merged;
@@ -159,7 +159,7 @@ static void add_part(struct findings *findings, struct table *by_key, const stru
 	}
 	if (!is_same_text(merged->object, object))
 		merged->object = NULL;
-	merge_path(findings, merged, path, part);
+	merge_path(findings, merged, path, amount, max_ns);
 }
 
 static struct table *merge_paths(struct findings *findings)
@@ -173,10 +173,10 @@ static struct table *merge_paths(struct findings *findings)
 		struct wait_parts parts = findings_parts(bounds, path);
 		struct wait_meaning meaning = findings_meaning(findings, path);
 
-		if (parts.own > 0)
-			add_part(findings, by_key, path, meaning, object_of(findings, path, meaning.cause), parts.own);
-		if (parts.others > 0)
-			add_part(findings, by_key, path, meaning, NULL, parts.others);
+		add_part(findings, by_key, path, meaning, object_of(findings, path, meaning.cause), &parts.own,
+			 parts.max_ns);
+		if (parts.others.of[WAIT_COUNT] > 0)
+			add_part(findings, by_key, path, meaning, NULL, &parts.others, path->max_ns);
 	}
 	findings_bounds_free(bounds);
 	return by_key;
@@ -228,19 +228,39 @@ static struct report_waker as_report_waker(struct findings *findings, const stru
 	return out;
 }
 
-/* Those of a table of struct merged_waker, which is freed. */
-static size_t put_wakers(struct findings *findings, struct table *wakers, bool by_criticality,
-			 const struct report_waker **out)
+/* Brings what wakers ended to no more than all: estimates by different chances. Returns the time that they ended. */
+static double limit_wakers(struct table *wakers, double all_ns, double all_count)
 {
+	double wait_ns = 0, count = 0;
+	struct merged_waker *merged;
+	size_t cursor;
+
+	for (cursor = 0; (merged = table_next(wakers, &cursor));) {
+		wait_ns += merged->wait_ns;
+		count += merged->count;
+	}
+	for (cursor = 0; (merged = table_next(wakers, &cursor));) {
+		if (wait_ns > all_ns)
+			merged->wait_ns *= all_ns / wait_ns;
+		if (count > all_count) {
+			merged->count *= all_count / count;
+			merged->cmetric_ns = fmax(merged->cmetric_ns * all_count / count, merged->cmetric_max_ns);
+		}
+	}
+	return fmin(wait_ns, all_ns);
+}
+
+/* Those of a table of struct merged_waker, which is freed: no more than so many waits, so long together. */
+static size_t put_wakers(struct findings *findings, struct table *wakers, double all_ns, double all_count,
+			 bool by_criticality, const struct report_waker **out)
+{
+	double wait_ns = limit_wakers(wakers, all_ns, all_count);
 	struct report_waker *rows;
 	struct merged_waker *merged;
 	size_t cursor = 0, count = 0;
-	double wait_ns = 0;
 
 	rows = arena_alloc(findings->arena, table_count(wakers) * sizeof(*rows));
 	while ((merged = table_next(wakers, &cursor)))
-		wait_ns += merged->wait_ns;
-	for (cursor = 0; (merged = table_next(wakers, &cursor));)
 		rows[count++] = as_report_waker(findings, merged, wait_ns);
 	qsort(rows, count, sizeof(*rows), by_criticality ? wakers_by_criticality : wakers_by_time);
 	table_free(wakers);
@@ -255,9 +275,10 @@ void findings_merge_unlockers(struct findings *findings, struct table *unlockers
 			merge_waker(findings, unlockers, list, 1);
 }
 
-size_t findings_put_unlockers(struct findings *findings, struct table *unlockers, const struct report_waker **out)
+size_t findings_put_unlockers(struct findings *findings, struct table *unlockers, const struct wait_sum *sum,
+			      const struct report_waker **out)
 {
-	return put_wakers(findings, unlockers, true, out);
+	return put_wakers(findings, unlockers, sum->wait_ns, sum->count, true, out);
 }
 
 const char *findings_other_call(enum wait_cause cause, uint32_t syscall)
@@ -290,7 +311,7 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		out.worst_object = object_of(findings, merged->worst, merged->meaning.cause);
 	out.frame_count =
 		path_names_frames(findings->names, path->pid, path->first_ns, path->stack, &out.frames, &out.stack_end);
-	out.waker_count = put_wakers(findings, merged->wakers, false, &out.wakers);
+	out.waker_count = put_wakers(findings, merged->wakers, merged->wait_ns, merged->count, false, &out.wakers);
 	return out;
 }
 

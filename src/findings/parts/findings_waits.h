@@ -13,8 +13,12 @@ struct table;
 /* Merges the traced threads of a list of wakers into a table, which begins empty. */
 void findings_merge_unlockers(struct findings *findings, struct table *unlockers, const struct wait_waker *list);
 
-/* Those of such a table, which is freed, by criticality. Returns how many. */
-size_t findings_put_unlockers(struct findings *findings, struct table *unlockers, const struct report_waker **out);
+/*
+ * Those of such a table, which is freed, by criticality: together no more than sum, all waits that they may have
+ * ended. Returns how many.
+ */
+size_t findings_put_unlockers(struct findings *findings, struct table *unlockers, const struct wait_sum *sum,
+			      const struct report_waker **out);
 
 /* The system call of waits that are distinguished by it alone; else NULL. */
 const char *findings_other_call(enum wait_cause cause, uint32_t syscall);
@@ -30,18 +34,25 @@ void findings_free_peers(struct peer_index *index);
 struct report_peer findings_peer(struct findings *findings, const struct peer_index *index,
 				 const struct wait_file *file, const struct file_info *info);
 
-/* findings_bounds.c: estimates in accord with what is known exactly. */
+/*
+ * findings_bounds.c: estimates in accord with what is known exactly: added up, they are no more than the waits of
+ * their cause, lock or file.
+ */
 struct wait_bounds;
 
 struct wait_bounds *findings_bounds_new(struct findings *findings);
 void findings_bounds_free(struct wait_bounds *bounds);
 
-/* By what to multiply the estimates of a path: for its object, and for others that it waited for. */
+/* What was waited at a path: for its object, the longest wait of them; and for others. */
 struct wait_parts {
-	double own, others;
+	struct wait_amount own, others;
+	uint64_t max_ns;
 };
 
 struct wait_parts findings_parts(const struct wait_bounds *bounds, const struct wait_path *path);
+
+/* Of the waits for a lock, those that are of no path's estimate. */
+struct wait_amount findings_nowhere(const struct wait_bounds *bounds, const struct wait_lock *lock);
 
 /* findings_locks.c, findings_files.c, findings_balance.c: fill in their part of the report. */
 void findings_add_locks(struct findings *findings);

@@ -12,8 +12,16 @@
 
 struct wait_lock;
 struct wait_path;
+struct wait_unseen_row;
 
 enum { WAIT_RECENT = 4 };
+
+/* Where a wait was added, by whether its stack was kept. */
+struct wait_place {
+	struct wait_path *path;         /* NULL: it was not kept, */
+	struct wait_unseen_row *unseen; /* but its length is here */
+	double weight;                  /* of the path: the waits that it stands for */
+};
 
 /* The wait that a thread is in, or was in last; part of what is kept of a thread. */
 struct open_wait {
@@ -33,9 +41,8 @@ struct open_wait {
 	/* Its last waits, as far as they were idle: somebody may turn out to have needed them. */
 	struct recent_wait {
 		uint64_t begin_ns, end_ns, idle_ns;
-		struct wait_path *path;
+		struct wait_place place;
 		enum wait_cause cause;
-		double weight;
 	} recent[WAIT_RECENT];
 	size_t recent_next;
 	/*
@@ -44,10 +51,9 @@ struct open_wait {
 	 */
 	struct last_wait {
 		uint64_t wait_ns, idle_ns, running_ns; /* running_ns: of the thread, at its end */
-		struct wait_path *path;
+		struct wait_place place;
 		struct wait_lock *lock;
 		enum wait_cause cause;
-		double weight;
 	} last, leaving;
 	bool is_dying; /* it was woken from the last one to end; later ones do not count */
 };

@@ -72,7 +72,7 @@ void wait_lastings_add_killed(struct wait_lastings *lastings, const struct threa
 	if (!lastings->killed)
 		lastings->killed = xcalloc(KILLED_MAX, sizeof(*lastings->killed));
 	lastings->killed[lastings->killed_count++ % KILLED_MAX] =
-		as_lasting(thread, wait, wait->begin_ns + wait->last.wait_ns, wait->last.path, wait->last.lock);
+		as_lasting(thread, wait, wait->begin_ns + wait->last.wait_ns, wait->last.place.path, wait->last.lock);
 }
 
 const struct wait_lasting *wait_lastings_next(const struct wait_lastings *lastings, size_t *cursor)

@@ -202,9 +202,9 @@ static void add_holder_wait(struct wait_lock *lock, const struct open_wait *hold
 		return;
 	waited_ns = end_ns - begin_ns;
 	lock->holder_waited_ns += waited_ns;
-	if (holder->last.path && waited_ns > lock->holder_path_ns) {
+	if (holder->last.place.path && waited_ns > lock->holder_path_ns) {
 		lock->holder_path_ns = waited_ns;
-		lock->holder_path = holder->last.path;
+		lock->holder_path = holder->last.place.path;
 	}
 }
 

@@ -114,8 +114,10 @@ struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *
 static void add_wait(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
 		     double weight)
 {
+	struct wait_amount amount = wait_amount_of(wait_ns, idle_ns, wait->slice_cmetric_ns);
+
 	/* Its first one: another that lasts may have been tried here before. */
-	if (!path->seen) {
+	if (!path->certain.of[WAIT_COUNT]) {
 		path->first_ns = wait->begin_ns;
 		path->facts = wait->facts;
 		path->object = path->has_many_objects ? 0 : wait->facts.object;
@@ -126,7 +128,9 @@ static void add_wait(struct wait_path *path, const struct open_wait *wait, uint6
 	path->cmetric_ns += wait->slice_cmetric_ns * weight;
 	if (wait->slice_cmetric_ns > path->cmetric_max_ns)
 		path->cmetric_max_ns = wait->slice_cmetric_ns;
-	path->seen++;
+	wait_amount_add(&path->certain, &amount, 1);
+	if (weight != 1)
+		wait_amount_add(wait_class(path->excess, wait_ns), &amount, weight - 1);
 	if (wait_ns > path->max_ns)
 		path->max_ns = wait_ns;
 }
@@ -134,6 +138,8 @@ static void add_wait(struct wait_path *path, const struct open_wait *wait, uint6
 void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
 		   uint64_t idle_ns, double weight, const struct wait_end *end)
 {
+	if (weight != 1 && !path->excess)
+		path->excess = arena_alloc(paths->arena, sizeof(*path->excess));
 	add_wait(path, wait, wait_ns, idle_ns, weight);
 	path->is_estimated |= weight != 1 || end->weight != 1;
 	wait_wakers_add(paths->arena, &path->wakers, end, wait_ns);
@@ -160,10 +166,22 @@ void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, ui
 	struct wait_waker *waker;
 
 	journal_save(journal, path, sizeof(*path));
+	if (path->excess)
+		journal_save(journal, path->excess, sizeof(*path->excess));
+	else if (weight != 1)
+		path->excess = journal_alloc(journal, sizeof(*path->excess));
 	add_wait(path, wait, wait_ns, idle_ns, weight);
 	waker = get_nobody(path, journal);
 	waker->wait_ns += wait_ns * weight;
 	waker->count += weight;
+}
+
+void wait_path_move_idle(struct wait_path *path, uint64_t wait_ns, double idle_ns, double weight)
+{
+	path->idle_ns += idle_ns * weight;
+	wait_amount_move_idle(&path->certain, idle_ns);
+	if (weight != 1)
+		wait_amount_move_idle(wait_class(path->excess, wait_ns), idle_ns * (weight - 1));
 }
 
 /* A wait that was counted while it lasted leaves its path behind. */
@@ -172,7 +190,7 @@ const struct wait_path *wait_paths_next(const struct wait_paths *paths, size_t *
 	while (*cursor < paths->count) {
 		const struct wait_path *path = paths->paths[(*cursor)++];
 
-		if (path->seen)
+		if (path->certain.of[WAIT_COUNT] > 0)
 			return path;
 	}
 	return NULL;

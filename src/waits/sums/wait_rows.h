@@ -8,6 +8,7 @@
 
 #include "klocks/lengths.h"
 #include "waits/file_calls.h"
+#include "waits/sums/wait_amounts.h"
 #include "waits/sums/wait_sum.h"
 #include "waits/wait_cause.h"
 
@@ -27,8 +28,10 @@ struct wait_path {
 	bool is_estimated;              /* some of its stacks or its wakers' were left out */
 	double wait_ns, idle_ns, count; /* estimates */
 	double cmetric_ns;              /* of the critical slices that these waits ended */
+	struct wait_amount certain;     /* of those estimates: the waits whose stacks were kept; */
+	struct wait_classes *excess;    /* what they stand for beyond that; NULL: nothing */
 	uint64_t cmetric_max_ns;        /* of one of them */
-	uint64_t seen, max_ns;
+	uint64_t max_ns;
 	struct wait_waker *wakers;
 	struct wait_path *next; /* of the same hash */
 };

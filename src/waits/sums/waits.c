@@ -15,11 +15,13 @@
 #include "waits/sums/wait_lasting.h"
 #include "waits/sums/wait_locks.h"
 #include "waits/sums/wait_paths.h"
+#include "waits/sums/wait_unseen.h"
 
 struct waits {
 	const struct files *files;
 	struct arena *arena;
 	struct wait_paths *paths;
+	struct wait_unseen *unseen;
 	struct wait_locks *locks;
 	struct wait_sum by_cause[CAUSES];
 	struct wait_files *files_waited;
@@ -36,6 +38,7 @@ struct waits *waits_new(const struct files *files, const struct others *others, 
 	waits->files = files;
 	waits->arena = arena_new();
 	waits->paths = wait_paths_new();
+	waits->unseen = wait_unseen_new();
 	waits->locks = wait_locks_new();
 	waits->files_waited = wait_files_new();
 	waits->others = others;
@@ -50,6 +53,7 @@ void waits_free(struct waits *waits)
 	if (!waits)
 		return;
 	wait_paths_free(waits->paths);
+	wait_unseen_free(waits->unseen);
 	wait_locks_free(waits->locks);
 	wait_files_free(waits->files_waited);
 	wait_lastings_free(waits->lastings);
@@ -66,13 +70,6 @@ static const struct file_info *file_of(const struct waits *waits, const struct w
 enum wait_cause waits_cause_of(const struct waits *waits, const struct wait_facts *facts)
 {
 	return wait_cause_of(facts, file_of(waits, facts));
-}
-
-static bool is_lock(const struct open_wait *wait)
-{
-	if (wait_has_futex(&wait->facts) || wait_has_klock(&wait->facts))
-		return true;
-	return wait->cause == CAUSE_LOCK || wait->cause == CAUSE_SEMAPHORE;
 }
 
 /*
@@ -109,7 +106,7 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	wait->stack = e->stack;
 	wait->keep = e->keep;
 	wait->slice_cmetric_ns = slice_cmetric_ns;
-	wait->is_lock = is_lock(wait);
+	wait->is_lock = wait_is_for_lock(&wait->facts, wait->cause);
 	if (wait->is_lock)
 		wait_locks_begin(waits->locks, party->thread, wait, is_spurious_wake);
 }
@@ -280,6 +277,14 @@ static bool is_held_by(const struct open_wait *wait, const struct wait_party *wa
 	       wait->facts.value == MUTEX_CONTENDED;
 }
 
+static void move_idle(const struct wait_place *place, uint64_t wait_ns, double idle_ns)
+{
+	if (place->path)
+		wait_path_move_idle(place->path, wait_ns, idle_ns, place->weight);
+	else
+		wait_amount_move_idle(wait_class(&place->unseen->classes, wait_ns), idle_ns);
+}
+
 /*
  * While it held a lock that somebody waited for, the waker may have waited itself: that was not idle
  * then, whatever it seemed.
@@ -298,17 +303,16 @@ static void take_back_idle(struct waits *waits, const struct open_wait *wait, ui
 		recent->idle_ns -= back_ns;
 		waits->by_cause[recent->cause].idle_ns -= back_ns;
 		waker->wait->real_ns += back_ns;
-		if (recent->path)
-			recent->path->idle_ns -= back_ns * recent->weight;
+		move_idle(&recent->place, recent->end_ns - recent->begin_ns, -(double)back_ns);
 	}
 }
 
-static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns, struct wait_path *path, double weight)
+static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns, const struct wait_place *place)
 {
 	if (!idle_ns)
 		return;
 	wait->recent[wait->recent_next++ % WAIT_RECENT] = (struct recent_wait){
-		wait->begin_ns, now_ns, idle_ns, path, wait->cause, weight,
+		wait->begin_ns, now_ns, idle_ns, *place, wait->cause,
 	};
 }
 
@@ -333,48 +337,48 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns, c
 {
 	struct open_wait *wait = party->wait;
 	uint64_t wait_ns = now_ns - wait->begin_ns, idle_ns, stack = 0;
-	struct wait_path *path = NULL;
+	struct wait_place place = { 0 };
 	struct wait_lock *lock = NULL;
 	struct wait_end end;
 	bool is_call = false;
-	double weight;
 
 	if (!wait->is_open)
 		return;
 	wait->is_open = false;
 	settle_cause(waits, wait);
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
-	weight = weigh(party, e, waker, &end, &stack);
+	place.weight = weigh(party, e, waker, &end, &stack);
 	idle_ns = idle_part(waits, party, wait, wait_ns, &end);
 	if (is_held_by(wait, end.waker)) {
 		idle_ns = 0;
 		take_back_idle(waits, wait, now_ns, waker);
 	}
 	wait_sum_add(&waits->by_cause[wait->cause], wait_ns, idle_ns);
-	if (weight) {
-		path = wait_paths_get(waits->paths, party->thread, stack, wait);
-		wait_path_add(waits->paths, path, wait, wait_ns, idle_ns, weight, &end);
+	if (place.weight) {
+		place.path = wait_paths_get(waits->paths, party->thread, stack, wait);
+		wait_path_add(waits->paths, place.path, wait, wait_ns, idle_ns, place.weight, &end);
+	} else {
+		place.unseen = wait_unseen_add(waits->unseen, party->thread, wait, wait_ns, idle_ns, NULL);
 	}
 	if (wait->is_lock)
-		lock = wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, path, &end, &is_call);
+		lock = wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, place.path, &end, &is_call);
 	if (is_over)
-		wait_lastings_add(waits->lastings, party->thread, wait, now_ns, path, lock);
+		wait_lastings_add(waits->lastings, party->thread, wait, now_ns, place.path, lock);
 	if (is_call) {
 		wait->called_object = wait->facts.object;
 		wait->called_running_ns = party->running_ns;
 	}
 	end_file(waits, party, wait, wait_ns, idle_ns, &end);
-	remember(wait, now_ns, idle_ns, path, weight);
+	remember(wait, now_ns, idle_ns, &place);
 	wait->real_ns += wait_ns - idle_ns;
 	wait_last_set(wait,
 		      &(struct last_wait){
 			      wait_ns,
 			      idle_ns,
 			      party->running_ns,
-			      path,
+			      place,
 			      lock,
 			      wait->cause,
-			      weight,
 		      },
 		      e && e->flags & WAKE_TO_DIE);
 }
@@ -391,8 +395,7 @@ void waits_thread_ends(struct waits *waits, const struct wait_party *party)
 		return;
 	last->idle_ns += more_ns;
 	waits->by_cause[last->cause].idle_ns += more_ns;
-	if (last->path)
-		last->path->idle_ns += more_ns * last->weight;
+	move_idle(&last->place, last->wait_ns, more_ns);
 	if (last->lock)
 		last->lock->sum.idle_ns += more_ns;
 }
@@ -417,6 +420,8 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 	if (weight) {
 		path = wait_paths_get(waits->paths, party->thread, stack, wait);
 		wait_path_add_open(path, wait, wait_ns, idle_ns, weight, waits->journal);
+	} else {
+		wait_unseen_add(waits->unseen, party->thread, wait, wait_ns, idle_ns, waits->journal);
 	}
 	if (wait->is_lock)
 		lock = wait_locks_count_open(waits->locks, party->thread, wait, wait_ns, idle_ns, path, waits->journal);
@@ -439,6 +444,17 @@ struct wait_sum waits_by_cause(const struct waits *waits, enum wait_cause cause)
 const struct wait_path *waits_next_path(const struct waits *waits, size_t *cursor)
 {
 	return wait_paths_next(waits->paths, cursor);
+}
+
+const struct wait_unseen_row *waits_next_unseen(const struct waits *waits, size_t *cursor)
+{
+	return wait_unseen_next(waits->unseen, cursor);
+}
+
+const struct wait_unseen_row *waits_find_unseen(const struct waits *waits, uint64_t space, enum wait_cause cause,
+						uint64_t object)
+{
+	return wait_unseen_find(waits->unseen, space, cause, object);
 }
 
 const struct wait_lock *waits_next_lock(const struct waits *waits, size_t *cursor)

@@ -19,6 +19,7 @@
 #include "waits/sums/open_wait.h"
 #include "waits/sums/missing_wakeups.h"
 #include "waits/sums/wait_rows.h"
+#include "waits/sums/wait_unseen.h"
 
 struct files;
 struct others;
@@ -64,12 +65,18 @@ struct wait_sum waits_by_cause(const struct waits *waits, enum wait_cause cause)
 /* Walk with *cursor = 0; NULL ends. */
 const struct wait_path *waits_next_path(const struct waits *waits, size_t *cursor);
 
+const struct wait_unseen_row *waits_next_unseen(const struct waits *waits, size_t *cursor);
+
 const struct wait_lock *waits_next_lock(const struct waits *waits, size_t *cursor);
 
 const struct wait_file *waits_next_file(const struct waits *waits, size_t *cursor);
 
 /* Those of dead threads first; valid until the account of open waits is taken back. */
 const struct wait_lasting *waits_next_lasting(const struct waits *waits, size_t *cursor);
+
+/* Those of such waits for an object whose stacks were not kept; NULL: none. See wait_unseen.h. */
+const struct wait_unseen_row *waits_find_unseen(const struct waits *waits, uint64_t space, enum wait_cause cause,
+						uint64_t object);
 
 /* Waits of which no record says who ended them, by the reason for that. */
 uint64_t waits_missing_wakeups(const struct waits *waits, enum missing_reason reason);
