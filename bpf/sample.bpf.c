@@ -11,8 +11,33 @@
 
 enum { KERNEL_SPACE_BIT = 63 };
 
-/* The current thread was interrupted at ip. */
-static __always_inline void sample_take(void *ctx, struct task_struct *task, __u64 ip)
+static __always_inline __u64 register_hash(__u64 value, int number)
+{
+	enum { HASH_BITS = 4 };
+
+	return value * 0x9e3779b97f4a7c15 >> (64 - HASH_BITS) << number * HASH_BITS;
+}
+
+/* Enough to see whether registers have the values that they had at another sample, by the processor's numbers. */
+#define REGISTERS(regs)                                                                                  \
+	(register_hash((regs).ax, 0) | register_hash((regs).cx, 1) | register_hash((regs).dx, 2) |       \
+	 register_hash((regs).bx, 3) | register_hash((regs).sp, 4) | register_hash((regs).bp, 5) |       \
+	 register_hash((regs).si, 6) | register_hash((regs).di, 7) | register_hash((regs).r8, 8) |       \
+	 register_hash((regs).r9, 9) | register_hash((regs).r10, 10) | register_hash((regs).r11, 11) |   \
+	 register_hash((regs).r12, 12) | register_hash((regs).r13, 13) | register_hash((regs).r14, 14) | \
+	 register_hash((regs).r15, 15))
+
+/* By itself, for it has space on the stack that finding the call path needs later. */
+static __noinline __u64 interrupted_registers(const void *address)
+{
+	struct pt_regs regs = { 0 };
+
+	bpf_probe_read_kernel(&regs, sizeof(regs), address);
+	return REGISTERS(regs);
+}
+
+/* The current thread was interrupted at ip, where its registers were so. */
+static __always_inline void sample_take(void *ctx, struct task_struct *task, __u64 ip, __u64 registers)
 {
 	struct thread_state *thread = thread_of(task);
 	__u64 kernel_ip = ip >> KERNEL_SPACE_BIT ? ip : 0, stack;
@@ -40,6 +65,7 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task, __u
 	e->kernel_ip = kernel_ip;
 	e->ip = ip;
 	e->stack = stack;
+	e->registers = kernel_ip ? 0 : registers;
 	event_submit(e);
 }
 
@@ -47,7 +73,7 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task, __u
 SEC("perf_event")
 int sample_timer(struct bpf_perf_event_data *ctx)
 {
-	sample_take(ctx, bpf_get_current_task_btf(), ctx->regs.ip);
+	sample_take(ctx, bpf_get_current_task_btf(), ctx->regs.ip, REGISTERS(ctx->regs));
 	return 0;
 }
 
@@ -65,6 +91,6 @@ int BPF_PROG(sample_tick, struct hrtimer *timer)
 	if (here + hrtimer_bases_offset != (__u64)timer->base->cpu_base || counts_here()->ticks++ % sample_each_ticks)
 		return 0;
 	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)here + irq_regs_offset);
-	sample_take(ctx, bpf_get_current_task_btf(), BPF_CORE_READ(regs, ip));
+	sample_take(ctx, bpf_get_current_task_btf(), BPF_CORE_READ(regs, ip), interrupted_registers(regs));
 	return 0;
 }

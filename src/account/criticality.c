@@ -353,10 +353,11 @@ static void on_sample(void *data, const struct ev_header *header)
 		return;
 	}
 	if (options->samples)
-		run_samples_add(options->samples, row->thread, p->now_ns, e, p->active);
+		run_samples_add(options->samples, row->thread, p->now_ns, e, &row->sampled, p->active);
 	if (options->is_spinning)
 		set_spinning(self, row,
-			     options->is_spinning(options->spin_data, row->thread, p->now_ns, e->ip, e->kernel_ip));
+			     options->is_spinning(options->spin_data, row->thread, p->now_ns, e, &row->sampled));
+	row->sampled = *e;
 	if (options->code && !code_samples_add(options->code, row, p->now_ns, e, row->is_spinning ? 0 : p->active,
 					       parallelism_is_critical(p, p->active, 1)))
 		self->totals.samples_dropped++;

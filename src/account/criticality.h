@@ -7,7 +7,7 @@
  * Owns all it hands out; pointers stay valid until the next event or criticality_free().
  *
  * Owns: CMetric, slices and stalls: what each thread did, and what that counts.
- * Used by: states, findings/names, findings/parts, findings/patterns, engine, query, live.
+ * Used by: states, spin, findings/names, findings/parts, findings/patterns, engine, query, live.
  */
 #pragma once
 
@@ -38,7 +38,8 @@ struct criticality_options {
 	struct run_samples *samples;     /* hears of all samples; NULL: nobody does */
 	struct code_samples *code;       /* the same, with their call paths */
 	/* Whether a thread spins that was seen at an address: it is not active then. NULL: it is. */
-	bool (*is_spinning)(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip);
+	bool (*is_spinning)(void *data, const struct thread *thread, uint64_t time_ns, const struct ev_sched_sample *e,
+			    const struct ev_sched_sample *before);
 	void *spin_data;
 	const struct state_listener *listener; /* hears what each thread does; NULL: nobody does */
 	bool is_of_all;                        /* external threads count like the others */

@@ -111,7 +111,7 @@ static void count_at(struct run_samples *samples, uint32_t active)
 }
 
 void run_samples_add(struct run_samples *samples, const struct thread *thread, uint64_t now_ns,
-		     const struct ev_sched_sample *e, uint32_t active)
+		     const struct ev_sched_sample *e, const struct ev_sched_sample *before, uint32_t active)
 {
 	struct run_place *place = get_place(samples, thread, now_ns, e);
 
@@ -124,6 +124,7 @@ void run_samples_add(struct run_samples *samples, const struct thread *thread, u
 	place->count++;
 	add_level(samples, place, active);
 	add_name(place, thread);
+	sample_pairs_add(&place->pairs, before, e);
 }
 
 uint64_t run_samples_count(const struct run_samples *samples)

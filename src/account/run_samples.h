@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "account/sample_pairs.h"
 #include "events.h"
 
 struct run_samples;
@@ -32,14 +33,15 @@ struct run_place {
 	struct run_level *levels;
 	char names[RUN_NAMES_MAX][16]; /* of threads that were there, distinct, as they called themselves */
 	size_t name_count;
+	struct sample_pairs pairs; /* of threads' samples here, each with the one before it */
 };
 
 struct run_samples *run_samples_new(void);
 void run_samples_free(struct run_samples *samples);
 
-/* The thread was seen running at now_ns, while so many threads were active. */
+/* The thread was seen running at now_ns, while so many threads were active. before: its last sample, or zeros. */
 void run_samples_add(struct run_samples *samples, const struct thread *thread, uint64_t now_ns,
-		     const struct ev_sched_sample *e, uint32_t active);
+		     const struct ev_sched_sample *e, const struct ev_sched_sample *before, uint32_t active);
 
 /* All of them, and those with so many active threads; some may have found no place. */
 uint64_t run_samples_count(const struct run_samples *samples);

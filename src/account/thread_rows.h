@@ -45,6 +45,7 @@ struct thread_row {
 	fixed_ns slice_begin_share;
 	thread_ns slice_begin_integral;
 	struct sample_set *samples;             /* NULL: none yet */
+	struct ev_sched_sample sampled;         /* the last sample; zeros: none yet */
 	struct code_sample *code[ROW_CODE_MAX]; /* the last samples of the slice */
 	uint32_t code_count;                    /* of all in the slice */
 	/* Since when the slice has not counted, while it spins. */

@@ -8,6 +8,7 @@
 #include "session/session.h"
 #include "session/threads.h"
 #include "spin/spin_judge.h"
+#include "spin/spin_repeats.h"
 #include "stacks/fold.h"
 #include "stacks/stacks.h"
 #include "symbol/symbol.h"
@@ -19,9 +20,15 @@
 
 enum { PENDING_BYTES_MAX = 128 << 20 };
 
-static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip)
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, const struct ev_sched_sample *e,
+			const struct ev_sched_sample *before)
 {
-	return spin_judge_is_spin(data, thread->pid, time_ns, ip, kernel_ip);
+	struct spin_loop loop;
+
+	if (!spin_judge_is_spin(data, thread->pid, time_ns, e->ip, e->kernel_ip))
+		return false;
+	return !spin_judge_is_by_loop(data, thread->pid, time_ns, e->ip, e->kernel_ip, &loop) ||
+	       spin_loop_holds(&loop, before, e);
 }
 
 int engine_open(struct engine *engine, const struct engine_options *options)

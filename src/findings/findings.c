@@ -134,6 +134,7 @@ void findings_free(struct findings *findings)
 	path_names_free(findings->names);
 	klock_words_free(findings->klock_words);
 	table_free(findings->children);
+	table_free(findings->repeats);
 	free(findings->requests);
 	free(findings->notes);
 	free(findings);

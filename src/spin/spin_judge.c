@@ -171,6 +171,18 @@ bool spin_judge_is_spin(struct spin_judge *judge, uint32_t pid, uint64_t time_ns
 	return is_named_spin(judge, &named);
 }
 
+bool spin_judge_is_by_loop(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip,
+			   struct spin_loop *out)
+{
+	const struct answer *answer = ip && !kernel_ip ? answer_of(judge, pid, time_ns, ip) : NULL;
+
+	if (!answer || answer->is_named || !answer->loop)
+		return false;
+	*out = *answer->loop;
+	move(out, ip);
+	return true;
+}
+
 bool spin_judge_find_loop(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip, struct spin_loop *out)
 {
 	const struct answer *answer = ip ? answer_of(judge, pid, time_ns, ip) : NULL;

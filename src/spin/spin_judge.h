@@ -33,5 +33,12 @@ void spin_judge_prepare(struct spin_judge *judge, const struct symbol_request *r
  */
 bool spin_judge_is_spin(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip);
 
+/*
+ * Whether that is said by the code of this loop alone, in the process's addresses: then samples have to show that
+ * it repeats (spin_repeats.h).
+ */
+bool spin_judge_is_by_loop(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip,
+			   struct spin_loop *out);
+
 /* The loop around the address, in the process's addresses. False: it is in none. */
 bool spin_judge_find_loop(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip, struct spin_loop *out);

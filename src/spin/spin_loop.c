@@ -360,7 +360,7 @@ static void describe(const struct spin_finder *finder, const struct spin_code *c
 {
 	const struct spin_graph *graph = &finder->graph;
 
-	*out = (struct spin_loop){ .begin = UINT64_MAX, .kind = SPIN_BY_LOAD };
+	*out = (struct spin_loop){ .begin = UINT64_MAX, .kind = SPIN_BY_LOAD, .kept = UINT16_MAX };
 	for (spin_set rest = traits->cycle; rest; rest &= rest - 1) {
 		const struct spin_step *step = &graph->steps[spin_set_first(rest)];
 
@@ -368,6 +368,7 @@ static void describe(const struct spin_finder *finder, const struct spin_code *c
 			out->begin = step->address;
 		if (step->address + step->size > out->end)
 			out->end = step->address + step->size;
+		out->kept &= ~spin_step_writes(step);
 	}
 	if (traits->cycle & traits->facts.attempts)
 		out->kind = SPIN_BY_ATOMIC;

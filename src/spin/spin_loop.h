@@ -21,6 +21,10 @@
  * counters, and reads only one word when it counts; if the larger loop around it does not go on
  * with that count; and if no shorter way round does work.
  *
+ * The code says what a loop is if it repeats, not whether it does: one that tries a compare-and-swap, or reads a word,
+ * may be left in its first turn each time. A pause, or giving the CPU away, is done between turns only; of other
+ * loops, samples have to show it (spin_repeats.h).
+ *
  * Not found are waits that call functions in each turn, as C++ does for an atomic load without
  * optimisation; that use vectors or floating point; that read only the function's own stack,
  * without a pause; and loops of more than SPIN_LOOP_STEPS_MAX instructions or
@@ -49,6 +53,7 @@ struct spin_loop {
 	char reads[SPIN_LOOP_TEXT_BYTES]; /* it: "lock cmpxchg dword ptr [rdi]"; or "" */
 	bool has_word;                    /* what it reads has a constant address: */
 	uint64_t word;                    /* this one, in the addresses of the code */
+	uint16_t kept;                    /* general registers that no turn changes, as bits */
 };
 
 /*

@@ -373,6 +373,47 @@ static void copy_memory(const char *operands, char *text, size_t size)
 	snprintf(text, size, " %.*s", (int)(strcspn(begin, ",")), begin);
 }
 
+static uint16_t operand_bit(const struct spin_step *step, size_t i)
+{
+	const struct spin_operand *operand = &step->operands[i];
+
+	if (i >= step->operand_count || operand->kind != SPIN_REGISTER || operand->location > SPIN_R15)
+		return 0;
+	return 1 << operand->location;
+}
+
+uint16_t spin_step_writes(const struct spin_step *step)
+{
+	uint16_t rax = 1 << SPIN_RAX, rdx = 1 << SPIN_RDX;
+
+	switch (step->effect) {
+	case SPIN_WORK:
+		return UINT16_MAX;
+	case SPIN_IDLE:
+	case SPIN_PAUSING:
+	case SPIN_COMPARE:
+	case SPIN_TEST:
+	case SPIN_PROBE:
+		return 0;
+	case SPIN_SIGN:
+		return rdx;
+	case SPIN_WIDE:
+		return rax | rdx;
+	case SPIN_COMPARE_SWAP:
+		return operand_bit(step, 0) | rax | (step->access_bytes > 8 ? rdx : 0);
+	case SPIN_SWAP:
+	case SPIN_FETCH_ADD:
+		return operand_bit(step, 0) | operand_bit(step, 1);
+	case SPIN_CLOCK:
+		return operand_bit(step, 0) | operand_bit(step, 1) | operand_bit(step, 2);
+	case SPIN_CALL:
+	case SPIN_SYSCALL:
+		return rax | 1 << SPIN_RCX | rdx | 1 << SPIN_RSI | 1 << SPIN_RDI | 0xf << SPIN_R8;
+	default:
+		return operand_bit(step, 0);
+	}
+}
+
 void spin_step_text(struct spin_decoder *decoder, const uint8_t *bytes, size_t size, uint64_t address,
 		    char text[SPIN_TEXT_BYTES])
 {

@@ -111,6 +111,9 @@ void spin_decoder_free(struct spin_decoder *decoder);
 bool spin_decode(struct spin_decoder *decoder, const uint8_t *bytes, size_t size, uint64_t address,
 		 struct spin_step *step);
 
+/* The general registers that it may change, as bits; a call, those that a function may. */
+uint16_t spin_step_writes(const struct spin_step *step);
+
 /* The name of the instruction and the memory that it accesses: "lock cmpxchg dword ptr [rdi]". */
 void spin_step_text(struct spin_decoder *decoder, const uint8_t *bytes, size_t size, uint64_t address,
 		    char text[SPIN_TEXT_BYTES]);

@@ -681,6 +681,19 @@ def cmetric_of(report, name, key="cmetric_ns"):
     return sum(t[key] for t in report["threads"] if t["name"] == name)
 
 
+@test("retry_loop: a loop that would wait and never does is work, beside one that waits")
+def retry_loop():
+    for options in ([], ["--spin-inactive"]):
+        report = trace("retry_loop", options=options)
+        spins = [finding["title"] for finding in report["findings"] if finding["pattern"] == "spin"]
+        assert any("await_flag" in title for title in spins), f"{options}: {spins}"
+        assert not any("read_atomic" in title or "sum_up" in title for title in spins), f"{options}: {spins}"
+        running_ns = {t["name"]: t["running_ns"] for t in report["threads"]}
+        account = report["balance"]["threads"]
+        # Two periods of each thread, and what sampling errs by.
+        assert account["spinning_ns"] < running_ns["waiter"] + 0.1 * account["running_ns"], (account, running_ns)
+
+
 @test("spin_barrier: threads that wait with their CPUs all look alike")
 def spin_barrier():
     result = traced("spin_barrier")

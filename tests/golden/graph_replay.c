@@ -61,13 +61,14 @@ struct replay {
 	size_t question_count;
 };
 
-static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip)
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, const struct ev_sched_sample *e,
+			const struct ev_sched_sample *before)
 {
 	const struct replay *replay = data;
 
 	(void)thread;
 	(void)time_ns;
-	return replay->spin_ip && ip == replay->spin_ip && !kernel_ip;
+	return replay->spin_ip && e->ip == replay->spin_ip && !e->kernel_ip;
 }
 
 /* As trace_states_make.c does. */

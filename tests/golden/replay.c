@@ -85,13 +85,14 @@ static void start_peeking(struct replay *replay)
 	}
 }
 
-static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip)
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, const struct ev_sched_sample *e,
+			const struct ev_sched_sample *before)
 {
 	const struct replay *replay = data;
 
 	(void)thread;
 	(void)time_ns;
-	return ip == replay->spin_ip && !kernel_ip;
+	return e->ip == replay->spin_ip && !e->kernel_ip;
 }
 
 static void start(struct replay *replay, struct keys *keys)

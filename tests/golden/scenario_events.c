@@ -163,6 +163,7 @@ static size_t fill_sample(union any_event *e, struct keys *keys)
 {
 	e->sample.ip = key_number(keys, "ip", 0);
 	e->sample.kernel_ip = key_number(keys, "kernel_ip", 0);
+	e->sample.registers = key_number(keys, "registers", 0);
 	return sizeof(e->sample);
 }
 

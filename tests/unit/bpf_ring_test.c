@@ -446,6 +446,29 @@ TEST(lost_samples_have_a_count_and_a_ring_of_their_own)
 	end();
 }
 
+TEST(a_sample_tells_equal_registers_from_others)
+{
+	struct ev_sched_sample e[3];
+
+	begin(1);
+	shim_make_ring(&sample_rings, 0, 4096);
+	shim_current = &task->task;
+	for (size_t i = 0; i < 3; i++) {
+		struct bpf_perf_event_data ctx = { .regs = { .ip = 0x401000, .ax = i, .r15 = 7, .sp = 0x7000 } };
+		const struct ev_header *read;
+
+		sample_timer(&ctx);
+		while ((read = (const struct ev_header *)shim_read(&sample_rings, 0, NULL)))
+			if (read->event == (EV_SCHED_SAMPLE & 0xffff))
+				e[i] = *(const struct ev_sched_sample *)read;
+	}
+	CHECK(e[0].registers && e[0].registers >> 60);
+	CHECK_EQUAL((e[0].registers ^ e[1].registers) >> 4, 0);
+	CHECK((e[0].registers ^ e[1].registers) & 0xf);
+	CHECK((e[1].registers ^ e[2].registers) & 0xf);
+	end();
+}
+
 TEST(one_tick_in_so_many_is_sampled)
 {
 	struct pt_regs regs = { .ip = 0x401234 };

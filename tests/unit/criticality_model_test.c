@@ -310,13 +310,14 @@ static uint64_t pick_step_ns(void)
 	}
 }
 
-static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip)
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, const struct ev_sched_sample *e,
+			const struct ev_sched_sample *before)
 {
 	(void)data;
 	(void)thread;
 	(void)time_ns;
-	(void)kernel_ip;
-	return ip == SPIN_IP;
+	(void)e->kernel_ip;
+	return e->ip == SPIN_IP;
 }
 
 static void begin(uint32_t seed, unsigned int loss_percent)

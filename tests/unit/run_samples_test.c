@@ -20,7 +20,7 @@ static void add(struct run_samples *samples, const struct thread *thread, uint64
 {
 	struct ev_sched_sample e = { .ip = ip, .kernel_ip = kernel_ip };
 
-	run_samples_add(samples, thread, time_ns, &e, active);
+	run_samples_add(samples, thread, time_ns, &e, &(struct ev_sched_sample){ 0 }, active);
 }
 
 TEST(a_place_is_an_address_of_an_address_space_and_of_the_kernel)

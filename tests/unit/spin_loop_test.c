@@ -524,6 +524,22 @@ TEST(the_evidence_is_the_instruction_that_reads)
 	CHECK_STRING(loop.reads, "lock bts dword ptr [rdi]");
 }
 
+TEST(registers_that_no_turn_changes_are_kept)
+{
+	enum { RAX = 1 << 0, RCX = 1 << 1, RDX = 1 << 2, RBX = 1 << 3, ALL = 0xffff };
+	struct spin_loop loop;
+
+	/* mov %ecx,%eax; lock cmpxchg %edx,(%rdi); jne -8 */
+	CHECK(finds(CODE(0x89, 0xc8, 0xf0, 0x0f, 0xb1, 0x17, 0x75, 0xf8), 0, &loop));
+	CHECK_EQUAL(loop.kept, ALL & ~RAX);
+	/* mov $1,%edx; xchg %edx,(%rdi); test %edx,%edx; jne -11 */
+	CHECK(finds(CODE(0xba, 1, 0, 0, 0, 0x87, 0x17, 0x85, 0xd2, 0x75, 0xf5), 0, &loop));
+	CHECK_EQUAL(loop.kept, ALL & ~RDX);
+	/* dec %ebx; je 6; mov (%rdi),%ecx; test %ecx,%ecx; je -10: a limit */
+	CHECK(finds(CODE(0xff, 0xcb, 0x74, 0x06, 0x8b, 0x0f, 0x85, 0xc9, 0x74, 0xf6), 4, &loop));
+	CHECK_EQUAL(loop.kept, ALL & ~(RCX | RBX));
+}
+
 TEST(the_rest_of_a_loop_may_lie_far_away)
 {
 	/* 0: lock cmpxchg %edx,(%rdi); jne 0x400 ... 0x400: pause; xor %eax,%eax; jmp 0 */

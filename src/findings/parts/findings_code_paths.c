@@ -12,7 +12,6 @@
 #include "base/table.h"
 #include "base/whole.h"
 #include "findings/parts/findings_waits.h"
-#include "spin/spin_judge.h"
 #include "stacks/fold.h"
 #include "waits/files.h"
 
@@ -176,13 +175,12 @@ static void add_thread(struct code_path *path, const struct code_sample *sample)
 static void add_spinning(struct paths *paths, struct code_path *path, size_t index)
 {
 	const struct code_sample *sample = paths->places->list[index].sample;
-	struct spin_judge *judge = paths->findings->input.judge;
 
-	if (!judge || !sample->ip || path->judged_count == SPIN_PLACES_MAX)
+	if (!paths->findings->input.judge || !sample->ip || path->judged_count == SPIN_PLACES_MAX)
 		return;
 	path->judged_count++;
 	path->judged_ns += place_ns(paths, index);
-	if (spin_judge_is_spin(judge, sample->pid, sample->first_ns, sample->ip, sample->kernel_ip))
+	if (findings_is_spin_at(paths->findings, sample->pid, sample->first_ns, sample->ip, sample->kernel_ip))
 		path->spinning_ns += place_ns(paths, index);
 }
 

@@ -38,6 +38,7 @@ struct findings {
 	struct object_names objects;
 	struct findings_spin *spins; /* by samples, most first */
 	size_t spin_count;
+	struct table *repeats; /* see findings_repeats.c; NULL until it is needed */
 	struct klock_words *klock_words;
 	struct stuck *stuck;             /* who waits for ever; while the report is made */
 	struct table *children;          /* see findings_children.c; NULL until it is needed */
@@ -104,6 +105,12 @@ void findings_prepare_spinning(struct findings *findings);
 const char *findings_busiest_function(struct findings *findings,
 				      bool (*is_wanted)(const void *data, const struct run_place *place),
 				      const void *data);
+
+/*
+ * findings_repeats.c: whether a thread that was seen there waits, using its CPU for it, as far as samples show that the
+ * loop around the address repeats. ip and kernel_ip as in sched.SAMPLE.
+ */
+bool findings_is_spin_at(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip);
 
 /* findings_spin.c: whether most samples of the path are in code that waits for others, spinning. */
 bool findings_is_spin(struct findings *findings, const struct path_metrics *path);

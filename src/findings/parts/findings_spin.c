@@ -36,7 +36,7 @@ bool findings_is_spin(struct findings *findings, const struct path_metrics *path
 		if (sample->is_stack_top || !sample->ip)
 			continue;
 		count += sample->count;
-		if (spin_judge_is_spin(findings->input.judge, path->pid, path->first_ns, sample->ip, sample->kernel_ip))
+		if (findings_is_spin_at(findings, path->pid, path->first_ns, sample->ip, sample->kernel_ip))
 			spinning += sample->count;
 	}
 	return spinning * 2 > count;
@@ -236,7 +236,7 @@ static void add_places(struct findings *findings, uint64_t *spun_at)
 		const struct run_place *place = places[i];
 
 		pause_take_if_due(findings->input.pause);
-		if (spin_judge_is_spin(findings->input.judge, place->pid, place->first_ns, place->ip, place->kernel_ip))
+		if (findings_is_spin_at(findings, place->pid, place->first_ns, place->ip, place->kernel_ip))
 			add_place(findings, place, spun_at);
 	}
 	free(places);
