@@ -90,7 +90,59 @@ static __always_inline __u64 name_of_kind(__u64 hash, __u32 mode)
 	return (hash & ~(__u64)NAME_KIND_MASK) | kind << NAME_KIND_SHIFT | 1;
 }
 
-/* owner_file: whose name it is, if it is not of all that have this inode; 0: of all. */
+enum { MOUNTS_MAX = 8 };
+
+/* The first mount of a file system that is in a namespace. */
+static __always_inline struct mount *find_mount(struct super_block *super, struct mnt_namespace *namespace)
+{
+	struct mount *mount = BPF_CORE_READ(super, s_mounts);
+
+	for (int i = 0; i < MOUNTS_MAX && mount; i++) {
+		if (BPF_CORE_READ(mount, mnt_ns) == namespace)
+			return mount;
+		mount = BPF_CORE_READ(mount, mnt_next_for_sb);
+	}
+	return NULL;
+}
+
+/* The same where they are in a list, whose end leads nowhere that is in the namespace. */
+static __always_inline struct mount *find_listed_mount(struct super_block *super, struct mnt_namespace *namespace)
+{
+	struct list_head *next = BPF_CORE_READ((struct super_block___before_6_18 *)super, s_mounts.next);
+
+	for (int i = 0; i < MOUNTS_MAX && next; i++) {
+		struct mount *mount = (void *)next - bpf_core_field_offset(struct mount___before_6_18, mnt_instance);
+
+		if (BPF_CORE_READ(mount, mnt_ns) == namespace)
+			return mount;
+		next = BPF_CORE_READ(next, next);
+	}
+	return NULL;
+}
+
+/*
+ * A mount of a file system through which the current thread may have come to it: its directory's, or else the first
+ * one that its process sees. NULL: none is at hand.
+ */
+static __always_inline struct vfsmount *mount_of(struct super_block *super)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct mnt_namespace *namespace = BPF_CORE_READ(current->nsproxy, mnt_ns);
+	struct vfsmount *here = BPF_CORE_READ(current->fs, pwd.mnt);
+	struct mount *mount = NULL;
+
+	if (here && BPF_CORE_READ(here, mnt_sb) == super)
+		return here;
+	if (!namespace)
+		return NULL;
+	if (bpf_core_field_exists(mount->mnt_next_for_sb))
+		mount = find_mount(super, namespace);
+	else
+		mount = find_listed_mount(super, namespace);
+	return mount ? (void *)mount + bpf_core_field_offset(struct mount, mnt) : NULL;
+}
+
+/* mount: NULL, it is still to be found. owner_file: whose name it is, if it is not of all that have this inode; 0: of all. */
 static __always_inline __u64 path_name(struct file_scratch *s, struct dentry *dentry, struct vfsmount *mount,
 				       struct inode *inode, __u32 mode, __u64 owner_file)
 {
@@ -118,6 +170,8 @@ static __always_inline __u64 path_name(struct file_scratch *s, struct dentry *de
 	e->links = links;
 	s->bytes = 0;
 	s->dentry = (__u64)dentry;
+	if (!mount)
+		mount = mount_of(super);
 	s->mount = mount ? (__u64)mount - bpf_core_field_offset(struct mount, mnt) : 0;
 	if (BPF_CORE_READ(super, s_magic) == PROCESSES_MAGIC) {
 		/* As before. */
@@ -256,22 +310,6 @@ __noinline __u64 file_name(__u64 file, __u64 inode, __u32 owner)
 			 BPF_CORE_READ((struct file *)file, f_path.mnt), (struct inode *)inode, mode, file);
 }
 
-/*
- * A mount of the file system of an inode, through which the current thread may have come to it. NULL: none
- * is at hand.
- */
-static __always_inline struct vfsmount *mount_of(struct inode *inode)
-{
-	struct fs_struct *places = bpf_get_current_task_btf()->fs;
-	struct super_block *super = BPF_CORE_READ(inode, i_sb);
-	struct vfsmount *mount = BPF_CORE_READ(places, pwd.mnt);
-
-	if (mount && BPF_CORE_READ(mount, mnt_sb) == super)
-		return mount;
-	mount = BPF_CORE_READ(places, root.mnt);
-	return mount && BPF_CORE_READ(mount, mnt_sb) == super ? mount : NULL;
-}
-
 __noinline __u64 inode_name(__u64 inode, __u32 owner)
 {
 	__u64 name = (__u64)BPF_CORE_READ((struct inode *)inode, i_dentry.first);
@@ -281,6 +319,6 @@ __noinline __u64 inode_name(__u64 inode, __u32 owner)
 	if (!s || !name)
 		return 0;
 	s->owner = owner;
-	return path_name(s, (void *)name - bpf_core_field_offset(struct dentry, d_u.d_alias),
-			 mount_of((struct inode *)inode), (struct inode *)inode, mode, 0);
+	return path_name(s, (void *)name - bpf_core_field_offset(struct dentry, d_u.d_alias), NULL,
+			 (struct inode *)inode, mode, 0);
 }

@@ -61,9 +61,20 @@ struct mm_struct {
 	void *pgd;
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
+struct mount;
+
 struct super_block {
 	__u32 s_dev;
 	unsigned long s_magic;
+	struct mount *s_mounts; /* since 6.18; before: */
+};
+
+struct super_block___before_6_18 {
+	struct list_head s_mounts;
 };
 
 struct inode {
@@ -102,6 +113,16 @@ struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	struct mnt_namespace *mnt_ns;
+	struct mount *mnt_next_for_sb; /* since 6.18; before: */
+};
+
+struct mount___before_6_18 {
+	struct list_head mnt_instance;
+};
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
 };
 
 struct path {
@@ -237,6 +258,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct files_struct *files;
 	struct fs_struct *fs;
+	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	struct sigpending pending;

@@ -10,8 +10,8 @@ static bool says_so(const struct spin_loop *loop)
 
 bool spin_loop_repeats(const struct spin_loop *loop, const struct sample_pairs *pairs)
 {
-	return says_so(loop) || (pairs->count >= REPEATS_PAIRS_MIN &&
-				 2 * sample_pairs_least_equal(pairs, loop->kept) >= pairs->count);
+	return says_so(loop) ||
+	       (pairs->count >= REPEATS_PAIRS_MIN && 2 * sample_pairs_least_equal(pairs, loop->kept) >= pairs->count);
 }
 
 bool spin_loop_holds(const struct spin_loop *loop, const struct ev_sched_sample *before,

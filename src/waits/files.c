@@ -139,6 +139,18 @@ static void look_at_path(struct file_info *info, bool is_linked)
 	info->is_deleted = !is_linked && info->kind == FILE_REGULAR && !is_below(info->path, "memfd:");
 }
 
+/* What has no path. The inode of a block device has its number, as the kernel has it. */
+static void put_number(struct text *text, const struct ev_file_path *e)
+{
+	enum { MINOR_BITS = 20 };
+
+	if ((e->mode & S_IFMT) == S_IFBLK)
+		text_printf(text, "block device %llu:%llu", (unsigned long long)e->inode >> MINOR_BITS,
+			    (unsigned long long)e->inode & ((1 << MINOR_BITS) - 1));
+	else
+		text_printf(text, "pipe:[%llu]", (unsigned long long)e->inode);
+}
+
 static void on_path(void *data, const struct ev_header *header)
 {
 	const struct ev_file_path *e = (const struct ev_file_path *)header;
@@ -154,7 +166,7 @@ static void on_path(void *data, const struct ev_header *header)
 	info->minor = e->minor;
 	put_path(&text, e->names, e->name_bytes);
 	if (!text.length)
-		text_printf(&text, "pipe:[%llu]", (unsigned long long)e->inode);
+		put_number(&text, e);
 	info->path = keep(files, text.bytes);
 	look_at_path(info, e->links);
 	text_fini(&text);

@@ -188,6 +188,38 @@ TEST(an_inode_without_a_name_is_an_inode)
 	end();
 }
 
+/* It is mounted in other namespaces, too; in which directory the thread is does not matter. */
+TEST(an_inode_is_named_by_where_its_process_sees_its_file_system)
+{
+	struct mnt_namespace *own_space = (void *)&own_files, *other_space = (void *)&own_sighand;
+	struct nsproxy spaces = { .mnt_ns = own_space };
+	struct dentry root = { .d_parent = &root, .d_name.name = (const unsigned char *)"/" };
+	struct dentry point = { .d_parent = &root, .d_name.name = (const unsigned char *)"point" };
+	struct mount base = { .mnt_parent = &base, .mnt.mnt_root = &root, .mnt_ns = own_space };
+	struct mount here = {
+		.mnt_parent = &base, .mnt_mountpoint = &point, .mnt.mnt_root = &place_name, .mnt_ns = own_space
+	};
+	struct mount there = { .mnt_parent = &there, .mnt.mnt_root = &place_name, .mnt_ns = other_space };
+
+	there.mnt_next_for_sb = &here;
+	place_super.s_mounts = &there;
+	begin();
+	make_inode(0100644);
+	thread->task.nsproxy = &spaces;
+	recorded_of(&place.inode.i_rwsem, CONTENTION_WRITES);
+	CHECK_EQUAL(file_count, 1);
+	CHECK_EQUAL(last_path.name_bytes, sizeof("point") + sizeof("/"));
+	end();
+	spaces.mnt_ns = NULL;
+	begin();
+	make_inode(0100644);
+	thread->task.nsproxy = &spaces;
+	recorded_of(&place.inode.i_rwsem, CONTENTION_WRITES);
+	CHECK_EQUAL(last_path.name_bytes, sizeof("place"));
+	place_super.s_mounts = NULL;
+	end();
+}
+
 /* --- Of the file that the system call is on --------------------------------------------------- */
 
 static struct {

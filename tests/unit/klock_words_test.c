@@ -53,6 +53,26 @@ TEST(a_function_that_waits_for_one_lock_only_names_it)
 	CHECK(is_recorded(path, "futex_wait_setup", "futex hash bucket"));
 }
 
+TEST(locks_of_file_systems_are_named_by_who_waits_for_them)
+{
+	static const struct {
+		const char *taker, *function, *name;
+	} rules[] = {
+		{ "mutex_lock", "lock_rename", "s_vfs_rename_mutex" },
+		{ "_raw_spin_lock", "new_inode", "s_inode_list_lock" },
+		{ "_raw_spin_lock", "__find_get_block", "i_private_lock of a block device" },
+		{ "_raw_spin_lock_irq", "folio_wait_bit_common", "folio wait queue" },
+		{ "lockref_get_not_dead", "__legitimize_path", "d_lock of a dentry" },
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		const char *const path[] = { "native_queued_spin_lock_slowpath", rules[i].taker, rules[i].function,
+					     NULL };
+
+		CHECK(is_recorded(path, rules[i].function, rules[i].name));
+	}
+}
+
 TEST(a_path_of_nothing_but_what_takes_locks_reports_nothing)
 {
 	const char *const path[] = { "__pv_queued_spin_lock_slowpath", "_raw_spin_lock", NULL };

@@ -111,7 +111,8 @@ TEST(only_what_is_near_in_the_program_is_a_pair)
 
 TEST(one_pair_holds_where_nothing_that_is_kept_differs)
 {
-	struct ev_sched_sample before = { .ip = 0x1000, .registers = 0x10 }, sample = { .ip = 0x1008, .registers = 0x1f };
+	struct ev_sched_sample before = { .ip = 0x1000, .registers = 0x10 },
+			       sample = { .ip = 0x1008, .registers = 0x1f };
 
 	CHECK(spin_loop_holds(&loop, &before, &sample));
 	sample.registers = 0x2f;
