@@ -19,6 +19,7 @@
 #include "symbol/python_frames.h"
 #include "symbol/space/module.h"
 #include "symbol/space/space.h"
+#include "symbol/tail_calls.h"
 #include "symbol/variables.h"
 #include "symbol/worker/worker.h"
 
@@ -63,6 +64,7 @@ struct symbols *symbols_new(struct session *session)
 	symbols->names = names_new(NAMES_BYTES_MAX, symbols->notes);
 	symbols->asker = asker_new(symbols->worker, symbols->notes);
 	symbols->places = places_new(symbols->asker, symbols->names);
+	symbols->tail_calls = tail_calls_new(symbols->asker, symbols->names);
 	symbols->variables =
 		variables_new(symbols->worker, symbols->asker, symbols->spaces, symbols->modules, symbols->names);
 	symbols->python = python_frames_new(session, symbols->spaces, symbols->modules, symbols->worker, symbols->names,
@@ -75,6 +77,7 @@ void symbols_free(struct symbols *symbols)
 	if (!symbols)
 		return;
 	variables_free(symbols->variables);
+	tail_calls_free(symbols->tail_calls);
 	places_free(symbols->places);
 	answer_cache_free(symbols->cache);
 	answer_book_free(symbols->book);

@@ -83,6 +83,21 @@ int symbols_file(struct symbols *symbols, uint32_t pid, uint64_t address, struct
 size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, bool is_return,
 		       struct symbol_frame *frames, size_t max);
 
+/* Two neighbouring frames of a stack. */
+struct symbol_call {
+	uint64_t callee; /* an address in the inner one; is_return: it follows a call */
+	bool is_return;
+	uint64_t return_address; /* in the outer one */
+};
+
+/*
+ * The functions that were entered between two frames and left none, since they went on by a jump: those that are
+ * certain, innermost first. Only one without a name has an offset, that of its beginning. Returns how many there are, SYMBOL_TAIL_MAX at most; 0 where the call
+ * is an indirect one. *frames are valid until the next call.
+ */
+size_t symbols_between(struct symbols *symbols, uint32_t pid, uint64_t time_ns, const struct symbol_call *call,
+		       const struct symbol_frame **frames);
+
 /*
  * The function that holds a user address, which is no return address, by its symbol alone: no line,
  * nothing that was inlined. function is NULL when none is known.

@@ -29,6 +29,7 @@ struct symbols {
 	struct names *names;
 	struct notes *notes;
 	struct places *places;
+	struct tail_calls *tail_calls;
 	struct variables *variables;
 	bool is_offline;
 	bool has_noted_kernel;

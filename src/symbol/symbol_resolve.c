@@ -19,6 +19,7 @@
 #include "symbol/python_frames.h"
 #include "symbol/space/module.h"
 #include "symbol/space/space.h"
+#include "symbol/tail_calls.h"
 #include "symbol/worker/worker.h"
 #include "values.h"
 
@@ -162,6 +163,42 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 		frames[i].offset = offset + (address - wanted);
 	}
 	return count;
+}
+
+/* The file that holds an address, and where; NULL: none does that has functions. */
+static struct module *find_file(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+				uint64_t *offset)
+{
+	struct module *module;
+	struct space_hit hit;
+
+	if (address & STACK_FRAME_MANAGED || !find_mapping(symbols, pid, time_ns, address, &hit))
+		return NULL;
+	module = modules_at(symbols->modules, hit.mapping.module);
+	if (!module || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO))
+		return NULL;
+	*offset = address - hit.mapping.start + hit.mapping.file_offset;
+	return module;
+}
+
+size_t symbols_between(struct symbols *symbols, uint32_t pid, uint64_t time_ns, const struct symbol_call *call,
+		       const struct symbol_frame **frames)
+{
+	const struct place *place;
+	struct tail_call found;
+	uint64_t offset;
+
+	found.caller = find_file(symbols, pid, time_ns, call->return_address - 1, &found.return_offset);
+	found.callee = find_file(symbols, pid, time_ns, call->callee - call->is_return, &offset);
+	if (!found.caller || !found.callee)
+		return 0;
+	found.return_offset++;
+	place = places_get(symbols->places, found.callee, offset, true);
+	if (place->function_offset == UINT64_MAX)
+		return 0;
+	found.callee_offset = place->function_offset;
+	found.callee_name = place->count ? place->frames[place->count - 1].function : NULL;
+	return tail_calls_find(symbols->tail_calls, &found, frames);
 }
 
 /* The places in files that are asked for; what is generated or managed is not in one. */

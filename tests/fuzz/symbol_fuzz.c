@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asks for names and lines all over a program. Runs in this process, so crashes of libelf and libdw
+ * Asks for names, lines and missing frames all over a program. Runs in this process, so crashes of libelf and libdw
  * show, which the tool survives in its worker.
  */
 #include "programs.h"
@@ -30,6 +30,23 @@ static uint64_t place_of(unsigned int i, size_t size_bytes)
 	return i < 24 ? 0x1000 + i * 0x14 : (uint64_t)i * size_bytes / 32;
 }
 
+/* Of calls and functions in the first code of small programs; the callee is one of these, or in another file. */
+static void ask_missing(struct object *object, unsigned int i)
+{
+	object_find_missing(object,
+			    &(struct missing_question){
+				    .file_offset = 0x1000 + i,
+				    .callee_offset = i % 2 ? 0x1000 + i * 16 % 1024 : UINT64_MAX,
+				    .callee_name = i % 4 ? "" : "outer",
+				    .is_entry = i % 16 == 0,
+				    .wants_lines = true,
+			    },
+			    &answer);
+	check_answer(&answer);
+	if (answer.flags & ANSWER_GOES_ON && !answer.frames[0].function)
+		abort();
+}
+
 static void ask_here(int fd, size_t size_bytes)
 {
 	struct object *object = object_new(fd, NULL, "/nowhere/program");
@@ -39,6 +56,8 @@ static void ask_here(int fd, size_t size_bytes)
 		object_find(object, place_of(i, size_bytes), i % 8 != 7, &answer);
 		check_answer(&answer);
 	}
+	for (unsigned int i = 0; i < 1024; i++)
+		ask_missing(object, i);
 	if (!object_unwind_file(object, &file)) {
 		if (!unwind_table_is_valid(&file.table) || !file.table.row_count)
 			abort();

@@ -23,6 +23,7 @@ enum answer_flags {
 	ANSWER_STALE_DEBUG = 1 << 4, /* its debug file is of another build */
 	ANSWER_NO_SHARED = 1 << 5,   /* its debug file needs another one (dwz) */
 	ANSWER_BY_SYMBOLS = 1 << 6,  /* lines were not asked for */
+	ANSWER_GOES_ON = 1 << 7,     /* of missing frames: the first one's function is yet to be found */
 };
 
 enum { ANSWER_TEXT_BYTES = 48 * 1024, ANSWER_NAME_BYTES = 2048 };

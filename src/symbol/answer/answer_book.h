@@ -23,6 +23,8 @@ enum book_kind {
 	BOOK_JIT = 8,              /* of an address space, at an address; struct book_function */
 	BOOK_NOTE = 9,             /* numbered from 0 on; a sentence for the user */
 	BOOK_KERNEL_MEMBER = 10,   /* of a type, by a hash of its name, at an offset; struct book_function */
+	BOOK_MISSING = 11,         /* of a file, by a hash of call and callee; struct answer */
+	BOOK_EXPORTED = 12,        /* of a file, by a hash of a function's name; struct function_answer */
 };
 
 /* Of the place of code. */

@@ -18,7 +18,7 @@ struct symbol_frame {
 	bool is_kernel;
 };
 
-enum { SYMBOL_INLINE_MAX = 16 };
+enum { SYMBOL_INLINE_MAX = 16, SYMBOL_TAIL_MAX = 16 };
 
 struct symbol_object {
 	const char *name;   /* of the variable and the member there, as users write it: "cache",

@@ -78,12 +78,29 @@ static const char *name_of_slot(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header,
 	return NULL;
 }
 
+const char *elf_slot_name(Elf *elf, uint64_t slot)
+{
+	Elf_Scn *relocations = NULL;
+
+	while ((relocations = elf_nextscn(elf, relocations))) {
+		const char *name;
+		GElf_Shdr header;
+
+		if (!gelf_getshdr(relocations, &header) || header.sh_type != SHT_RELA)
+			continue;
+		name = name_of_slot(elf, relocations, &header, slot);
+		if (name && name[0])
+			return name;
+	}
+	return NULL;
+}
+
 bool elf_plt_find(Elf *elf, uint64_t address, struct elf_symbol *function)
 {
 	GElf_Ehdr file;
 	GElf_Shdr header;
 	size_t stub_bytes, at;
-	Elf_Scn *scn, *relocations = NULL;
+	Elf_Scn *scn;
 	Elf_Data *code;
 	uint64_t slot;
 
@@ -105,12 +122,6 @@ bool elf_plt_find(Elf *elf, uint64_t address, struct elf_symbol *function)
 	}
 	if (!find_slot((const uint8_t *)code->d_buf + at, stub_bytes, function->start, &slot))
 		return false;
-	while ((relocations = elf_nextscn(elf, relocations))) {
-		if (!gelf_getshdr(relocations, &header) || header.sh_type != SHT_RELA)
-			continue;
-		function->name = name_of_slot(elf, relocations, &header, slot);
-		if (function->name && function->name[0])
-			return true;
-	}
-	return false;
+	function->name = elf_slot_name(elf, slot);
+	return function->name;
 }

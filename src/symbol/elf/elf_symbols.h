@@ -36,3 +36,6 @@ size_t elf_symbols_count(const struct elf_symbols *symbols);
  * such stub.
  */
 bool elf_plt_find(Elf *elf, uint64_t address, struct elf_symbol *function);
+
+/* The symbol whose address the dynamic linker puts into a slot; NULL: none. May have a version after '@'. */
+const char *elf_slot_name(Elf *elf, uint64_t slot);

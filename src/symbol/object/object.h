@@ -39,6 +39,23 @@ void object_shrink(struct object *object);
 /* Says what is known about the byte at file_offset. Lines cost more than the function's name. */
 void object_find(struct object *object, uint64_t file_offset, bool wants_lines, struct answer *answer);
 
+/* A call, and the function that is found running within it. */
+struct missing_question {
+	uint64_t file_offset;    /* where the call returns to; is_entry: where the function that was called begins */
+	uint64_t callee_offset;  /* where the function that is found begins; ~0: in another file */
+	const char *callee_name; /* as people write it; empty: unknown */
+	bool is_entry;
+	bool wants_lines; /* of the jumps, too */
+};
+
+/*
+ * Says which functions were entered in between and left no frame, since they went on by a jump: those that all ways
+ * from the call to the callee have in common, innermost first; none where the call is an indirect one. The last one
+ * begins at the answer's function_offset, and only that may have no name. With
+ * ANSWER_GOES_ON the first one, as linked, is a function that the dynamic linker finds: ways go on where it is.
+ */
+void object_find_missing(struct object *object, const struct missing_question *question, struct answer *answer);
+
 /* The unwind table of its code, for the caller to free. -ENOENT when nothing describes it. */
 int object_unwind_file(struct object *object, struct unwind_file *file);
 

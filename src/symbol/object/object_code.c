@@ -111,7 +111,7 @@ static void find_function(struct object *object, uint64_t file_offset, uint64_t 
 	}
 }
 
-static size_t read_bytes(const struct object *object, uint64_t at, uint8_t *bytes, size_t size_bytes)
+size_t object_read_bytes(const struct object *object, uint64_t at, uint8_t *bytes, size_t size_bytes)
 {
 	size_t file_bytes;
 	const char *file;
@@ -150,5 +150,5 @@ void object_read_code(struct object *object, uint64_t file_offset, size_t size_b
 	if (size_bytes > end - start)
 		size_bytes = end - start;
 	answer->file_offset = start;
-	answer->size_bytes = read_bytes(object, start, answer->code, size_bytes);
+	answer->size_bytes = object_read_bytes(object, start, answer->code, size_bytes);
 }

@@ -9,6 +9,8 @@
 #include "symbol/object/object.h"
 #include "unwind/cfi.h"
 
+struct source_frame;
+
 struct object {
 	struct elf_file program, debug, shared, mini;
 	Dwarf *shared_dwarf;
@@ -42,3 +44,15 @@ void object_open_debug(struct object *object);
 
 /* The function that holds an address, by call frame information; false: it tells of none. */
 bool object_cfi_function(struct object *object, uint64_t address, struct cfi_function *function);
+
+/* Reads what the file has at a place; returns how many bytes there were. */
+size_t object_read_bytes(const struct object *object, uint64_t file_offset, uint8_t *bytes, size_t size_bytes);
+
+/* Adds as much of a string to an answer as a name may have; its place there, 0 when there is none. */
+uint32_t object_put_name(struct answer *answer, const char *string);
+
+/* The same of what a linker's name means, and a suffix. */
+uint32_t object_put_function(struct answer *answer, const char *linked, const char *suffix);
+
+/* The same of the path of the file that a place comes from. */
+uint32_t object_put_file(struct answer *answer, const struct source_frame *frame);

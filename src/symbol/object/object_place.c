@@ -1,90 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is known about a place in the code: its function, its lines, and what was inlined there. */
-#include <stdio.h>
 #include <string.h>
 
 #include "symbol/dwarf/dwarf_lines.h"
-#include "symbol/elf/demangle.h"
 #include "symbol/elf/go_table.h"
 #include "symbol/object/object_internal.h"
-
-/* Adds a string to the answer; its place there, 0 when there is none. */
-static uint32_t put_text(struct answer *answer, const char *string)
-{
-	size_t size_bytes = string ? strlen(string) + 1 : 0;
-	uint32_t place = answer->text_bytes;
-
-	if (size_bytes <= 1 || size_bytes > sizeof(answer->text) - answer->text_bytes)
-		return 0;
-	memcpy(answer->text + place, string, size_bytes);
-	answer->text_bytes += size_bytes;
-	return place;
-}
-
-/* Adds as much of a string as a name may have. */
-static uint32_t put_name(struct answer *answer, const char *string)
-{
-	char name[ANSWER_NAME_BYTES];
-
-	snprintf(name, sizeof(name), "%s", string ? string : "");
-	return put_text(answer, name);
-}
-
-/* Adds what a linker's name means; from '@' on it has the version of its library. */
-static uint32_t put_function(struct answer *answer, const char *linked, const char *suffix)
-{
-	char symbol[ANSWER_NAME_BYTES * 4], name[ANSWER_NAME_BYTES];
-	size_t length;
-
-	if (!linked)
-		return 0;
-	/* '@' cannot begin a version at the start of a name. */
-	length = linked[0] ? 1 + strcspn(linked + 1, "@") : 0;
-	snprintf(symbol, sizeof(symbol), "%.*s", (int)(length < sizeof(symbol) ? length : sizeof(symbol) - 1), linked);
-	demangle(symbol, name, sizeof(name) - strlen(suffix));
-	strcat(name, suffix);
-	return put_text(answer, name);
-}
-
-/*
- * Puts a path before the one that begins at path[at], and returns where the longer one begins:
- * at itself when there is nothing to put, or no space. Too long a path is more use with its end.
- */
-static size_t prepend(char *path, size_t at, const char *folder)
-{
-	const char *rest = path + at;
-	size_t length = folder ? strlen(folder) : 0;
-
-	if (!length || rest[0] == '/')
-		return at;
-	/* Debian gives both from the top of its build: "./sql/lock.cc" in "./builddir/sql". */
-	if (folder[0] != '/' && !strncmp(rest, "./", 2))
-		return at;
-	while (!strncmp(path + at, "./", 2))
-		at += 2;
-	if (length >= at)
-		return at;
-	path[--at] = '/';
-	at -= length;
-	memcpy(path + at, folder, length);
-	return at;
-}
-
-static uint32_t put_file(struct answer *answer, const struct source_frame *frame)
-{
-	char path[ANSWER_NAME_BYTES];
-	size_t length = frame->file ? strlen(frame->file) : 0, at;
-
-	if (!length)
-		return 0;
-	if (length >= sizeof(path))
-		return put_text(answer, frame->file + length - sizeof(path) + 1);
-	at = sizeof(path) - 1 - length;
-	memcpy(path + at, frame->file, length + 1);
-	at = prepend(path, at, frame->folder);
-	at = prepend(path, at, frame->root);
-	return put_text(answer, path + at);
-}
 
 static void put_go(struct object *object, uint64_t address, bool wants_lines, struct answer *answer)
 {
@@ -94,9 +14,9 @@ static void put_go(struct object *object, uint64_t address, bool wants_lines, st
 	if (!go || !go_table_find(go, address, &place))
 		return;
 	answer->frame_count = 1;
-	answer->frames[0].function = put_name(answer, place.function);
+	answer->frames[0].function = object_put_name(answer, place.function);
 	if (wants_lines) {
-		answer->frames[0].file = put_name(answer, place.file);
+		answer->frames[0].file = object_put_name(answer, place.file);
 		answer->frames[0].line = place.line;
 	}
 	elf_offset_at(object->program.elf, place.start, &answer->function_offset);
@@ -113,8 +33,8 @@ static void put_lines(struct object *object, uint64_t address, struct answer *an
 		/* Of too many, the innermost ones and the function itself say most. */
 		if (out == SYMBOL_INLINE_MAX - 1 && i + 1 < count)
 			continue;
-		answer->frames[out].function = put_function(answer, frames[i].function, "");
-		answer->frames[out].file = put_file(answer, &frames[i]);
+		answer->frames[out].function = object_put_function(answer, frames[i].function, "");
+		answer->frames[out].file = object_put_file(answer, &frames[i]);
 		answer->frames[out++].line = frames[i].line;
 	}
 	answer->frame_count = out;
@@ -151,7 +71,7 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines, 
 		/* The symbol tells clones and aliases apart; the debug information may not. */
 		if (!answer->frame_count)
 			answer->frame_count = 1;
-		answer->frames[answer->frame_count - 1].function = put_function(answer, function.name, suffix);
+		answer->frames[answer->frame_count - 1].function = object_put_function(answer, function.name, suffix);
 		elf_offset_at(object->program.elf, function.start, &answer->function_offset);
 	}
 	if (answer->function_offset == UINT64_MAX && object_cfi_function(object, address, &nameless))

@@ -127,6 +127,18 @@ int worker_ask_build_id(struct worker *worker, const struct module *module, stru
 /* The same for how the file is loaded. */
 int worker_ask_segments(struct worker *worker, const struct module *module, const struct segments_answer **answer);
 
+/* A call in a module, and the function that was found running within it. */
+struct worker_call {
+	uint64_t file_offset;    /* where the call returns to; is_entry: where the function begins that was called */
+	uint64_t callee_offset;  /* where the function that was found begins; ~0: in another file */
+	const char *callee_name; /* as people write it; NULL: unknown */
+	bool is_entry;
+};
+
+/* The same for which functions left no frame in between, as object_find_missing() says. */
+int worker_ask_missing(struct worker *worker, const struct module *module, const struct worker_call *call,
+		       bool wants_lines, const struct answer **answer);
+
 /*
  * Where a function that the file exports, with a name of up to 255 bytes, begins in it; -ENOENT: it
  * exports none of this name that this machine's 64-bit programs can call, or there is no beginning of

@@ -169,6 +169,27 @@ int worker_ask(struct worker *worker, const struct module *module, uint64_t file
 	return err;
 }
 
+int worker_ask_missing(struct worker *worker, const struct module *module, const struct worker_call *call,
+		       bool wants_lines, const struct answer **answer)
+{
+	struct question question = {
+		.kind = QUESTION_MISSING,
+		.file_offset = call->file_offset,
+		.callee_offset = call->callee_offset,
+		.is_entry = call->is_entry,
+		.wants_debug = wants_lines,
+	};
+	int err;
+
+	/* No name is better than a part of one. */
+	if (call->callee_name && strlen(call->callee_name) < sizeof(question.function))
+		strcpy(question.function, call->callee_name);
+	err = ask(worker, module, &question);
+	if (!err)
+		*answer = &worker->content.place;
+	return err;
+}
+
 int worker_ask_variable(struct worker *worker, const struct module *module, uint64_t address, bool wants_types,
 			const struct variable_answer **answer)
 {

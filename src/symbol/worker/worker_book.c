@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/table.h"
 #include "symbol/answer/answer_book.h"
 #include "symbol/worker/worker_internal.h"
 
@@ -18,12 +19,24 @@ static enum book_kind book_kind_of(const struct question *question)
 		return BOOK_SEGMENTS;
 	case QUESTION_CODE:
 		return BOOK_CODE;
+	case QUESTION_MISSING:
+		return BOOK_MISSING;
+	case QUESTION_FUNCTION:
+		return BOOK_EXPORTED;
 	}
 	return 0;
 }
 
 static uint64_t book_place_of(const struct question *question)
 {
+	switch (question->kind) {
+	case QUESTION_MISSING:
+		return hash_string(hash_u64(question->file_offset ^ hash_u64(question->callee_offset)) +
+					   question->is_entry,
+				   question->function);
+	case QUESTION_FUNCTION:
+		return hash_string(1, question->function);
+	}
 	return question->file_offset | (uint64_t)question->size_bytes << BOOK_CODE_SIZE_SHIFT;
 }
 

@@ -6,6 +6,7 @@ bool worker_content_is_valid(enum question_kind kind, const union worker_content
 {
 	switch (kind) {
 	case QUESTION_PLACE:
+	case QUESTION_MISSING:
 		return answer_is_valid(&content->place, size_bytes);
 	case QUESTION_VARIABLE:
 		return variable_answer_is_valid(&content->variable, size_bytes);

@@ -36,6 +36,7 @@ enum question_kind {
 	QUESTION_JIT_READ,   /* nothing: its names are read as far as they are written */
 	QUESTION_JIT_FORGET, /* nothing: they will not be asked for any more */
 	QUESTION_PYTHON,     /* the code object at address of the process pid */
+	QUESTION_MISSING,    /* what left no frame between a call and a function? */
 };
 
 struct question {
@@ -47,8 +48,11 @@ struct question {
 		uint64_t file_offset;
 		uint64_t address; /* as the file has it; in memory, of generated code and Python */
 	};
-	uint64_t python_identity; /* of what is known already; 0: nothing */
-	uint32_t python_index;    /* of an instruction in the code object; ~0: unknown */
+	union {
+		uint64_t python_identity; /* of what is known already; 0: nothing */
+		uint64_t callee_offset;   /* of missing frames: where the callee begins; ~0: in another file */
+	};
+	uint32_t python_index; /* of an instruction in the code object; ~0: unknown */
 	uint32_t size_bytes;
 	uint32_t cpu_ms_max; /* that the answer may take, and memory besides what there is; 0: the default */
 	uint32_t memory_mb_max;
@@ -58,7 +62,8 @@ struct question {
 	uint8_t is_vdso;
 	uint8_t build_id_bytes; /* with has_path: the file must have this one; 0: any */
 	uint8_t build_id[BUILD_ID_BYTES_MAX];
-	uint8_t reserved[3];
+	uint8_t is_entry; /* of missing frames: file_offset is where the function that was called begins */
+	uint8_t reserved[2];
 	char function[WORKER_NAME_BYTES]; /* its name */
 					  /* with has_path: then the path, which ends with a NUL */
 };

@@ -111,6 +111,23 @@ static void answer_table(const struct server *server, const struct question *que
 	unwind_file_fini(&file);
 }
 
+static void find_missing(struct server *server, struct object *object, const struct question *question)
+{
+	char name[WORKER_NAME_BYTES];
+
+	memcpy(name, question->function, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	object_find_missing(object,
+			    &(struct missing_question){
+				    .file_offset = question->file_offset,
+				    .callee_offset = question->callee_offset,
+				    .callee_name = name,
+				    .is_entry = question->is_entry,
+				    .wants_lines = question->wants_debug,
+			    },
+			    &server->content.place);
+}
+
 /* The size of what is in server->content then. */
 static size_t find_answer(struct server *server, struct object *object, const struct question *question)
 {
@@ -136,6 +153,9 @@ static size_t find_answer(struct server *server, struct object *object, const st
 	case QUESTION_BUILD_ID:
 		object_build_id(object, &server->content.build_id);
 		return sizeof(server->content.build_id);
+	case QUESTION_MISSING:
+		find_missing(server, object, question);
+		return offsetof(struct answer, text) + server->content.place.text_bytes;
 	default:
 		object_find(object, question->file_offset, question->wants_debug, &server->content.place);
 		return offsetof(struct answer, text) + server->content.place.text_bytes;

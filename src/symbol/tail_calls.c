@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/tail_calls.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "symbol/answer/answer.h"
+#include "symbol/asker.h"
+#include "symbol/elf/demangle.h"
+#include "symbol/names.h"
+#include "symbol/space/module.h"
+#include "symbol/worker/worker.h"
+
+enum { CALLS_MAX = 200000 }; /* remembered; others are asked for each time */
+
+struct known {
+	size_t count;
+	struct symbol_frame frames[];
+};
+
+struct tail_calls {
+	struct asker *asker;
+	struct names *names;
+	struct arena *arena;
+	struct table *table;   /* by modules and offsets */
+	struct known *scratch; /* with space for SYMBOL_TAIL_MAX frames */
+};
+
+struct tail_calls *tail_calls_new(struct asker *asker, struct names *names)
+{
+	struct tail_calls *calls = xcalloc(1, sizeof(*calls));
+
+	calls->asker = asker;
+	calls->names = names;
+	calls->arena = arena_new();
+	calls->table = table_new();
+	calls->scratch = xcalloc(1, sizeof(*calls->scratch) + SYMBOL_TAIL_MAX * sizeof(*calls->scratch->frames));
+	return calls;
+}
+
+void tail_calls_free(struct tail_calls *calls)
+{
+	if (!calls)
+		return;
+	arena_free(calls->arena);
+	table_free(calls->table);
+	free(calls->scratch);
+	free(calls);
+}
+
+struct missing_request {
+	struct worker_call call;
+	const struct answer *answer;
+};
+
+static int ask_missing(void *data, struct worker *worker, const struct module *module, bool has_debug, uint32_t *flags)
+{
+	struct missing_request *request = data;
+
+	(void)flags;
+	return worker_ask_missing(worker, module, &request->call, has_debug, &request->answer);
+}
+
+struct exported_request {
+	const char *name;
+	uint64_t file_offset;
+	bool is_found;
+};
+
+/* That there is none is an answer. */
+static int ask_exported(void *data, struct worker *worker, const struct module *module, bool has_debug, uint32_t *flags)
+{
+	struct exported_request *request = data;
+	int err = worker_ask_function(worker, module, request->name, &request->file_offset);
+
+	(void)has_debug, (void)flags;
+	request->is_found = !err;
+	return err == -ENOENT ? 0 : err;
+}
+
+static const char *text_at(struct tail_calls *calls, const struct answer *answer, uint32_t place)
+{
+	return names_get(calls->names, place ? answer->text + place : NULL);
+}
+
+/* Adds the frames of an answer, of a module, from some one on. */
+static void add_frames(struct tail_calls *calls, const struct answer *answer, uint32_t first,
+		       const struct module *module)
+{
+	struct known *found = calls->scratch;
+
+	for (uint32_t i = first; i < answer->frame_count && found->count < SYMBOL_TAIL_MAX; i++) {
+		const char *function = text_at(calls, answer, answer->frames[i].function);
+
+		found->frames[found->count++] = (struct symbol_frame){
+			.function = function,
+			.file = text_at(calls, answer, answer->frames[i].file),
+			.line = answer->frames[i].line,
+			.module = module->name,
+			.offset = function ? 0 : answer->function_offset,
+		};
+	}
+}
+
+/*
+ * All ways leave the caller's file, by a function that the dynamic linker found: in the callee's file, perhaps. There
+ * it may be the callee itself, by another name of its.
+ */
+static void go_on(struct tail_calls *calls, const struct tail_call *call, const char *name)
+{
+	struct exported_request exported = { .name = name };
+	struct known *found = calls->scratch;
+	char function[ANSWER_NAME_BYTES];
+	struct missing_request request = {
+		.call = { .callee_offset = call->callee_offset, .callee_name = call->callee_name, .is_entry = true },
+	};
+
+	if (asker_ask(calls->asker, call->callee, false, ask_exported, &exported) || !exported.is_found ||
+	    exported.file_offset == call->callee_offset)
+		return;
+	request.call.file_offset = exported.file_offset;
+	if (asker_ask(calls->asker, call->callee, true, ask_missing, &request))
+		return;
+	add_frames(calls, request.answer, request.answer->flags & ANSWER_GOES_ON ? 1 : 0, call->callee);
+	/* Of several names the one that was called by. */
+	if (found->count) {
+		demangle(name, function, sizeof(function));
+		found->frames[found->count - 1].function = names_get(calls->names, function);
+	}
+}
+
+static void ask(struct tail_calls *calls, const struct tail_call *call)
+{
+	struct missing_request request = {
+		.call = {
+			.file_offset = call->return_offset,
+			.callee_offset = call->callee == call->caller ? call->callee_offset : UINT64_MAX,
+			.callee_name = call->callee_name,
+		},
+	};
+	struct answer *answer;
+
+	calls->scratch->count = 0;
+	if (asker_ask(calls->asker, call->caller, true, ask_missing, &request) || !request.answer->frame_count)
+		return;
+	if (!(request.answer->flags & ANSWER_GOES_ON)) {
+		add_frames(calls, request.answer, 0, call->caller);
+		return;
+	}
+	/* The next question takes its place. */
+	answer = xcalloc(1, offsetof(struct answer, text) + request.answer->text_bytes);
+	memcpy(answer, request.answer, offsetof(struct answer, text) + request.answer->text_bytes);
+	go_on(calls, call, answer->text + answer->frames[0].function);
+	add_frames(calls, answer, 1, call->caller);
+	free(answer);
+}
+
+size_t tail_calls_find(struct tail_calls *calls, const struct tail_call *call, const struct symbol_frame **frames)
+{
+	uint64_t caller = hash_u64(call->return_offset ^ hash_u64(call->caller->number));
+	uint64_t key = hash_u64(caller ^ hash_u64(call->callee_offset ^ hash_u64(~(uint64_t)call->callee->number)));
+	struct known *known = table_find(calls->table, key);
+	size_t size_bytes;
+
+	if (!known) {
+		ask(calls, call);
+		known = calls->scratch;
+		size_bytes = sizeof(*known) + known->count * sizeof(*known->frames);
+		if (table_count(calls->table) < CALLS_MAX) {
+			known = memcpy(arena_alloc(calls->arena, size_bytes), known, size_bytes);
+			table_put(calls->table, key, known);
+		}
+	}
+	*frames = known->frames;
+	return known->count;
+}
