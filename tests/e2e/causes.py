@@ -136,6 +136,46 @@ def member_lock():
         assert lock_named(report, name, "mutex", "holder")["name"] == name
 
 
+def holders_frames(report):
+    """Of who releases the lock first, from his own code on."""
+    wait = first_wait(report, cause="lock", function="read_routes")
+    frames = next(w["stack"] for w in wait["wakers"] if w["name"] == "holder")
+    return [f for f in frames if f["module"].startswith("route_lock")]
+
+
+def check_route_lock(report):
+    wait = first_wait(report, cause="lock", function="read_routes")
+    assert_ends(wait, 3 * 200, "holder", function="rebuild_routes")
+    assert_unlocker(next(k for k in report["locks"] if k["holder"] == "holder"), "rebuild_routes")
+    first, second = holders_frames(report)[:2]
+    assert first["function"].startswith("rebuild_routes(") and first["is_tail_call"], first
+    assert second["function"].startswith("serve(") and not second["is_tail_call"], second
+    return first
+
+
+@test("route_lock: a function that ends with the unlock released the lock, not its caller")
+def route_lock():
+    result = traced("route_lock", options=("--trace", "t.pinch", "-o", "report.txt"))
+    frame = check_route_lock(result.report)
+    lock_named(result.report, "routes", "mutex", "holder")
+    assert frame["file"].endswith("route_lock.cpp") and frame["line"], frame
+    with open("report.txt") as text:
+        assert re.search(r"held mostly in rebuild_routes\(.*\)", text.read())
+    replayed = pinch("report", "-q", "t.pinch", "--json", "-")
+    assert replayed.status == 0, replayed.text
+    assert holders_frames(parse_report(replayed.out)) == holders_frames(result.report)
+
+
+@test("route_lock without debug information: the same, by its symbols and machine code")
+def route_lock_stripped():
+    path = os.path.abspath("route_lock_stripped")
+    subprocess.run(["strip", "-o", path, program("route_lock")], check=True)
+    result = pinch("run", "--json", "report.json", "--", path)
+    assert result.status == 0, result.text
+    result.report_path = "report.json"
+    check_route_lock(result.report)
+
+
 @test("plugin_lock: a lock of a library that is unloaded has its name")
 def plugin_lock():
     report = trace("plugin_lock", program("lock_plugin.so"))

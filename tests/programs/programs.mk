@@ -42,7 +42,7 @@ PROGRAMS_KLOCK := klock_append klock_create klock_mmap klock_pipe klock_socket k
 PROGRAMS_STOCK := first_steps
 
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) $(PROGRAMS_OPENMP) \
-	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_KLOCK) $(PROGRAMS_STOCK) atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
+	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_KLOCK) $(PROGRAMS_STOCK) route_lock atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
 	dlopen_plugin plugin.so other_clocks.so)
 EXAMPLES := $O/examples/pipeline
 
@@ -93,6 +93,11 @@ $O/programs/odd_symbols: tests/programs/odd_symbols.c tests/programs/roles.h
 $(PROGRAMS_STOCK:%=$O/programs/%): $O/programs/%: tests/programs/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) -O2 -g $(PROGRAM_WARN) -o $@ $<
+
+# Its functions have names when it is stripped, too.
+$O/programs/route_lock: tests/programs/route_lock.cpp tests/programs/roles.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CXX) -O2 -g -pthread -rdynamic $(PROGRAM_WARN) -o $@ $<
 
 $O/programs/dlopen_plugin: tests/programs/dlopen_plugin.cpp
 	@echo "  PROG  $@"; mkdir -p $(@D)

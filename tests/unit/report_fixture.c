@@ -34,8 +34,8 @@ static const struct report_frame lock_frames[] = {
 	  "multi_mutex", 0x12e3, true, false, false },
 	{ "big_work(int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 23, "multi_mutex", 0x12e3, false, false,
 	  false },
-	{ "random_work(int, int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 67, "multi_mutex", 0x13f0, false,
-	  false, false },
+	{ "random_work(int, int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 67, "multi_mutex", 0, false, false,
+	  false, true },
 	{ "void std::__invoke_impl<void, void (*)(int, int), int, int>(std::__invoke_other, "
 	  "void (*&&)(int, int), int&&, int&&)",
 	  "/usr/include/c++/12/bits/invoke.h", 61, "multi_mutex", 0x1a00, true, false, false },

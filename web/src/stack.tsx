@@ -9,7 +9,7 @@ export function Stack({ frames }: { frames: ReportFrame[] }) {
 	return <ol class="stack">
 		{frames.map((frame, i) => <li key={i} class={frame.is_kernel ? "is-kernel" : ""}>
 			<span class="function">{frameName(frame)}</span>{" "}
-			<span class="muted">{framePlace(frame)}{frame.is_inlined ? " (inlined)" : ""}</span>
+			<span class="muted">{framePlace(frame)}{frame.is_inlined ? " (inlined)" : ""}{frame.is_tail_call ? " (tail call)" : ""}</span>
 		</li>)}
 	</ol>;
 }

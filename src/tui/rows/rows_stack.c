@@ -29,6 +29,8 @@ static void put_frame(struct page *page, const struct row *row, const struct row
 	page_color(page, PAGE_DIM);
 	if (frame->is_inlined && page_columns_left(page) >= FLAG_COLUMNS)
 		page_put(page, " inlined");
+	if (frame->is_tail_call && page_columns_left(page) >= 11)
+		page_put(page, " tail call");
 	if (frame->is_guessed && page_columns_left(page) >= 18)
 		page_put(page, " by frame pointer");
 	if (row->index > 1 && page_columns_left(page) >= 16)

@@ -95,7 +95,8 @@ size_t text_repeat_count(const struct report_frame *frames, size_t count)
 	size_t i = 1;
 
 	while (i < count && frames->function && frames[i].function && !strcmp(frames->function, frames[i].function) &&
-	       frames->line == frames[i].line && frames->is_inlined == frames[i].is_inlined)
+	       frames->line == frames[i].line && frames->is_inlined == frames[i].is_inlined &&
+	       frames->is_tail_call == frames[i].is_tail_call)
 		i++;
 	return i;
 }

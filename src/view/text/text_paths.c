@@ -164,6 +164,8 @@ static size_t show_frame(struct page *page, const struct report_frame *frames, s
 	page_color(page, PAGE_DIM);
 	if (frames->is_inlined && page_columns_left(page) >= 9)
 		page_put(page, " inlined");
+	if (frames->is_tail_call && page_columns_left(page) >= 11)
+		page_put(page, " tail call");
 	if (frames->is_guessed && page_columns_left(page) >= 18)
 		page_put(page, " by frame pointer");
 	if (repeats > 1 && page_columns_left(page) >= 16)
