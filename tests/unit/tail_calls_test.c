@@ -20,11 +20,12 @@ static const struct build {
 	const char *name, *twin;
 	bool has_lines;
 	uint64_t base;
-	bool has_plain_switches; /* by a table of addresses, as one of functions is */
+	bool is_plain; /* a switch has a table of addresses, and nothing says that it has none of functions */
 } builds[] = {
-	{ "gcc5", "gcc5", true, MAP_START, false },	  { "gcc4", "gcc4", true, MAP_START, false },
-	{ "no_plt", "no_plt", true, 0, true },		  { "plain", "plain", false, MAP_START, false },
-	{ "stripped", "plain", false, MAP_START, false }, { "clang", "clang", true, MAP_START, false },
+	{ "gcc5", "gcc5", true, MAP_START, false },    { "gcc4", "gcc4", true, MAP_START, false },
+	{ "no_plt", "no_plt", true, 0, false },        { "no_debug", "no_plt", false, 0, true },
+	{ "plain", "plain", false, MAP_START, false }, { "stripped", "plain", false, MAP_START, false },
+	{ "clang", "clang", true, MAP_START, false },  { "clang4", "clang4", true, MAP_START, false },
 };
 
 enum { BUILDS = sizeof(builds) / sizeof(*builds), CALLER_BYTES = 64 };
@@ -150,7 +151,7 @@ TEST(a_switch_is_no_way_out_and_a_table_of_functions_is_one)
 			continue;
 		begin(build);
 		check_between(build, "call_chosen", build->base + input_address(build->twin, "last"),
-			      build->has_plain_switches ? "chosen " : "straight chosen ");
+			      build->is_plain ? "chosen " : "straight chosen ");
 		check_between(build, "call_by_table", build->base + input_address(build->twin, "last"), "by_table ");
 		fixture_end(&fixture);
 	}

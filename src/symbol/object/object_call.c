@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "symbol/dwarf/dwarf_calls.h"
 #include "symbol/dwarf/dwarf_lines.h"
 #include "symbol/elf/demangle.h"
 #include "symbol/elf/function_ends.h"
@@ -150,6 +151,15 @@ static bool is_on_path(const struct search *search, uint64_t start, size_t count
 	return false;
 }
 
+/* A jump that is not direct leads to nobody knows where, unless it is one of a switch. */
+static void go_anywhere(struct search *search, const struct elf_symbol *function, size_t count)
+{
+	const struct dwarf_file *dwarf = search->object->dwarf;
+
+	if (!dwarf || !dwarf_tail_calls_are_direct(dwarf, function->start))
+		tail_ways_add(&search->open, search->path, count);
+}
+
 /* Follows the jumps of a function to which the path leads already, in so many steps. */
 static void walk(struct search *search, const struct elf_symbol *function, size_t depth)
 {
@@ -167,8 +177,9 @@ static void walk(struct search *search, const struct elf_symbol *function, size_
 		search->path[depth].jump = jumps.list[i].at;
 		if (name)
 			leave(search, name, depth + 1);
-		else if (jumps.list[i].target.kind != TARGET_CODE ||
-			 !find_function(search->object, jumps.list[i].target.address, &next))
+		else if (jumps.list[i].target.kind != TARGET_CODE)
+			go_anywhere(search, function, depth + 1);
+		else if (!find_function(search->object, jumps.list[i].target.address, &next))
 			tail_ways_add(&search->open, search->path, depth + 1);
 		else if (is_callee(search, &next))
 			tail_ways_add(&search->known, search->path, depth + 1);

@@ -12,7 +12,9 @@ build gcc -g -o gcc5
 build gcc -gdwarf-4 -o gcc4
 build gcc -fno-plt -fno-pie -no-pie -g -o no_plt
 build gcc -rdynamic -o plain
+strip --strip-debug -o no_debug no_plt
 strip -o stripped plain
 if command -v clang >/dev/null; then
 	build clang -g -o clang
+	build clang -gdwarf-4 -o clang4
 fi
