@@ -110,6 +110,7 @@ struct symbol_request {
 	uint64_t time_ns;
 	uint64_t address;
 	bool is_return;
+	bool has_callee; /* the request before this one is of the frame that it called: symbols_between() will be asked */
 };
 
 /*

@@ -181,24 +181,30 @@ static struct module *find_file(struct symbols *symbols, uint32_t pid, uint64_t 
 	return module;
 }
 
+static bool find_call(struct symbols *symbols, uint32_t pid, uint64_t time_ns, const struct symbol_call *call,
+		      struct tail_call *found)
+{
+	const struct place *place;
+	uint64_t offset;
+
+	found->caller = find_file(symbols, pid, time_ns, call->return_address - 1, &found->return_offset);
+	found->callee = find_file(symbols, pid, time_ns, call->callee - call->is_return, &offset);
+	if (!found->caller || !found->callee)
+		return false;
+	found->return_offset++;
+	place = places_get(symbols->places, found->callee, offset, true);
+	found->callee_offset = place->function_offset;
+	found->callee_name = place->count ? place->frames[place->count - 1].function : NULL;
+	return place->function_offset != UINT64_MAX;
+}
+
 size_t symbols_between(struct symbols *symbols, uint32_t pid, uint64_t time_ns, const struct symbol_call *call,
 		       const struct symbol_frame **frames)
 {
-	const struct place *place;
 	struct tail_call found;
-	uint64_t offset;
 
-	found.caller = find_file(symbols, pid, time_ns, call->return_address - 1, &found.return_offset);
-	found.callee = find_file(symbols, pid, time_ns, call->callee - call->is_return, &offset);
-	if (!found.caller || !found.callee)
-		return 0;
-	found.return_offset++;
-	place = places_get(symbols->places, found.callee, offset, true);
-	if (place->function_offset == UINT64_MAX)
-		return 0;
-	found.callee_offset = place->function_offset;
-	found.callee_name = place->count ? place->frames[place->count - 1].function : NULL;
-	return tail_calls_find(symbols->tail_calls, &found, frames);
+	return find_call(symbols, pid, time_ns, call, &found) ? tail_calls_find(symbols->tail_calls, &found, frames)
+							      : 0;
 }
 
 /* The places in files that are asked for; what is generated or managed is not in one. */
@@ -227,11 +233,29 @@ static size_t find_places(struct symbols *symbols, const struct symbol_request *
 	return place_count;
 }
 
+/* The places are known. */
+static void prepare_calls(struct symbols *symbols, const struct symbol_request *requests, size_t count)
+{
+	struct tail_call *calls = xcalloc(count + 1, sizeof(*calls));
+	size_t call_count = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		const struct symbol_request *caller = &requests[i], *callee = &requests[i - 1];
+		struct symbol_call call = { callee->address, callee->is_return, caller->address };
+
+		if (caller->has_callee && find_call(symbols, caller->pid, caller->time_ns, &call, &calls[call_count]))
+			call_count++;
+	}
+	tail_calls_prepare(symbols->tail_calls, calls, call_count);
+	free(calls);
+}
+
 void symbols_prepare(struct symbols *symbols, const struct symbol_request *requests, size_t count)
 {
 	struct place_request *places = xcalloc(count + 1, sizeof(*places));
 
 	places_prepare(symbols->places, places, find_places(symbols, requests, count, places), true);
+	prepare_calls(symbols, requests, count);
 	free(places);
 }
 

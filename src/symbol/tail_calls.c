@@ -15,7 +15,10 @@
 #include "symbol/space/module.h"
 #include "symbol/worker/worker.h"
 
-enum { CALLS_MAX = 200000 }; /* remembered; others are asked for each time */
+enum {
+	CALLS_MAX = 200000, /* remembered; others are asked for each time */
+	TOGETHER_MAX = 256, /* questions put ahead of the answers' use */
+};
 
 struct known {
 	size_t count;
@@ -133,15 +136,18 @@ static void go_on(struct tail_calls *calls, const struct tail_call *call, const 
 	}
 }
 
+static struct worker_call question_of(const struct tail_call *call)
+{
+	return (struct worker_call){
+		.file_offset = call->return_offset,
+		.callee_offset = call->callee == call->caller ? call->callee_offset : UINT64_MAX,
+		.callee_name = call->callee_name,
+	};
+}
+
 static void ask(struct tail_calls *calls, const struct tail_call *call)
 {
-	struct missing_request request = {
-		.call = {
-			.file_offset = call->return_offset,
-			.callee_offset = call->callee == call->caller ? call->callee_offset : UINT64_MAX,
-			.callee_name = call->callee_name,
-		},
-	};
+	struct missing_request request = { .call = question_of(call) };
 	struct answer *answer;
 
 	calls->scratch->count = 0;
@@ -159,10 +165,16 @@ static void ask(struct tail_calls *calls, const struct tail_call *call)
 	free(answer);
 }
 
-size_t tail_calls_find(struct tail_calls *calls, const struct tail_call *call, const struct symbol_frame **frames)
+static uint64_t key_of(const struct tail_call *call)
 {
 	uint64_t caller = hash_u64(call->return_offset ^ hash_u64(call->caller->number));
-	uint64_t key = hash_u64(caller ^ hash_u64(call->callee_offset ^ hash_u64(~(uint64_t)call->callee->number)));
+
+	return hash_u64(caller ^ hash_u64(call->callee_offset ^ hash_u64(~(uint64_t)call->callee->number)));
+}
+
+size_t tail_calls_find(struct tail_calls *calls, const struct tail_call *call, const struct symbol_frame **frames)
+{
+	uint64_t key = key_of(call);
 	struct known *known = table_find(calls->table, key);
 	size_t size_bytes;
 
@@ -177,4 +189,32 @@ size_t tail_calls_find(struct tail_calls *calls, const struct tail_call *call, c
 	}
 	*frames = known->frames;
 	return known->count;
+}
+
+static void ask_ahead(struct tail_calls *calls, const struct tail_call *list, size_t count)
+{
+	struct worker_question questions[TOGETHER_MAX];
+	size_t question_count = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!table_find(calls->table, key_of(&list[i])))
+			questions[question_count++] = (struct worker_question){
+				.module = list[i].caller,
+				.kind = WORKER_MISSING,
+				.wants_lines = true,
+				.call = question_of(&list[i]),
+			};
+	if (question_count > 1)
+		asker_ask_ahead(calls->asker, questions, question_count);
+}
+
+void tail_calls_prepare(struct tail_calls *calls, const struct tail_call *list, size_t count)
+{
+	const struct symbol_frame *frames;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i % TOGETHER_MAX == 0)
+			ask_ahead(calls, &list[i], count - i < TOGETHER_MAX ? count - i : TOGETHER_MAX);
+		tail_calls_find(calls, &list[i], &frames);
+	}
 }

@@ -29,3 +29,6 @@ struct tail_call {
  * until the next call.
  */
 size_t tail_calls_find(struct tail_calls *calls, const struct tail_call *call, const struct symbol_frame **frames);
+
+/* Looks up what will be asked for: together this takes less time. */
+void tail_calls_prepare(struct tail_calls *calls, const struct tail_call *list, size_t count);

@@ -187,6 +187,36 @@ TEST(ways_go_on_in_another_file)
 	check_library("call_put_either", "within", "put_either ");
 }
 
+TEST(what_was_asked_for_ahead_is_the_same)
+{
+	static const char *const callers[] = { "call_one", "call_either", "call_ping", "call_chosen", "call_last" };
+	enum { CALLERS = sizeof(callers) / sizeof(*callers) };
+	static const char *const wanted[CALLERS] = { "three two one ", "join either ", "ping ", "straight chosen ",
+						     "" };
+	const struct build *build = &builds[0];
+	struct symbol_request requests[2 * CALLERS];
+
+	begin(build);
+	for (size_t i = 0; i < CALLERS; i++) {
+		requests[2 * i] = (struct symbol_request){
+			.pid = NOBODY,
+			.time_ns = UINT64_MAX,
+			.address = build->base + input_address(build->name, "last") + 1,
+		};
+		requests[2 * i + 1] = (struct symbol_request){
+			.pid = NOBODY,
+			.time_ns = UINT64_MAX,
+			.address = return_address(build, callers[i]),
+			.is_return = true,
+			.has_callee = true,
+		};
+	}
+	symbols_prepare(fixture.symbols, requests, 2 * CALLERS);
+	for (size_t i = 0; i < CALLERS; i++)
+		check_between(build, callers[i], requests[0].address - 1, wanted[i]);
+	fixture_end(&fixture);
+}
+
 TEST(a_frame_that_was_put_back_has_the_line_of_its_jump)
 {
 	for (size_t i = 0; i < BUILDS; i++) {

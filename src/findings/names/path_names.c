@@ -96,23 +96,33 @@ size_t path_names_kernel_begin(const struct path_names *names, const struct ev_s
 	return i;
 }
 
-/* Puts back the frames that are missing between two neighbouring frames of the user's; returns how many. */
-static size_t name_missing(const struct path_names *names, uint32_t pid, uint64_t time_ns, struct stack_frame inner,
-			   struct stack_frame outer, struct report_frame *named, size_t max)
+bool path_names_has_callee(const struct ev_stack_frames *stack, size_t i)
 {
-	struct symbol_call call = { inner.address, inner.is_return, outer.address };
-	const struct symbol_frame *frames;
-	size_t count = 0, n;
+	struct stack_frame outer = stack_user_frame(stack, i);
 
-	/* One that was guessed may be a caller's caller. */
-	if (!outer.is_return || outer.is_guessed || (inner.address | outer.address) & STACK_FRAME_MANAGED)
-		return 0;
-	n = symbols_between(names->symbols, pid, time_ns, &call, &frames);
+	return i && outer.is_return && !outer.is_guessed &&
+	       !((stack_user_frame(stack, i - 1).address | outer.address) & STACK_FRAME_MANAGED);
+}
+
+/* Puts back the frames that are missing between two neighbouring frames; returns how many. */
+static size_t name_missing(const struct path_names *names, uint32_t pid, uint64_t time_ns,
+			   const struct symbol_call *call, struct report_frame *named, size_t max)
+{
+	const struct symbol_frame *frames;
+	size_t count = 0, n = symbols_between(names->symbols, pid, time_ns, call, &frames);
+
 	for (; count < n && count < max; count++) {
 		named[count] = as_report_frame(&frames[count]);
 		named[count].is_tail_call = true;
 	}
 	return count;
+}
+
+/* ip: where it runs, if the address of the first frame is 0. */
+static struct stack_frame frame_at(const struct ev_stack_frames *stack, size_t i, uint64_t ip)
+{
+	return i || stack->frames[stack->kernel_count] ? stack_user_frame(stack, i)
+						       : (struct stack_frame){ .address = ip };
 }
 
 /* ip, kernel_ip: where it runs, if the address of the first frame is 0. */
@@ -121,7 +131,6 @@ static size_t name_stack(struct path_names *names, uint32_t pid, uint64_t time_n
 {
 	struct report_frame named[FRAMES_MAX];
 	struct symbol_frame inlined[SYMBOL_INLINE_MAX];
-	struct stack_frame inner = { 0 };
 	size_t user_count = path_names_usable_count(names, pid, time_ns, stack);
 	size_t count = 0;
 
@@ -133,14 +142,15 @@ static size_t name_stack(struct path_names *names, uint32_t pid, uint64_t time_n
 		named[count++] = as_report_frame(inlined);
 	}
 	for (size_t i = 0; i < user_count; i++) {
-		struct stack_frame frame = stack_user_frame(stack, i);
+		struct stack_frame frame = frame_at(stack, i, ip);
 		size_t n;
 
-		if (!i && !stack->frames[stack->kernel_count])
-			frame = (struct stack_frame){ .address = ip };
-		if (i)
-			count += name_missing(names, pid, time_ns, inner, frame, &named[count], FRAMES_MAX - count);
-		inner = frame;
+		if (path_names_has_callee(stack, i)) {
+			struct stack_frame inner = frame_at(stack, i - 1, ip);
+			struct symbol_call call = { inner.address, inner.is_return, frame.address };
+
+			count += name_missing(names, pid, time_ns, &call, &named[count], FRAMES_MAX - count);
+		}
 		n = symbols_resolve(names->symbols, pid, time_ns, frame.address, frame.is_return, inlined,
 				    SYMBOL_INLINE_MAX);
 		for (size_t k = 0; k < n && count < FRAMES_MAX; k++) {

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,12 @@ size_t path_names_kernel_begin(const struct path_names *names, const struct ev_s
  */
 size_t path_names_usable_count(const struct path_names *names, uint32_t pid, uint64_t time_ns,
 			       const struct ev_stack_frames *stack);
+
+/*
+ * Whether the user's frame i called the one within it by machine code. A frame that was guessed may be the caller's
+ * caller.
+ */
+bool path_names_has_callee(const struct ev_stack_frames *stack, size_t i);
 
 /*
  * The frames of a stack of the address space that the process had at time_ns. end: why there are no more,

@@ -217,10 +217,9 @@ void findings_prepare_spinning(struct findings *findings)
 	for (size_t i = 0; i < count && i < PLACES_MAX; i++)
 		if (places[i]->ip)
 			requests[request_count++] = (struct symbol_request){
-				places[i]->pid,
-				places[i]->first_ns,
-				places[i]->ip,
-				false,
+				.pid = places[i]->pid,
+				.time_ns = places[i]->first_ns,
+				.address = places[i]->ip,
 			};
 	spin_judge_prepare(findings->input.judge, requests, request_count);
 	free(requests);

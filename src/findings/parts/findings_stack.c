@@ -29,6 +29,7 @@ void findings_request_stack(struct findings *findings, uint32_t pid, uint64_t ti
 						   .time_ns = time_ns,
 						   .address = frame.address,
 						   .is_return = frame.is_return,
+						   .has_callee = path_names_has_callee(stack, i),
 					   });
 	}
 }

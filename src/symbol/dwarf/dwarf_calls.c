@@ -22,12 +22,8 @@ static bool has_any(Dwarf_Die *entry, const unsigned int *names, size_t count)
 static bool describes_tail_calls(Dwarf_Die *function)
 {
 	static const unsigned int names[] = {
-		DW_AT_call_all_calls,
-		DW_AT_call_all_tail_calls,
-		DW_AT_call_all_source_calls,
-		DW_AT_GNU_all_call_sites,
-		DW_AT_GNU_all_tail_call_sites,
-		DW_AT_GNU_all_source_call_sites,
+		DW_AT_call_all_calls,     DW_AT_call_all_tail_calls,     DW_AT_call_all_source_calls,
+		DW_AT_GNU_all_call_sites, DW_AT_GNU_all_tail_call_sites, DW_AT_GNU_all_source_call_sites,
 	};
 
 	return has_any(function, names, sizeof(names) / sizeof(*names));

@@ -48,13 +48,22 @@ void worker_settle(struct worker *worker, uint64_t limit_ns);
 /* Readable when an answer has come; -1: none is waited for. */
 int worker_poll_fd(const struct worker *worker);
 
+/* A call in a module, and the function that was found running within it. */
+struct worker_call {
+	uint64_t file_offset;    /* where the call returns to; is_entry: where the function begins that was called */
+	uint64_t callee_offset;  /* where the function that was found begins; ~0: in another file */
+	const char *callee_name; /* as people write it; NULL: unknown */
+	bool is_entry;
+};
+
 /* What will be asked. */
 struct worker_question {
 	const struct module *module;
-	enum worker_question_kind { WORKER_PLACE, WORKER_CODE } kind;
-	uint64_t file_offset;
-	bool wants_lines;  /* of a place */
-	size_t size_bytes; /* of code */
+	enum worker_question_kind { WORKER_PLACE, WORKER_CODE, WORKER_MISSING } kind;
+	uint64_t file_offset;    /* of a place and of code */
+	bool wants_lines;        /* of a place and of missing frames */
+	size_t size_bytes;       /* of code */
+	struct worker_call call; /* of missing frames */
 };
 
 /*
@@ -126,14 +135,6 @@ int worker_ask_build_id(struct worker *worker, const struct module *module, stru
 
 /* The same for how the file is loaded. */
 int worker_ask_segments(struct worker *worker, const struct module *module, const struct segments_answer **answer);
-
-/* A call in a module, and the function that was found running within it. */
-struct worker_call {
-	uint64_t file_offset;    /* where the call returns to; is_entry: where the function begins that was called */
-	uint64_t callee_offset;  /* where the function that was found begins; ~0: in another file */
-	const char *callee_name; /* as people write it; NULL: unknown */
-	bool is_entry;
-};
 
 /* The same for which functions left no frame in between, as object_find_missing() says. */
 int worker_ask_missing(struct worker *worker, const struct module *module, const struct worker_call *call,

@@ -90,6 +90,22 @@ static int ask_process(struct worker *worker, uint32_t user, struct question *qu
 	return worker->is_book_alone ? -ENODATA : ask_awaited(worker, NULL, user, question);
 }
 
+static struct question missing_question(const struct worker_call *call, bool wants_lines)
+{
+	struct question question = {
+		.kind = QUESTION_MISSING,
+		.file_offset = call->file_offset,
+		.callee_offset = call->callee_offset,
+		.is_entry = call->is_entry,
+		.wants_debug = wants_lines,
+	};
+
+	/* No name is better than a part of one. */
+	if (call->callee_name && strlen(call->callee_name) < sizeof(question.function))
+		strcpy(question.function, call->callee_name);
+	return question;
+}
+
 static struct question as_question(const struct worker_question *wanted)
 {
 	struct question question = {
@@ -99,7 +115,7 @@ static struct question as_question(const struct worker_question *wanted)
 		.size_bytes = wanted->size_bytes,
 	};
 
-	return question;
+	return wanted->kind == WORKER_MISSING ? missing_question(&wanted->call, wanted->wants_lines) : question;
 }
 
 /* Sends some questions, then takes their answers. Returns false when that is of no use any more. */
@@ -172,19 +188,9 @@ int worker_ask(struct worker *worker, const struct module *module, uint64_t file
 int worker_ask_missing(struct worker *worker, const struct module *module, const struct worker_call *call,
 		       bool wants_lines, const struct answer **answer)
 {
-	struct question question = {
-		.kind = QUESTION_MISSING,
-		.file_offset = call->file_offset,
-		.callee_offset = call->callee_offset,
-		.is_entry = call->is_entry,
-		.wants_debug = wants_lines,
-	};
-	int err;
+	struct question question = missing_question(call, wants_lines);
+	int err = ask(worker, module, &question);
 
-	/* No name is better than a part of one. */
-	if (call->callee_name && strlen(call->callee_name) < sizeof(question.function))
-		strcpy(question.function, call->callee_name);
-	err = ask(worker, module, &question);
 	if (!err)
 		*answer = &worker->content.place;
 	return err;
