@@ -38,11 +38,18 @@ PROGRAMS_SPANS := span_server span_throw
 PROGRAMS_KLOCK := klock_append klock_create klock_mmap klock_pipe klock_socket klock_fd_table klock_forks \
 	klock_overwrite klock_read_block klock_spin klock_lasting klock_counted klock_netns
 
+# The shares of whose code are known: tests/e2e/code.py.
+PROGRAMS_CODE := staged_pipeline writer_among_readers tail_unlock last_slice hidden_from_tick in_step event_loop \
+	deep_recursion short_slices thousand_threads uneven_crowd in_the_kernel forked_workers
+# As programs are built: without frame pointers, with tail calls.
+PROGRAM_CODE_FLAGS := -O2 -g -fno-ipa-icf -pthread
+
 # As distributions build.
 PROGRAMS_STOCK := first_steps
 
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) $(PROGRAMS_OPENMP) \
-	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_KLOCK) $(PROGRAMS_STOCK) route_lock atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
+	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_KLOCK) $(PROGRAMS_STOCK) $(PROGRAMS_CODE:%=code/%) code/drawn_shapes \
+	route_lock atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
 	dlopen_plugin plugin.so other_clocks.so)
 EXAMPLES := $O/examples/pipeline
 
@@ -98,6 +105,14 @@ $(PROGRAMS_STOCK:%=$O/programs/%): $O/programs/%: tests/programs/%.c
 $O/programs/route_lock: tests/programs/route_lock.cpp tests/programs/roles.h
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CXX) -O2 -g -pthread -rdynamic $(PROGRAM_WARN) -o $@ $<
+
+$(PROGRAMS_CODE:%=$O/programs/code/%): $O/programs/code/%: tests/programs/code/%.c $(wildcard tests/programs/code/*.h) tests/programs/roles.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$O/programs/code/drawn_shapes: tests/programs/code/drawn_shapes.cpp $(wildcard tests/programs/code/*.h) tests/programs/roles.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CXX) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -o $@ $<
 
 $O/programs/dlopen_plugin: tests/programs/dlopen_plugin.cpp
 	@echo "  PROG  $@"; mkdir -p $(@D)

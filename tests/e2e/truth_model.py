@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+How long each function of a program ran, and what its CMetric is, from the program's own log of when it was
+where (tests/programs/code/code_log.h) and a trace of the same run. It shares nothing with pinch but the
+definitions (doc/metrics.md) and the trace's events: n(t) comes from these, so the truth is exact whatever
+else the machine did meanwhile.
+"""
+import collections
+import json
+import struct
+import subprocess
+
+from lib import LIMIT_S, PINCH, read
+
+BLOCKED, RUNNABLE, RUNNING, DEAD = "blocked", "runnable", "running", "dead"
+PHASES = {1: BLOCKED, 2: RUNNABLE, 3: RUNNING}
+SWITCH_RUNNABLE, SWITCH_DEAD = 0, 4
+# A wake-up that comes so shortly before the switch of its thread is the end of the wait that begins there.
+WAKE_TIE_NS = 10000
+
+HEADER, ENTRY = struct.Struct("Q4088s"), struct.Struct("QQII")
+LEAVE = 0xffffffff
+OTHER = "(other)"       # no function of the log
+
+
+class Sum:
+    """Of running time: how long, with 1/n of each moment, and this of critical time alone; in ns."""
+    __slots__ = ("cpu_ns", "cmetric_ns", "critical_ns")
+
+    def __init__(self, cpu_ns=0, cmetric_ns=0.0, critical_ns=0.0):
+        self.cpu_ns, self.cmetric_ns, self.critical_ns = cpu_ns, cmetric_ns, critical_ns
+
+    def add(self, cpu_ns, cmetric_ns, critical_ns):
+        self.cpu_ns += cpu_ns
+        self.cmetric_ns += cmetric_ns
+        self.critical_ns += critical_ns
+
+
+def read_log(path):
+    """The names, and (time in ns, tid, function or LEAVE, CPU time in ns or 0) by time."""
+    data = read(path, "rb")
+    used, names = HEADER.unpack_from(data)
+    names = names.rstrip(b"\0").decode().split("\n")[:-1]
+    entries = [(time_ns, tid, function, cpu_ns) for time_ns, cpu_ns, tid, function
+               in ENTRY.iter_unpack(data[HEADER.size:HEADER.size + used * ENTRY.size]) if time_ns]
+    entries.sort(key=lambda entry: entry[0])
+    return names, entries
+
+
+def read_events(trace):
+    """The events of a trace that change what threads do, in order of time."""
+    kinds = (b'"sched.SWITCH"', b'"sched.WAKE"', b'"thread.BORN"', b'"thread.FOUND"',
+             b'"sched.SAMPLE"', b'"collect.END"')
+    process = subprocess.run([PINCH, "dump", "--json", trace], stdout=subprocess.PIPE, timeout=LIMIT_S, check=True)
+    events = [json.loads(line) for line in process.stdout.splitlines()
+              if any(kind in line[:120] for kind in kinds)]
+    events.sort(key=lambda event: event["time_ns"])
+    return events
+
+
+class Thread:
+    def __init__(self, tid):
+        self.tid = tid
+        self.phase = DEAD
+        self.wake_ns = None             # of a wake-up that came while it was running
+        self.begin = None               # since when its running time is not added up yet
+        self.stack = []                 # names of the functions that it is in
+        self.all = Sum()
+        self.active_cmetric_ns = 0.0    # waiting for a CPU included
+        self.active_begin = None
+        self.slices = 0
+        self.cpu_stamps = []            # (what its own clock said, what the trace says, slices so far)
+
+
+def function_of(thread):
+    return thread.stack[-1] if thread.stack else OTHER
+
+
+class Truth:
+    """own: by the innermost function of the log; whole: by each one that is on the stack."""
+
+    def __init__(self, trace, log, nmin=None):
+        self.nmin = nmin
+        self.names, entries = read_log(log)
+        self.threads = {}               # by number
+        self.by_tid = {}                # those alive
+        self.own = collections.defaultdict(Sum)
+        self.whole = collections.defaultdict(Sum)
+        self.of_path = collections.defaultdict(Sum)     # by the functions on the stack, outermost first
+        self.samples = collections.Counter()    # of the trace, by the innermost function
+        self.levels = collections.Counter()
+        self.active = self.alive = 0
+        self.share = self.critical = 0.0        # the integrals of dt/n, and of it over critical time
+        self.now_ns = None
+        at = 0
+        for event in read_events(trace):
+            while at < len(entries) and entries[at][0] < event["time_ns"]:
+                self.on_entry(*entries[at])
+                at += 1
+            self.advance(event["time_ns"])
+            self.on_event(event["event"], event["thread"], event["fields"])
+        for thread in self.threads.values():
+            self.become(thread, DEAD)
+        self.unread = len(entries) - at
+
+    def advance(self, time_ns):
+        if self.now_ns is not None and self.alive:
+            length_ns = time_ns - self.now_ns
+            self.levels[self.active] += length_ns
+            if self.active:
+                self.share += length_ns / self.active
+                limit = self.nmin or max(1, self.alive / 2)
+                if self.active <= limit:
+                    self.critical += length_ns / self.active
+        self.now_ns = time_ns
+
+    # --- Events ---------------------------------------------------------------------------------
+
+    def on_event(self, kind, number, fields):
+        if kind in ("thread.BORN", "thread.FOUND"):
+            if number not in self.threads and not fields["is_outside"]:
+                thread = self.threads[number] = self.by_tid[fields["ns_tid"]] = Thread(fields["ns_tid"])
+                self.become(thread, RUNNABLE if kind == "thread.BORN" else PHASES[fields["phase"]])
+        elif kind == "sched.SAMPLE":
+            self.samples[function_of(self.threads[number])] += 1
+        elif kind == "sched.WAKE":
+            self.on_wake(self.threads.get(number))
+        elif kind == "sched.SWITCH":
+            self.on_switch_out(self.threads.get(number), fields["state"])
+            if fields["next"] in self.threads:
+                thread = self.threads[fields["next"]]
+                thread.wake_ns = None
+                self.become(thread, RUNNING)
+
+    def on_wake(self, thread):
+        if thread and thread.phase == BLOCKED:
+            self.become(thread, RUNNABLE)
+        elif thread and thread.phase == RUNNING:
+            thread.wake_ns = self.now_ns
+
+    def on_switch_out(self, thread, state):
+        if not thread:
+            return
+        is_woken = thread.wake_ns is not None and self.now_ns <= thread.wake_ns + WAKE_TIE_NS
+        thread.wake_ns = None
+        if state == SWITCH_DEAD:
+            self.become(thread, DEAD)
+            if self.by_tid.get(thread.tid) is thread:
+                del self.by_tid[thread.tid]
+        else:
+            self.become(thread, RUNNABLE if state == SWITCH_RUNNABLE or is_woken else BLOCKED)
+
+    def on_entry(self, time_ns, tid, function, cpu_ns):
+        self.advance(time_ns)
+        thread = self.by_tid.get(tid)
+        assert thread, f"the log has a thread {tid} that the trace has not"
+        self.settle(thread)
+        if cpu_ns:
+            thread.cpu_stamps.append((cpu_ns, thread.all.cpu_ns, thread.slices))
+        if function == LEAVE:
+            thread.stack.pop()
+        else:
+            thread.stack.append(self.names[function])
+
+    # --- Sums -----------------------------------------------------------------------------------
+
+    def become(self, thread, phase):
+        before = thread.phase
+        if phase == before:
+            return
+        self.settle(thread)
+        was_active, is_active = before in (RUNNABLE, RUNNING), phase in (RUNNABLE, RUNNING)
+        if is_active and not was_active:
+            thread.active_begin = self.share
+        elif was_active and not is_active:
+            thread.active_cmetric_ns += self.share - thread.active_begin
+        self.active += is_active - was_active
+        self.alive += (phase != DEAD) - (before != DEAD)
+        thread.phase = phase
+        thread.slices += phase == RUNNING
+        thread.begin = (self.now_ns, self.share, self.critical) if phase == RUNNING else None
+
+    def settle(self, thread):
+        """What it has run until now goes to the functions that it is in."""
+        if not thread.begin:
+            return
+        now = (self.now_ns, self.share, self.critical)
+        run = [end - begin for begin, end in zip(thread.begin, now)]
+        thread.begin = now
+        thread.all.add(*run)
+        self.own[function_of(thread)].add(*run)
+        self.of_path[tuple(thread.stack)].add(*run)
+        for function in set(thread.stack):
+            self.whole[function].add(*run)
+
+    def shares(self, sums, figure):
+        """By function, of all that the program ran."""
+        all_ns = sum(getattr(thread.all, figure) for thread in self.threads.values())
+        return {name: getattr(value, figure) / all_ns for name, value in sums.items()}
