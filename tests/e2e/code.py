@@ -6,17 +6,26 @@ truth_model.py joins that with n(t) of the same run.
 
 LENGTH_MS: how long each program runs (1000).
 """
+import math
 import os
 import statistics
 import sys
 
-from code_model import LEADERS, measure
-from lib import main, near, test
+from code_model import FIGURES, LEADERS, PATHS, by_function, comparisons, measure
+from lib import Skip, main, near, test
 
 LENGTH_MS = int(os.environ.get("LENGTH_MS", 1000))
 # The two clocks of a thread's time on a CPU are not read at the same point of a switch.
 SWITCH_NS, CLOCKS_SHARE = 10000, 0.01
 STAMPS_MIN = 50
+# The trace has a sample's time, the report what was interrupted: at the edges of functions they differ.
+SAMPLES_APART, SAMPLES_SHARE = 3, 0.01
+# In a million samples from a normal distribution 63 are further off. No sample in so many is once in 150 times.
+ERRORS_MAX, UNSEEN = 4, 5
+# The sum of absolute differences of shares, with so many samples; with fewer it grows as their error does.
+DISTANCE_MAX, SAMPLES = 0.05, 10000
+# Others that want the CPUs have threads preempted at ticks, and sampled there: what is wrong is wrong each time.
+TRIES = 3
 
 
 def check_accounts(report, truth):
@@ -49,23 +58,60 @@ def check_clocks(truth):
         assert statistics.median(off) <= CLOCKS_SHARE, statistics.quantiles(off)
 
 
-def check_truth(name, report, truth):
-    check_accounts(report, truth)
-    check_clocks(truth)
+def check_exact(report, truth):
+    """What is distributed over the code is exact; what samples are of, the log says, too."""
+    code, count = report["code"], len(truth.threads)
+    for figure in FIGURES:
+        near(code[figure], truth.all_ns(figure), count, figure)
+    known = by_function(report, truth.names, "cpu_ns")
+    for name, (_, _, samples) in known.items():
+        near(samples, truth.samples_within[name], SAMPLES_APART + SAMPLES_SHARE * code["samples"], f"samples in {name}")
+
+
+def check_estimates(name, report, truth):
     assert not truth.unread, f"{truth.unread} entries of the log are later than the trace"
     leader = max(truth.own, key=lambda function: truth.own[function].critical_ns)
     assert leader == LEADERS[name], truth.shares(truth.own, "critical_ns")
+    for what, compared in comparisons(report, truth):
+        worst = max((z for _, z in compared.excesses(UNSEEN)), default=0)
+        assert worst <= ERRORS_MAX, f"{what} is off by {worst:.1f} standard errors: {compared}"
+        if what == PATHS:
+            limit = DISTANCE_MAX * math.sqrt(max(1, SAMPLES / compared.samples))
+            assert compared.distance() <= limit, f"{what}, {100 * compared.distance():.1f} % apart: {compared}"
+            rival = compared.rival(LEADERS[name], ERRORS_MAX)
+            assert not rival, f"{rival} leads {what}: {compared}"
 
 
 def register(name):
     @test(f"{name}: {LEADERS[name]} leads")
     def check():
-        report, truth = measure(name, LENGTH_MS)
-        check_truth(name, report, truth)
+        for attempt in range(1, TRIES + 1):
+            report, truth = measure(name, LENGTH_MS)
+            check_accounts(report, truth)
+            check_clocks(truth)
+            check_exact(report, truth)
+            try:
+                check_estimates(name, report, truth)
+                return
+            except AssertionError:
+                if attempt == TRIES:
+                    raise
 
 
 for program_name in LEADERS:
     register(program_name)
+
+
+@test("hidden_from_tick: samples at the tick never meet between_ticks, and the report says how much that is")
+def unsampled():
+    for _ in range(TRIES):
+        report, truth = measure("hidden_from_tick", LENGTH_MS, ("--sample-period", "4ms"))
+        code, hidden = report["code"], truth.own["between_ticks"]
+        if not truth.samples_within["between_ticks"]:
+            near(code["unsampled_ns"], hidden.critical_ns, 0.05 * code["critical_ns"], "what is in no row")
+            return
+    raise Skip("a busy machine lets it run when a tick comes")
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -7,16 +7,24 @@ else the machine did meanwhile.
 """
 import collections
 import json
+import re
 import struct
 import subprocess
 
-from lib import LIMIT_S, PINCH, read
+from lib import PINCH, read
 
 BLOCKED, RUNNABLE, RUNNING, DEAD = "blocked", "runnable", "running", "dead"
 PHASES = {1: BLOCKED, 2: RUNNABLE, 3: RUNNING}
 SWITCH_RUNNABLE, SWITCH_DEAD = 0, 4
 # A wake-up that comes so shortly before the switch of its thread is the end of the wait that begins there.
 WAKE_TIE_NS = 10000
+
+# What is read of each kind of event; and how a line begins.
+KINDS = {
+    b"sched.SWITCH": ("state", "next"), b"sched.WAKE": (), b"sched.SAMPLE": (), b"collect.END": (),
+    b"thread.BORN": ("ns_tid", "is_outside"), b"thread.FOUND": ("ns_tid", "is_outside", "phase"),
+}
+BEGINNING = re.compile(rb'{"time_ns": (\d+), "thread": (\d+), "event": "([^"]+)"')
 
 HEADER, ENTRY = struct.Struct("Q4088s"), struct.Struct("QQII")
 LEAVE = 0xffffffff
@@ -48,13 +56,16 @@ def read_log(path):
 
 
 def read_events(trace):
-    """The events of a trace that change what threads do, in order of time."""
-    kinds = (b'"sched.SWITCH"', b'"sched.WAKE"', b'"thread.BORN"', b'"thread.FOUND"',
-             b'"sched.SAMPLE"', b'"collect.END"')
-    process = subprocess.run([PINCH, "dump", "--json", trace], stdout=subprocess.PIPE, timeout=LIMIT_S, check=True)
-    events = [json.loads(line) for line in process.stdout.splitlines()
-              if any(kind in line[:120] for kind in kinds)]
-    events.sort(key=lambda event: event["time_ns"])
+    """(time in ns, event, thread, fields) of a trace's events that change what threads do, in order of time."""
+    events = []
+    with subprocess.Popen([PINCH, "dump", "--json", trace], stdout=subprocess.PIPE) as process:
+        for line in process.stdout:
+            time_ns, thread, kind = BEGINNING.match(line).groups()
+            if kind in KINDS:
+                fields = json.loads(line)["fields"]
+                events.append((int(time_ns), kind, int(thread), {f: fields[f] for f in KINDS[kind]}))
+    assert process.returncode == 0, f"pinch dump ended with {process.returncode}"
+    events.sort(key=lambda event: event[0])
     return events
 
 
@@ -87,18 +98,21 @@ class Truth:
         self.own = collections.defaultdict(Sum)
         self.whole = collections.defaultdict(Sum)
         self.of_path = collections.defaultdict(Sum)     # by the functions on the stack, outermost first
-        self.samples = collections.Counter()    # of the trace, by the innermost function
+        # What a sample at each tick can know: (samples, 1/n of each, of those in critical time), by function.
+        self.samples = collections.defaultdict(lambda: (0, 0.0, 0.0))
+        self.samples_within = collections.Counter()     # by each function on the stack
+        self.steps = []                         # (time in ns, n from then on)
         self.levels = collections.Counter()
         self.active = self.alive = 0
         self.share = self.critical = 0.0        # the integrals of dt/n, and of it over critical time
         self.now_ns = None
         at = 0
-        for event in read_events(trace):
-            while at < len(entries) and entries[at][0] < event["time_ns"]:
+        for time_ns, kind, number, fields in read_events(trace):
+            while at < len(entries) and entries[at][0] < time_ns:
                 self.on_entry(*entries[at])
                 at += 1
-            self.advance(event["time_ns"])
-            self.on_event(event["event"], event["thread"], event["fields"])
+            self.advance(time_ns)
+            self.on_event(kind, number, fields)
         for thread in self.threads.values():
             self.become(thread, DEAD)
         self.unread = len(entries) - at
@@ -109,28 +123,38 @@ class Truth:
             self.levels[self.active] += length_ns
             if self.active:
                 self.share += length_ns / self.active
-                limit = self.nmin or max(1, self.alive / 2)
-                if self.active <= limit:
+                if self.is_critical():
                     self.critical += length_ns / self.active
         self.now_ns = time_ns
+
+    def is_critical(self):
+        return 1 <= self.active <= (self.nmin or max(1, self.alive / 2))
 
     # --- Events ---------------------------------------------------------------------------------
 
     def on_event(self, kind, number, fields):
-        if kind in ("thread.BORN", "thread.FOUND"):
+        if kind in (b"thread.BORN", b"thread.FOUND"):
             if number not in self.threads and not fields["is_outside"]:
                 thread = self.threads[number] = self.by_tid[fields["ns_tid"]] = Thread(fields["ns_tid"])
-                self.become(thread, RUNNABLE if kind == "thread.BORN" else PHASES[fields["phase"]])
-        elif kind == "sched.SAMPLE":
-            self.samples[function_of(self.threads[number])] += 1
-        elif kind == "sched.WAKE":
+                self.become(thread, RUNNABLE if kind == b"thread.BORN" else PHASES[fields["phase"]])
+        elif kind == b"sched.SAMPLE":
+            self.on_sample(self.threads[number])
+        elif kind == b"sched.WAKE":
             self.on_wake(self.threads.get(number))
-        elif kind == "sched.SWITCH":
+        elif kind == b"sched.SWITCH":
             self.on_switch_out(self.threads.get(number), fields["state"])
             if fields["next"] in self.threads:
                 thread = self.threads[fields["next"]]
                 thread.wake_ns = None
                 self.become(thread, RUNNING)
+
+    def on_sample(self, thread):
+        if thread.phase != RUNNING:     # it came back from a thread that is hidden from tracers
+            return
+        self.samples_within.update(set(thread.stack))
+        weight = 1 / max(self.active, 1)
+        count, sum_1, sum_critical = self.samples[function_of(thread)]
+        self.samples[function_of(thread)] = count + 1, sum_1 + weight, sum_critical + weight * self.is_critical()
 
     def on_wake(self, thread):
         if thread and thread.phase == BLOCKED:
@@ -175,6 +199,8 @@ class Truth:
         elif was_active and not is_active:
             thread.active_cmetric_ns += self.share - thread.active_begin
         self.active += is_active - was_active
+        if is_active != was_active:
+            self.steps.append((self.now_ns, self.active))
         self.alive += (phase != DEAD) - (before != DEAD)
         thread.phase = phase
         thread.slices += phase == RUNNING
@@ -193,7 +219,10 @@ class Truth:
         for function in set(thread.stack):
             self.whole[function].add(*run)
 
+    def all_ns(self, figure):
+        return sum(getattr(thread.all, figure) for thread in self.threads.values())
+
     def shares(self, sums, figure):
         """By function, of all that the program ran."""
-        all_ns = sum(getattr(thread.all, figure) for thread in self.threads.values())
+        all_ns = self.all_ns(figure)
         return {name: getattr(value, figure) / all_ns for name, value in sums.items()}

@@ -116,22 +116,34 @@ static inline __attribute__((always_inline)) void log_leave(void)
 	log_write(LOG_LEAVE);
 }
 
-/* Computes for about so long, and calls nothing. */
-static inline __attribute__((always_inline)) void burn_us(unsigned us)
+/* Sleeps for so long on average, half as long to half as long again: in step with nothing. */
+static inline void pause_us(unsigned us)
 {
-	uint64_t x = us;
+	static __thread uint64_t random;
+	struct timespec time;
 
-	for (uint64_t i = (uint64_t)us * BURN_ROUNDS; i; i--)
-		x = x * 6364136223846793005ull + i;
-	__asm__ volatile("" : : "r"(x));
+	random = random * 6364136223846793005ull + 1442695040888963407ull;
+	time.tv_sec = 0;
+	time.tv_nsec = us * 500ull + (random >> 33) % (us * 1000ull);
+	nanosleep(&time, NULL);
 }
+
+/* Computes for about so long, and calls nothing. A macro: inlined functions have rows of their own. */
+#define BURN_US(us)                                                \
+	do {                                                       \
+		uint64_t x = (us), i = (uint64_t)(us)*BURN_ROUNDS; \
+                                                                   \
+		for (; i; i--)                                     \
+			x = x * 6364136223846793005ull + i;        \
+		__asm__ volatile("" : : "r"(x));                   \
+	} while (0)
 
 /* A function that computes for so long. Nothing of it is another one's. */
 #define WORK(name, number)                           \
 	static OWN_FRAME void name(unsigned us)      \
 	{                                            \
 		log_enter(number);                   \
-		burn_us(us);                         \
+		BURN_US(us);                         \
 		log_leave();                         \
 		__asm__ volatile("" : : : "memory"); \
 	}

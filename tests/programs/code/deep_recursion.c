@@ -16,7 +16,7 @@ WORK(check_tree, CHECK_TREE)
 static OWN_FRAME void visit_node(int depth)
 {
 	log_enter(VISIT_NODE);
-	burn_us(50);
+	BURN_US(50);
 	if (depth)
 		visit_node(depth - 1);
 	else
@@ -33,7 +33,7 @@ static void run(int number)
 		visit_node(DEPTH);
 		if (number)
 			check_tree(400);
-		sleep_ms(1);
+		pause_us(1000);
 	}
 }
 

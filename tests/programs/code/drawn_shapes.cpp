@@ -26,7 +26,7 @@ struct Shape {
 template <typename T> OWN_FRAME void blend(T us)
 {
 	log_enter(sizeof(T) == sizeof(float) ? BLEND_FLOAT : BLEND_DOUBLE);
-	burn_us(us);
+	BURN_US(us);
 	log_leave();
 	if (us > 0)
 		throw std::runtime_error("blended");
@@ -36,7 +36,7 @@ struct Mesh : Shape {
 	OWN_FRAME void draw() override
 	{
 		log_enter(DRAW_MESH);
-		burn_us(1500);
+		BURN_US(1500);
 		log_leave();
 		__asm__ volatile("" : : : "memory");
 	}
@@ -46,7 +46,7 @@ struct Circle : Shape {
 	OWN_FRAME void draw() override
 	{
 		log_enter(DRAW_CIRCLE);
-		burn_us(300);
+		BURN_US(300);
 		log_leave();
 		__asm__ volatile("" : : : "memory");
 	}
@@ -73,7 +73,8 @@ void run(int number)
 			shape->draw();
 		attempt([] { blend<double>(700); });
 		attempt([] { blend<float>(200); });
-		sleep_ms(number);
+		if (number)
+			pause_us(1000);
 	}
 }
 

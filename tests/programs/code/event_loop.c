@@ -55,7 +55,7 @@ static void run_maker(int number)
 	for (unsigned i = 0; log_is_time(); i++) {
 		make_event(100);
 		eventfd_write(sources[i % SOURCES], 1);
-		sleep_ms(1);
+		pause_us(1000);
 	}
 	__atomic_store_n(&is_over, true, __ATOMIC_SEQ_CST);
 	eventfd_write(sources[0], 1);

@@ -52,7 +52,7 @@ static void run_mixer(int number)
 	(void)number;
 	while (log_is_time()) {
 		mix_block(1000);
-		sleep_ms(2);
+		pause_us(2000);
 	}
 }
 

@@ -15,7 +15,7 @@ static OWN_FRAME void parallel_part(void)
 {
 	log_enter(PARALLEL_PART);
 	while (now_ns() < half_ns)
-		burn_us(50);
+		BURN_US(50);
 	log_leave();
 	__asm__ volatile("" : : : "memory");
 }
@@ -24,7 +24,7 @@ static OWN_FRAME void serial_tail(void)
 {
 	log_enter(SERIAL_TAIL);
 	while (log_is_time())
-		burn_us(50);
+		BURN_US(50);
 	_exit(0);
 }
 

@@ -3,6 +3,7 @@
 Threads of CPython, of which one at a time computes. Known answer: score_text() leads, before parse_text() and
 build_index(). The log is the one of code_log.h.
 """
+import random
 import struct
 import sys
 import threading
@@ -48,7 +49,7 @@ def run_scorer(entries):
 def run_indexer(entries):
     while time.monotonic_ns() < deadline_ns:
         build_index(entries)
-        time.sleep(0.01)
+        time.sleep(random.uniform(0.005, 0.015))
 
 
 def main():

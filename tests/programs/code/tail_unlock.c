@@ -16,7 +16,7 @@ static OWN_FRAME int store_row(void)
 {
 	pthread_mutex_lock(&lock);
 	log_enter(STORE_ROW);
-	burn_us(800);
+	BURN_US(800);
 	log_leave();
 	return pthread_mutex_unlock(&lock);
 }
@@ -24,7 +24,7 @@ static OWN_FRAME int store_row(void)
 static OWN_FRAME void make_row(void)
 {
 	log_enter(MAKE_ROW);
-	burn_us(300);
+	BURN_US(300);
 	store_row();
 	rows++;
 	log_leave();

@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 
 	log_open(argc, argv, names);
 	for (int i = 0; i < THREADS_MIN || log_is_time(); i += AT_ONCE) {
-		accept_request(400);
+		accept_request(1000);
 		role_start_all(threads, AT_ONCE, "request-%d", run);
 		role_join_all(threads, AT_ONCE);
 	}

@@ -46,7 +46,7 @@ static inline void sleep_until(uint64_t time_ns)
 	{                                            \
 		log_enter(number);                   \
 		while (now_ns() < end_ns)            \
-			burn_us(5);                  \
+			BURN_US(5);                  \
 		log_leave();                         \
 		__asm__ volatile("" : : : "memory"); \
 	}

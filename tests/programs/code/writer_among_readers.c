@@ -33,7 +33,7 @@ static void run_writer(int number)
 		pthread_rwlock_wrlock(&lock);
 		rebuild_index(6000);
 		pthread_rwlock_unlock(&lock);
-		sleep_ms(3);
+		pause_us(3000);
 	}
 }
 
