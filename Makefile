@@ -51,6 +51,7 @@ help:
 	@echo "make check-kernels   the end-to-end tests on Debian's kernels, emulated; KERNELS=6.12-rt for one,"
 	@echo "                QUICK=1 for the choice of them that make check runs on 6.1-plain"
 	@echo "make repeat     ROUNDS=20 of end-to-end tests, SUITES=causes, on a machine kept busy: each says the same"
+	@echo "make truth      ROUNDS=20 of each program whose code's shares are known, at 10,000 samples; and beside perf"
 	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
 	@echo "make bench-traces   only how fast traces are read, indexed and asked"
 	@echo "make bench-page   how soon the page of a report can be used"
@@ -447,6 +448,12 @@ repeat: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@TEST_SECONDS=86400 V=1 tests/run "tests/e2e/repeat.sh $(ROUNDS) $(SUITES)"
 
+# Shares of code at 10,000 samples, 20 times each: hours. And beside perf.
+truth: test-packages
+	@$(MAKE) --no-print-directory -j2 check-programs
+	@ROUNDS=$(ROUNDS) TEST_SECONDS=86400 V=1 tests/run "/usr/bin/python3 tests/truth/perf.py" \
+		"/usr/bin/python3 tests/truth/rounds.py"
+
 # What the last tests and benches found, as far as rows of doc/evidence come from them, and the table of all rows.
 evidence:
 	/usr/bin/python3 tools/evidence.py --results $O/results
@@ -558,4 +565,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run fuzz-programs sanitized-programs test-programs
+.PHONY: always truth format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run fuzz-programs sanitized-programs test-programs

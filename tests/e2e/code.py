@@ -76,7 +76,7 @@ def check_estimates(name, report, truth):
         worst = max((z for _, z in compared.excesses(UNSEEN)), default=0)
         assert worst <= ERRORS_MAX, f"{what} is off by {worst:.1f} standard errors: {compared}"
         if what == PATHS:
-            limit = DISTANCE_MAX * math.sqrt(max(1, SAMPLES / compared.samples))
+            limit = DISTANCE_MAX * math.sqrt(max(1, SAMPLES / compared.carried()))
             assert compared.distance() <= limit, f"{what}, {100 * compared.distance():.1f} % apart: {compared}"
             rival = compared.rival(LEADERS[name], ERRORS_MAX)
             assert not rival, f"{rival} leads {what}: {compared}"

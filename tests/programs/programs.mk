@@ -49,7 +49,7 @@ PROGRAMS_STOCK := first_steps
 
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) $(PROGRAMS_OPENMP) \
 	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_KLOCK) $(PROGRAMS_STOCK) $(PROGRAMS_CODE:%=code/%) code/drawn_shapes \
-	route_lock atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
+	code/deep_recursion_fp route_lock atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
 	dlopen_plugin plugin.so other_clocks.so)
 EXAMPLES := $O/examples/pipeline
 
@@ -109,6 +109,11 @@ $O/programs/route_lock: tests/programs/route_lock.cpp tests/programs/roles.h
 $(PROGRAMS_CODE:%=$O/programs/code/%): $O/programs/code/%: tests/programs/code/%.c $(wildcard tests/programs/code/*.h) tests/programs/roles.h
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+# For tools that follow frame pointers: tests/truth/perf.py.
+$O/programs/code/deep_recursion_fp: tests/programs/code/deep_recursion.c $(wildcard tests/programs/code/*.h) tests/programs/roles.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_CODE_FLAGS) -fno-omit-frame-pointer $(PROGRAM_WARN) -o $@ $<
 
 $O/programs/code/drawn_shapes: tests/programs/code/drawn_shapes.cpp $(wildcard tests/programs/code/*.h) tests/programs/roles.h
 	@echo "  PROG  $@"; mkdir -p $(@D)
