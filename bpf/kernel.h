@@ -289,7 +289,12 @@ struct hrtimer_clock_base {
 	struct hrtimer_cpu_base *cpu_base;
 };
 
+struct timerqueue_node {
+	__s64 expires;
+};
+
 struct hrtimer {
+	struct timerqueue_node node;
 	struct hrtimer_clock_base *base;
 };
 

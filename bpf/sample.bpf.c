@@ -36,8 +36,10 @@ static __noinline __u64 interrupted_registers(const void *address)
 	return REGISTERS(regs);
 }
 
-/* The current thread was interrupted at ip, where its registers were so. */
-static __always_inline void sample_take(void *ctx, struct task_struct *task, __u64 ip, __u64 registers)
+/*
+ * The current thread was interrupted at ip, where its registers were so, by a timer that was to expire at due_ns.
+ */
+static __always_inline void sample_take(void *ctx, struct task_struct *task, __u64 ip, __u64 registers, __u64 due_ns)
 {
 	struct thread_state *thread = thread_of(task);
 	__u64 kernel_ip = ip >> KERNEL_SPACE_BIT ? ip : 0, stack;
@@ -66,6 +68,7 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task, __u
 	e->ip = ip;
 	e->stack = stack;
 	e->registers = kernel_ip ? 0 : registers;
+	e->due_ns = due_ns;
 	event_submit(e);
 }
 
@@ -73,7 +76,8 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task, __u
 SEC("perf_event")
 int sample_timer(struct bpf_perf_event_data *ctx)
 {
-	sample_take(ctx, bpf_get_current_task_btf(), ctx->regs.ip, REGISTERS(ctx->regs));
+	/* It does not tell when it was to expire: at least the stack's time does not count. */
+	sample_take(ctx, bpf_get_current_task_btf(), ctx->regs.ip, REGISTERS(ctx->regs), bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -91,6 +95,7 @@ int BPF_PROG(sample_tick, struct hrtimer *timer)
 	if (here + hrtimer_bases_offset != (__u64)timer->base->cpu_base || counts_here()->ticks++ % sample_each_ticks)
 		return 0;
 	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)here + irq_regs_offset);
-	sample_take(ctx, bpf_get_current_task_btf(), BPF_CORE_READ(regs, ip), interrupted_registers(regs));
+	sample_take(ctx, bpf_get_current_task_btf(), BPF_CORE_READ(regs, ip), interrupted_registers(regs),
+		    timer->node.expires);
 	return 0;
 }

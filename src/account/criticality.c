@@ -338,6 +338,18 @@ static void on_wake(void *data, const struct ev_header *header)
 	}
 }
 
+/* The row has been sampled. n is that of when its timer was to expire: where interrupts are off, it comes late. */
+static bool add_code_sample(struct criticality *self, struct thread_row *row, const struct ev_sched_sample *e)
+{
+	const struct parallelism *p = &self->parallelism;
+	struct parallelism_moment due = parallelism_at(p, e->due_ns ? e->due_ns : p->now_ns);
+
+	if (!due.active)
+		due = parallelism_at(p, p->now_ns); /* the row was woken since */
+	return code_samples_add(self->options.code, row, p->now_ns, e, row->is_spinning ? 0 : due.active,
+				due.is_critical);
+}
+
 static void on_sample(void *data, const struct ev_header *header)
 {
 	const struct ev_sched_sample *e = (const struct ev_sched_sample *)header;
@@ -358,8 +370,7 @@ static void on_sample(void *data, const struct ev_header *header)
 		set_spinning(self, row,
 			     options->is_spinning(options->spin_data, row->thread, p->now_ns, e, &row->sampled));
 	row->sampled = *e;
-	if (options->code && !code_samples_add(options->code, row, p->now_ns, e, row->is_spinning ? 0 : p->active,
-					       parallelism_is_critical(p, p->active, 1)))
+	if (options->code && !add_code_sample(self, row, e))
 		self->totals.samples_dropped++;
 	if (!self->paths)
 		return;

@@ -125,6 +125,23 @@ void parallelism_change(struct parallelism *p, int active, int alive)
 		p->has_begun = true;
 		p->begin_ns = p->end_ns = p->now_ns;
 	}
+	p->past[p->change_count++ % PARALLELISM_PAST] = (struct parallelism_moment){
+		.time_ns = p->now_ns,
+		.active = p->active,
+		.is_critical = parallelism_is_critical(p, p->active, 1),
+	};
+}
+
+struct parallelism_moment parallelism_at(const struct parallelism *p, uint64_t time_ns)
+{
+	struct parallelism_moment moment = { 0 };
+
+	for (uint64_t i = 0; i < p->change_count && i < PARALLELISM_PAST; i++) {
+		moment = p->past[(p->change_count - 1 - i) % PARALLELISM_PAST];
+		if (moment.time_ns <= time_ns)
+			break;
+	}
+	return moment;
 }
 
 void parallelism_change_spinning(struct parallelism *p, int spinning)

@@ -11,10 +11,18 @@
 
 #include "account/metrics.h"
 
-enum { TIMELINE_BUCKETS = 512 };
+/* PARALLELISM_PAST: of changes of n, how many are remembered; a power of two. */
+enum { TIMELINE_BUCKETS = 512, PARALLELISM_PAST = 256 };
 
 /* Thread-nanoseconds; only hostile time stamps need more than 64 bits. */
 typedef unsigned __int128 thread_ns;
+
+/* What was so from then on. */
+struct parallelism_moment {
+	uint64_t time_ns;
+	uint32_t active;
+	bool is_critical;
+};
 
 struct parallelism {
 	uint32_t active, alive; /* n and N */
@@ -34,6 +42,9 @@ struct parallelism {
 	uint64_t *time_at; /* [n] */
 	size_t time_at_count;
 
+	struct parallelism_moment past[PARALLELISM_PAST]; /* [change_count % PARALLELISM_PAST] is the next one */
+	uint64_t change_count;
+
 	/* Mean activity over time, in buckets that double their width when they run out. */
 	thread_ns buckets[TIMELINE_BUCKETS];
 	unsigned int bucket_shift; /* a bucket is 2^bucket_shift ns wide */
@@ -46,6 +57,9 @@ void parallelism_advance(struct parallelism *p, uint64_t now_ns);
 
 /* As of now_ns, n and N change by active and alive. */
 void parallelism_change(struct parallelism *p, int active, int alive);
+
+/* What was so at time_ns, which is not after now_ns; if that is too long ago, the oldest that is remembered. */
+struct parallelism_moment parallelism_at(const struct parallelism *p, uint64_t time_ns);
 
 /* As of now_ns, the number of threads that spin changes; whether they are in n is the caller's. */
 void parallelism_change_spinning(struct parallelism *p, int spinning);

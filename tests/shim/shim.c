@@ -921,6 +921,7 @@ void shim_expire_timers(struct pt_regs *regs)
 
 	here->regs = regs;
 	here->tick.sched_timer.base = here->other.base = &base;
+	here->tick.sched_timer.node.expires = shim_now_ns - SHIM_TICK_LATE_NS;
 	sample_tick(NULL, &here->other);
 	sample_tick(NULL, &here->tick.sched_timer);
 }

@@ -90,6 +90,9 @@ size_t shim_records_open(void);
 
 struct thread_state *shim_thread(struct task_struct *task);      /* NULL: not traced */
 struct external_thread *shim_external(struct task_struct *task); /* NULL: not told of */
+/* The tick's handler runs so long after it was to expire. */
+enum { SHIM_TICK_LATE_NS = 300 };
+
 /* Two timers of the current CPU expire, one of no interest and the tick, while regs were in use. */
 void shim_expire_timers(struct pt_regs *regs);
 

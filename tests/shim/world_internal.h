@@ -29,7 +29,8 @@ uint64_t world_expect_frames(struct world *world, uint32_t cpu, uint32_t path, b
  * A sample's: of the task's path, or of the kernel above it, which is interrupted at ip until
  * that is 0. */
 void world_interrupt_kernel(uint64_t ip);
-void world_expect_sample(struct world *world, uint32_t cpu, const struct world_task *task, uint64_t kernel_ip);
+void world_expect_sample(struct world *world, uint32_t cpu, const struct world_task *task, uint64_t kernel_ip,
+			 uint64_t due_ns);
 /* Of a switch from a traced task, and of a wake-up of one, all that is about stacks. */
 void world_check_switch_stack(struct world *world, uint32_t cpu, struct world_task *prev,
 			      const struct ev_sched_switch *e);

@@ -88,7 +88,8 @@ static void check_sample_frames(struct world *world, const struct ev_stack_frame
 		world_require(world, e->frames[kernel_count + i] == path_frame(path, i));
 }
 
-void world_expect_sample(struct world *world, uint32_t cpu, const struct world_task *task, uint64_t kernel_ip)
+void world_expect_sample(struct world *world, uint32_t cpu, const struct world_task *task, uint64_t kernel_ip,
+			 uint64_t due_ns)
 {
 	uint32_t path = task->task.mm ? task->path : WORLD_PATHS;
 	struct world_path *known = sample_path(world, path, kernel_ip);
@@ -108,7 +109,7 @@ void world_expect_sample(struct world *world, uint32_t cpu, const struct world_t
 	world_require(world, e && e->header.subsys == TRACE_SUBSYS_SCHED);
 	world_require(world, e->header.event == TRACE_EVENT_SCHED_SAMPLE && e->header.thread == task->number);
 	world_require(world, e->ip == (kernel_ip ? task->registers.ip : 0x401234));
-	world_require(world, e->kernel_ip == kernel_ip && e->stack == known->id);
+	world_require(world, e->kernel_ip == kernel_ip && e->stack == known->id && e->due_ns == due_ns);
 }
 
 /* The stack of a task at this moment. */

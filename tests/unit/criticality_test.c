@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "account/code_samples.h"
 #include "account/criticality.h"
 #include "account/thread_strip.h"
 #include "session/session.h"
@@ -388,6 +389,29 @@ TEST(hostile_times_neither_crash_nor_break_the_account)
 	CHECK(criticality_totals(world.criticality).closure_error_ns == 0);
 	CHECK(criticality_timeline(world.criticality, average, 16) == 16);
 	end(&world);
+}
+
+TEST(a_sample_that_comes_late_is_of_when_it_was_due)
+{
+	struct code_samples *code = code_samples_new();
+	struct world world = begin((struct criticality_options){ .code = code }, 0);
+	struct ev_sched_sample e = { .header = header_of(EV_SCHED_SAMPLE, 1500, 1), .stack = 7, .due_ns = 900 };
+	const struct code_weights *weights;
+
+	found(&world, 100, 1, PHASE_RUNNING, "a");
+	found(&world, 100, 2, PHASE_RUNNING, "b");
+	switches(&world, 1000, 2, SWITCH_SLEEPING, ~0ull, 0);
+	CHECK(!session_push(world.session, 0, &e, sizeof(e)));
+	session_finish(world.session);
+	weights = &code_samples_at(code, 0)->weights;
+	CHECK(weights->count == 1 && weights->sum[CODE_CMETRIC] == 0.5 && weights->sum[CODE_CRITICAL] == 0);
+	e.header.time_ns = 1600;
+	e.due_ns = 0;
+	CHECK(!session_push(world.session, 0, &e, sizeof(e)));
+	session_finish(world.session);
+	CHECK(weights->count == 2 && weights->sum[CODE_CMETRIC] == 1.5 && weights->sum[CODE_CRITICAL] == 1);
+	end(&world);
+	code_samples_free(code);
 }
 
 static void frames(struct world *world, uint64_t stack, uint16_t user_count)

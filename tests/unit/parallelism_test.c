@@ -50,6 +50,39 @@ TEST(time_does_not_run_backwards)
 	parallelism_fini(&p);
 }
 
+/* Against a list of all changes; what is longer ago than the remembered ones is as the oldest of these. */
+TEST(what_was_so_a_while_ago_is_remembered)
+{
+	enum { CHANGES = 2000 };
+	static struct parallelism p;
+	static uint32_t active[CHANGES];
+	static uint64_t times_ns[CHANGES];
+	uint32_t random = 11;
+
+	memset(&p, 0, sizeof(p));
+	for (int i = 0; i < CHANGES; i++) {
+		int oldest = i < PARALLELISM_PAST ? 0 : i + 1 - PARALLELISM_PAST, at;
+
+		random = random * 1103515245 + 12345;
+		parallelism_advance(&p, 100 + i * 10 + random % 10);
+		parallelism_change(&p, !p.active || random & 1 << 20 ? 1 : -1, i == 0 ? 20 : 0);
+		times_ns[i] = p.now_ns;
+		active[i] = p.active;
+		for (uint64_t ago_ns = 0; ago_ns < 4000; ago_ns += 97) {
+			struct parallelism_moment moment;
+
+			if (ago_ns >= p.now_ns)
+				break;
+			for (at = i; at > oldest && times_ns[at] > p.now_ns - ago_ns; at--)
+				;
+			moment = parallelism_at(&p, p.now_ns - ago_ns);
+			CHECK_EQUAL(moment.active, active[at]);
+			CHECK_EQUAL(moment.is_critical, active[at] <= 10);
+		}
+	}
+	parallelism_fini(&p);
+}
+
 TEST(the_threshold_is_met_exactly_and_missed_by_one)
 {
 	struct parallelism p = { .alive = 5 };
