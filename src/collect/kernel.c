@@ -249,7 +249,9 @@ int kernel_attach(struct kernel *kernel)
 	if (!kernel->iterator || !kernel->waits_iterator)
 		return fail(-errno, "cannot list the kernel's threads");
 	if (bpf->rodata->sample_each_ticks)
-		kernel->sampler = sampler_follow_ticks(bpf->progs.sample_tick);
+		kernel->sampler = sampler_follow_ticks(
+			bpf->progs.sample_tick, bpf->progs.sample_timer,
+			kernel->sample_period_ns - kernel->sample_period_ns / OFF_TICK_SHARE, kernel->cpu_count);
 	else if (kernel->sample_period_ns)
 		kernel->sampler =
 			sampler_start_timers(bpf->progs.sample_timer, kernel->sample_period_ns, kernel->cpu_count);
@@ -264,10 +266,7 @@ uint64_t kernel_tick_sampling_ns(const struct kernel *kernel)
 
 void kernel_sample_off_tick(struct kernel *kernel)
 {
-	uint64_t period_ns = kernel->sample_period_ns - kernel->sample_period_ns / OFF_TICK_SHARE;
-
-	sampler_free(kernel->sampler);
-	kernel->sampler = sampler_start_timers(kernel->bpf->progs.sample_timer, period_ns, kernel->cpu_count);
+	sampler_leave_ticks(kernel->sampler);
 }
 
 void kernel_detach(struct kernel *kernel)

@@ -29,7 +29,8 @@ struct sampled_cpu {
 struct sampler {
 	int tick_link_fd;         /* -1: timers are used */
 	struct sampled_cpu *cpus; /* their timers */
-	unsigned int cpu_count;
+	unsigned int cpu_count, opened;
+	int err; /* of the last timer that could not be opened */
 	char note[160];
 };
 
@@ -54,24 +55,9 @@ static struct sampler *sampler_new(unsigned int cpu_count)
 	return sampler;
 }
 
-struct sampler *sampler_follow_ticks(const struct bpf_program *program)
-{
-	struct sampler *sampler = sampler_new(0);
-
-	sampler->tick_link_fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(program));
-	if (sampler->tick_link_fd < 0)
-		snprintf(sampler->note, sizeof(sampler->note), "No samples (%s): tables of functions are missing.",
-			 strerror(errno));
-	return sampler;
-}
-
-bool sampler_is_at_ticks(const struct sampler *sampler)
-{
-	return sampler && sampler->tick_link_fd >= 0;
-}
-
-static int start_timer(struct sampled_cpu *sampled, const struct bpf_program *program, unsigned int cpu,
-		       uint64_t period_ns)
+/* It does not run yet. */
+static int open_timer(struct sampled_cpu *sampled, const struct bpf_program *program, unsigned int cpu,
+		      uint64_t period_ns)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -86,32 +72,66 @@ static int start_timer(struct sampled_cpu *sampled, const struct bpf_program *pr
 	if (sampled->fd < 0)
 		return -errno;
 	sampled->link_fd = bpf_link_create(bpf_program__fd(program), sampled->fd, BPF_PERF_EVENT, NULL);
-	if (sampled->link_fd < 0 || ioctl(sampled->fd, PERF_EVENT_IOC_ENABLE, 0))
-		return -errno;
-	return 0;
+	return sampled->link_fd < 0 ? -errno : 0;
+}
+
+static void open_timers(struct sampler *sampler, const struct bpf_program *program, uint64_t period_ns)
+{
+	for (unsigned int cpu = 0; cpu < sampler->cpu_count; cpu++) {
+		int err;
+
+		sampler->cpus[cpu] = (struct sampled_cpu){ -1, -1 };
+		err = open_timer(&sampler->cpus[cpu], program, cpu, period_ns);
+		if (!err)
+			sampler->opened++;
+		else if (err != -ENODEV) /* a possible CPU that is not there */
+			sampler->err = err;
+	}
+}
+
+static void enable_timers(struct sampler *sampler)
+{
+	for (unsigned int cpu = 0; cpu < sampler->cpu_count; cpu++)
+		if (sampler->cpus[cpu].link_fd >= 0 && ioctl(sampler->cpus[cpu].fd, PERF_EVENT_IOC_ENABLE, 0))
+			sampler->err = -errno;
+	if (!sampler->opened || sampler->err)
+		snprintf(sampler->note, sizeof(sampler->note),
+			 "No samples on some CPUs (%s): tables of functions are incomplete.",
+			 strerror(sampler->err ? -sampler->err : ENODEV));
 }
 
 struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns, unsigned int cpu_count)
 {
 	struct sampler *sampler = sampler_new(cpu_count);
-	unsigned int started = 0;
-	int err = 0;
 
-	for (unsigned int cpu = 0; cpu < cpu_count; cpu++) {
-		int e;
-
-		sampler->cpus[cpu] = (struct sampled_cpu){ -1, -1 };
-		e = start_timer(&sampler->cpus[cpu], program, cpu, period_ns);
-		if (!e)
-			started++;
-		else if (e != -ENODEV) /* a possible CPU that is not there */
-			err = e;
-	}
-	if (!started || err)
-		snprintf(sampler->note, sizeof(sampler->note),
-			 "No samples on some CPUs (%s): tables of functions are incomplete.",
-			 strerror(err ? -err : ENODEV));
+	open_timers(sampler, program, period_ns);
+	enable_timers(sampler);
 	return sampler;
+}
+
+struct sampler *sampler_follow_ticks(const struct bpf_program *at_tick, const struct bpf_program *at_timer,
+				     uint64_t period_ns, unsigned int cpu_count)
+{
+	struct sampler *sampler = sampler_new(cpu_count);
+
+	sampler->tick_link_fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(at_tick));
+	if (sampler->tick_link_fd < 0)
+		snprintf(sampler->note, sizeof(sampler->note), "No samples (%s): tables of functions are missing.",
+			 strerror(errno));
+	open_timers(sampler, at_timer, period_ns);
+	return sampler;
+}
+
+bool sampler_is_at_ticks(const struct sampler *sampler)
+{
+	return sampler && sampler->tick_link_fd >= 0;
+}
+
+void sampler_leave_ticks(struct sampler *sampler)
+{
+	close(sampler->tick_link_fd);
+	sampler->tick_link_fd = -1;
+	enable_timers(sampler);
 }
 
 void sampler_stop(struct sampler *sampler)

@@ -18,10 +18,17 @@ struct sampler;
  */
 uint64_t sampler_cheap_period(uint64_t wanted_ns);
 
-/* Runs the program, which knows how many ticks to leave out, at each timer of the kernel. */
-struct sampler *sampler_follow_ticks(const struct bpf_program *program);
+/*
+ * Runs at_tick, which knows how many ticks to leave out, at each timer of the kernel. Timers for at_timer are
+ * opened too, and cost nothing until sampler_leave_ticks(): later on nothing may be opened (live/privileges.h).
+ */
+struct sampler *sampler_follow_ticks(const struct bpf_program *at_tick, const struct bpf_program *at_timer,
+				     uint64_t period_ns, unsigned int cpu_count);
 
 bool sampler_is_at_ticks(const struct sampler *sampler); /* NULL: false */
+
+/* From the ticks, which it follows, to its timers. */
+void sampler_leave_ticks(struct sampler *sampler);
 
 /* Starts timers on all CPUs that are there. What does not work is told by sampler_note(). */
 struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns, unsigned int cpu_count);
