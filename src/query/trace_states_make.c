@@ -29,7 +29,7 @@
 #include "waits/files.h"
 #include "waits/others.h"
 
-enum { VERSION = 8, OF_FILES = 1 << 16, PENDING_BYTES_MAX = 1 << 20, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
+enum { VERSION = 9, OF_FILES = 1 << 16, PENDING_BYTES_MAX = 1 << 20, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
 
 static bool has_names(const struct trace_reader *trace)
 {
@@ -80,10 +80,12 @@ bool trace_states_are_of(int fd, const struct trace_reader *trace, bool opens_fi
 
 struct making {
 	struct trace_writer *writer;
+	struct session *session; /* the events' */
 	struct path_names *names;
 	struct table *causes; /* by what they depend on; each plus 1 */
 	uint64_t end_ns;
 	bool opens_files;
+	bool has_stacks; /* the trace is read for the second time */
 	bool is_watched; /* by somebody at a terminal */
 	struct pause *pause;
 	const bool *is_cancelled;
@@ -134,7 +136,7 @@ static bool is_description(const struct ev_header *header)
 /* Of a large trace it takes a while. */
 static void report_progress(const struct making *making, const struct trace_reader *trace, bool is_over)
 {
-	size_t count;
+	size_t count, at = trace_reader_at(trace);
 
 	if (!making->is_watched)
 		return;
@@ -143,7 +145,7 @@ static void report_progress(const struct making *making, const struct trace_read
 		fputs("\r\033[K", stderr);
 	else
 		fprintf(stderr, "\rpinch: indexing the trace for queries: %zu %%",
-			count ? 100 * trace_reader_at(trace) / count : 0);
+			count ? 50 * (making->has_stacks ? count + at : at) / count : 0);
 }
 
 /* Once: later queries read what is made here. */
@@ -156,12 +158,33 @@ static void report_left_out(const struct trace_reader *trace)
 	text_fini(&left_out);
 }
 
+static bool is_frames(const struct ev_header *header)
+{
+	return header->subsys == TRACE_SUBSYS_STACK && header->event == TRACE_EVENT_STACK_FRAMES;
+}
+
+static void take_event(struct making *making, const struct ev_header *header)
+{
+	if (!making->has_stacks) {
+		if (is_frames(header))
+			session_hand_out(making->session, header);
+		return;
+	}
+	session_hand_out(making->session, header);
+	if (header->time_ns > making->end_ns)
+		making->end_ns = header->time_ns;
+	if (is_description(header))
+		trace_writer_event(making->writer, header);
+}
+
 static int take_events(struct making *making, struct trace_reader *trace, struct session *session)
 {
 	const struct ev_header *header;
 	uint64_t events = 0;
 	int got;
 
+	making->session = session;
+	trace_reader_allow_threads(trace, TRACE_THREADS_MAX, TRACE_THREADS_EVER_MAX);
 	while ((got = trace_reader_next(trace, &header))) {
 		if (!(++events % EVENTS_A_STEP))
 			report_progress(making, trace, false);
@@ -171,26 +194,32 @@ static int take_events(struct making *making, struct trace_reader *trace, struct
 			return -ECANCELED;
 		if (got != 1 && got != -EBADMSG)
 			return got;
-		if (got != 1)
-			continue;
-		session_hand_out(session, header);
-		if (header->time_ns > making->end_ns)
-			making->end_ns = header->time_ns;
-		if (is_description(header))
-			trace_writer_event(making->writer, header);
+		if (got == 1)
+			take_event(making, header);
 	}
 	if (events >= EVENTS_A_STEP)
 		report_progress(making, trace, true);
-	if (!making->pause)
-		report_left_out(trace);
 	return 0;
+}
+
+/* What waits are called decides about their causes, and frames of a stack may stand behind the wait that names it. */
+static int read_stacks(struct making *making, struct trace_reader *trace, struct stacks **out)
+{
+	struct session *session = session_new(1, PENDING_BYTES_MAX);
+	int err;
+
+	*out = stacks_new(session, 0);
+	err = take_events(making, trace, session);
+	making->has_stacks = true;
+	session_free(session);
+	return err;
 }
 
 static int write_states(struct making *making, struct trace_reader *trace)
 {
 	struct session *session = session_new(1, PENDING_BYTES_MAX);
 	struct threads *threads = threads_new(session);
-	struct stacks *stacks = stacks_new(session, 0);
+	struct stacks *stacks;
 	struct symbols *symbols = symbols_new(session);
 	struct files *files = files_new(session, 0);
 	struct others *others = others_new(session);
@@ -198,12 +227,11 @@ static int write_states(struct making *making, struct trace_reader *trace)
 	struct criticality *criticality;
 	struct activity_log *activities;
 	struct state_log *log;
-	int err;
+	int err = read_stacks(making, trace, &stacks);
 
 	symbols_set_offline(symbols, making->opens_files);
 	making->names = path_names_new(symbols, stacks, NULL);
 	making->causes = table_new();
-	trace_reader_allow_threads(trace, TRACE_THREADS_MAX, TRACE_THREADS_EVER_MAX);
 	trace_writer_chunk(making->writer, TRACE_CHUNK_ORIGIN, &origin, sizeof(origin), NULL);
 	trace_take_names(trace, symbols, NULL);
 	log = state_log_new(making->writer, &(struct state_log_options){
@@ -221,7 +249,10 @@ static int write_states(struct making *making, struct trace_reader *trace)
 				      });
 	state_log_subscribe(log, session);
 	activities = activity_log_new(session, making->writer);
-	err = take_events(making, trace, session);
+	if (!err)
+		err = take_events(making, trace, session);
+	if (!err && !making->pause)
+		report_left_out(trace);
 	state_log_finish(log, making->end_ns);
 	activity_log_finish(activities, making->end_ns);
 	activity_log_free(activities);

@@ -22,6 +22,20 @@ def lock():
     assert heaviest(sleep, "timer")["ns"] == sleep["ns"], picture(sleep)
 
 
+@test("a barrier is none of the locks, from its first wait on: in graphs, comparisons and predictions")
+def barrier():
+    record(program("changed_code"), "kmeans")
+    root = graph()
+    assert list(anywhere(root, "barrier turn_barrier")) and not list(anywhere(root, "lock turn_barrier")), \
+        picture(root)
+    figures = {f["name"]: f["first"]["mean"] for f in
+               json.loads(pinch("compare", "--json", "-", "t.pinch", "t.pinch").out)["figures"]}
+    assert figures["lost.barrier"] > 0 and not figures.get("lost.lock"), figures
+    told = json.loads(pinch("whatif", "--json", "-", "--cause", "barrier", "t.pinch").out)
+    assert told["gain"] > 0.1, told
+    assert pinch("whatif", "--cause", "lock", "t.pinch").status == 1
+
+
 @test("a pipe: below the wait is the thread at the other end")
 def pipe():
     record(program("pipe_pair"))
