@@ -17,6 +17,7 @@ struct threads;
 
 enum step_kind {
 	STEP_WORK,   /* it needs a CPU */
+	STEP_QUEUE,  /* waits until a CPU is free, and does not get it yet: a LATE or SLOWED comes first */
 	STEP_DELAY,  /* waits for a device, a timer, who is not traced or in the background */
 	STEP_LATE,   /* was to run, and others who are not traced, or nobody, had the CPU */
 	STEP_SLOWED, /* the same in the middle of its work: the more there is, the longer */

@@ -18,7 +18,7 @@ struct lives_make {
 	struct table *by_wait;   /* of what waits are called, plus 1 */
 	struct wake *wakes;
 	size_t wake_count, wake_capacity;
-	uint64_t cpus[4]; /* those that were used so far, as bits */
+	uint64_t cpus[4]; /* those that they ran on, as bits */
 };
 
 enum { STEPS_MAX = 1 << 22 };

@@ -14,7 +14,7 @@
 #include "whatif/lives_internal.h"
 
 /* MOMENT_NS: about a turn of the kernel's. CPUs beyond CPUS_APART are not distinguished. */
-enum { MOMENT_NS = 4000000, CPUS_APART = 256 };
+enum { MOMENT_NS = 4000000, CPUS_APART = 256, GAPS_A_WAIT = 8 };
 
 struct taker {
 	struct lives_make *make;
@@ -148,49 +148,71 @@ static int by_begin(const void *a, const void *b)
 	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
-/* How long it was a gap of at least one CPU. */
-static uint64_t gaps_ns(struct taker *t)
+/* Gaps of any CPU that overlap or touch become one. Adds up how long they are. */
+static uint64_t join_gaps(struct taker *t)
 {
-	uint64_t ns = 0, at_ns = 0;
+	size_t count = 0;
+	uint64_t ns = 0;
 
 	if (t->gap_count)
 		qsort(t->gaps, t->gap_count, sizeof(*t->gaps), by_begin);
 	for (size_t i = 0; i < t->gap_count; i++) {
-		const struct gap *gap = &t->gaps[i];
+		struct gap *last = count ? &t->gaps[count - 1] : NULL, *gap = &t->gaps[i];
 
-		if (gap->begin_ns > at_ns)
-			at_ns = gap->begin_ns;
-		if (gap->end_ns > at_ns) {
-			ns += gap->end_ns - at_ns;
-			at_ns = gap->end_ns;
-		}
+		if (!last || gap->begin_ns > last->end_ns)
+			t->gaps[count++] = *gap;
+		else if (gap->end_ns > last->end_ns)
+			last->end_ns = gap->end_ns;
 	}
+	t->gap_count = count;
+	for (size_t i = 0; i < count; i++)
+		ns += t->gaps[i].end_ns - t->gaps[i].begin_ns;
 	return ns;
 }
 
 /*
- * Of the time in which it could run, that which was not for lack of CPUs that threads in the replay had. The
+ * When in the time in which it could run that was not for lack of CPUs that threads in the replay had. The
  * kernel leaves a thread that was woken behind another one for a moment though another CPU is idle; but when
  * it is for longer, the thread may not run there.
  */
-static uint64_t late_ns(struct taker *t, const struct state *state, uint32_t own_cpu)
+static void find_gaps(struct taker *t, const struct state *state, uint32_t own_cpu)
 {
-	uint64_t all_ns = state->end_ns - state->begin_ns, ns;
+	uint64_t all_ns = state->end_ns - state->begin_ns;
 
 	t->gap_count = 0;
 	add_gaps(t, state, own_cpu, true);
-	ns = gaps_ns(t);
-	if (ns == all_ns)
-		return ns;
+	if (join_gaps(t) == all_ns)
+		return;
 	for (uint32_t cpu = 0; cpu < CPUS_APART; cpu++)
 		if (t->make->cpus[cpu / 64] >> cpu % 64 & 1)
 			add_gaps(t, state, cpu, all_ns < MOMENT_NS);
-	return gaps_ns(t);
+	join_gaps(t);
 }
 
-static int add_late(struct taker *t, enum step_kind kind, uint64_t ns)
+/* Between the gaps it waits for a CPU that threads in the replay have. Behind the last one its work does that. */
+static int add_late(struct taker *t, enum step_kind kind, uint32_t own_cpu)
 {
-	return ns ? add_step(t, kind, t->ready.begin_ns, t->ready.begin_ns + ns) : 0;
+	uint64_t at_ns = t->ready.begin_ns;
+	int err = 0;
+
+	find_gaps(t, &t->ready, own_cpu);
+	for (size_t i = 0; i < t->gap_count && !err; i++) {
+		const struct gap *gap = &t->gaps[i];
+		bool is_last = i == GAPS_A_WAIT - 1;
+		uint64_t ns = 0;
+
+		/* Of more gaps the rest is one. */
+		for (size_t k = i; k < (is_last ? t->gap_count : i + 1); k++)
+			ns += t->gaps[k].end_ns - t->gaps[k].begin_ns;
+		if (gap->begin_ns > at_ns)
+			err = add_step(t, STEP_QUEUE, at_ns, gap->begin_ns);
+		if (!err)
+			err = add_step(t, kind, gap->begin_ns, gap->begin_ns + ns);
+		at_ns = gap->end_ns;
+		if (is_last)
+			break;
+	}
+	return err;
 }
 
 /* next: what it does then; NULL: no more. */
@@ -204,10 +226,10 @@ static int take_ready(struct taker *t, const struct state *next)
 		return 0;
 	t->is_ready = false;
 	if (state->value.why == READY_THROTTLED)
-		return add_late(t, STEP_SLOWED, state->end_ns - state->begin_ns);
+		return add_step(t, STEP_SLOWED, state->begin_ns, state->end_ns);
 	if (!has_left && !gets_cpu)
 		return 0;
-	return add_late(t, has_left ? STEP_SLOWED : STEP_LATE, late_ns(t, state, has_left ? t->cpu : next->cpu));
+	return add_late(t, has_left ? STEP_SLOWED : STEP_LATE, has_left ? t->cpu : next->cpu);
 }
 
 static int take_state(struct taker *t, const struct state *state)
@@ -221,7 +243,6 @@ static int take_state(struct taker *t, const struct state *state)
 	case STATE_SPINNING:
 		t->cpu = state->cpu;
 		t->has_run = true;
-		t->make->cpus[state->cpu % CPUS_APART / 64] |= 1ull << state->cpu % 64;
 		return add_step(t, STEP_WORK, state->begin_ns, state->end_ns);
 	case STATE_RUNNABLE:
 		t->ready = *state;
@@ -305,11 +326,26 @@ static int take_life(struct taker *t, struct threads *threads)
 	return err;
 }
 
+/* Which CPUs they ran on: a thread may have waited for one that only others of them ran on. */
+static void find_cpus(struct lives_make *make, struct states *states)
+{
+	struct state_walk walk;
+	struct state state;
+
+	for (size_t i = 0; i < make->lives->count; i++) {
+		states_walk(states, make->lives->lives[i].thread, 0, UINT64_MAX, &walk);
+		while (state_walk_next(&walk, &state))
+			if (state.kind == STATE_RUNNING || state.kind == STATE_SPINNING)
+				make->cpus[state.cpu % CPUS_APART / 64] |= 1ull << state.cpu % 64;
+	}
+}
+
 int lives_take(struct lives_make *make, struct states *states, struct threads *threads)
 {
 	struct lives *lives = make->lives;
 	int err = 0;
 
+	find_cpus(make, states);
 	for (size_t i = 0; i < lives->count && !err; i++) {
 		struct taker taker = {
 			.make = make,

@@ -61,6 +61,7 @@ static size_t step_back(struct way *way, size_t at)
 	case STEP_DELAY:
 		add(way, step->life, end_kind(step), step->wait, begin_ns, end_ns);
 		break;
+	case STEP_QUEUE:
 	case STEP_LATE:
 	case STEP_SLOWED:
 		add(way, step->life, GRAPH_CPU, STEP_NONE, begin_ns, end_ns);

@@ -46,9 +46,8 @@ struct player {
 	struct turns turns;
 	struct table *queues; /* by lock; NULL: in the recorded order */
 	struct arena *arena;
-	bool *is_over;   /* by step: the waker has come there */
-	uint32_t *ready; /* lives that wait for a CPU: a ring */
-	size_t ready_first, ready_count;
+	bool *is_over;      /* by step: the waker has come there */
+	struct turns ready; /* lives that wait for a CPU, by when they had it in the recording */
 	uint32_t idle_cpus;
 	uint64_t now_ns, turn_ns;
 };
@@ -70,19 +69,36 @@ static void work(struct player *p, uint32_t life)
 	go_on_at(p, life, p->now_ns + runner->piece_ns);
 }
 
+/* When in the recording the thread did what it comes to now. */
+static uint64_t position_ns(const struct player *p, uint32_t life)
+{
+	const struct runner *runner = &p->runners[life];
+
+	return p->lives->steps[runner->at].end_ns - runner->left_ns;
+}
+
 static void queue_for_cpu(struct player *p, uint32_t life)
 {
 	p->runners[life].doing = DOES_QUEUE;
-	p->ready[(p->ready_first + p->ready_count++) % p->lives->count] = life;
+	turns_add(&p->ready, position_ns(p, life), life);
+}
+
+/* Another one that had a CPU before the thread did this waits for one. */
+static bool has_to_yield(const struct player *p, uint32_t life)
+{
+	return p->ready.count && p->ready.heap[0].time_ns < position_ns(p, life);
 }
 
 static void fill_cpus(struct player *p)
 {
-	while (p->idle_cpus && p->ready_count) {
-		uint32_t life = p->ready[p->ready_first];
+	uint64_t position_ns;
+	uint32_t life;
 
-		p->ready_first = (p->ready_first + 1) % p->lives->count;
-		p->ready_count--;
+	while (p->idle_cpus && turns_take(&p->ready, &position_ns, &life)) {
+		if (p->lives->steps[p->runners[life].at].kind == STEP_QUEUE) {
+			go_on_at(p, life, p->now_ns);
+			continue;
+		}
 		p->idle_cpus--;
 		p->runners[life].has_cpu = true;
 		p->runners[life].turn_ns = p->now_ns + p->turn_ns;
@@ -106,7 +122,7 @@ static bool has_worked(struct player *p, uint32_t life)
 	runner->left_ns -= runner->piece_ns;
 	if (!runner->left_ns)
 		return true;
-	if (p->ready_count) {
+	if (has_to_yield(p, life)) {
 		leave_cpu(p, life);
 		queue_for_cpu(p, life);
 	} else {
@@ -218,10 +234,17 @@ static bool begin_step(struct player *p, uint32_t life)
 		runner->left_ns = length_ns;
 		if (!length_ns)
 			return true;
-		if (runner->has_cpu && runner->turn_ns > p->now_ns) {
+		if (runner->has_cpu && !has_to_yield(p, life)) {
+			if (runner->turn_ns <= p->now_ns)
+				runner->turn_ns = p->now_ns + p->turn_ns;
 			work(p, life);
 			return false;
 		}
+		leave_cpu(p, life);
+		queue_for_cpu(p, life);
+		return false;
+	case STEP_QUEUE:
+		runner->left_ns = 0;
 		leave_cpu(p, life);
 		queue_for_cpu(p, life);
 		return false;
@@ -301,7 +324,9 @@ static void play(struct player *p)
 	do {
 		while (turns_take(&p->turns, &p->now_ns, &life)) {
 			go_on(p, life);
-			fill_cpus(p);
+			/* Who comes to the queue at the same moment may go first. */
+			if (!p->turns.count || p->turns.heap[0].time_ns > p->now_ns)
+				fill_cpus(p);
 		}
 		if (is_over(p))
 			break;
@@ -330,7 +355,6 @@ void replay_lives(const struct lives *lives, const uint64_t *lengths_ns, uint32_
 		.idle_cpus = cpu_count,
 		.turn_ns = turn_ns_for(lives, lengths_ns),
 		.runners = xcalloc(lives->count + 1, sizeof(*p.runners)),
-		.ready = xcalloc(lives->count + 1, sizeof(*p.ready)),
 		.is_over = xcalloc(lives->step_count + 1, sizeof(*p.is_over)),
 		.queues = is_order_free ? table_new() : NULL,
 	};
@@ -341,13 +365,14 @@ void replay_lives(const struct lives *lives, const uint64_t *lengths_ns, uint32_
 		.is_let_go = xcalloc(lives->step_count + 1, sizeof(*out->is_let_go)),
 	};
 	turns_init(&p.turns, lives->count);
+	turns_init(&p.ready, lives->count);
 	play(&p);
 	turns_fini(&p.turns);
+	turns_fini(&p.ready);
 	if (p.queues)
 		table_free(p.queues);
 	arena_free(p.arena);
 	free(p.is_over);
-	free(p.ready);
 	free(p.runners);
 }
 

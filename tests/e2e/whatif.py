@@ -133,6 +133,14 @@ def replayed():
             raise AssertionError(f"{name}: {tried}")
 
 
+@test("four threads at a barrier on two CPUs: replayed as it was, it takes as long, within 2 %")
+def four_at_barrier():
+    for _ in range(2):
+        record("t.pinch", program("changed_code"), "kmeans")
+        told = whatif()
+        assert abs(told["replay_error"]) <= 0.02, told
+
+
 @test("what gains most comes first: the lock that is slept with, its path and its cause")
 def ranking():
     record("t.pinch", program("sleep_holding"))

@@ -467,7 +467,7 @@ TEST(a_replay_of_what_was_recorded_takes_as_long)
 		else
 			make_convoy(1);
 		record(1 + pick(THREADS));
-		if (off(w.whatif.replay_ns, w.whatif.recorded_ns) > 0.02)
+		if (off(w.whatif.replay_ns, w.whatif.recorded_ns) > 0.001)
 			fail_msg("seed %u: %ju instead of %ju", seed, (uintmax_t)w.whatif.replay_ns,
 				 (uintmax_t)w.whatif.recorded_ns);
 		forget();
