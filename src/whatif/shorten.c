@@ -150,19 +150,32 @@ static void mark_wait(struct marks *marks, uint32_t at, uint64_t since_ns)
 	marks->depth--;
 }
 
-static void mark_waits(struct marks *marks, const bool *is_chosen, const uint64_t *since_ns)
+static void mark_waits(struct marks *marks, const struct shortening *how)
 {
 	const struct lives *lives = marks->lives;
 
 	for (size_t i = 0; i < lives->step_count; i++) {
 		const struct step *step = &lives->steps[i];
 
-		if (step->wait == STEP_NONE || !is_chosen[step->wait])
+		if (step->wait == STEP_NONE || !how->is_chosen[step->wait])
 			continue;
 		if (step->kind == STEP_WAIT)
-			mark_wait(marks, i, since_ns[i]);
+			mark_wait(marks, i, how->since_ns[i]);
 		else
 			add_part(marks, step->life, step->begin_ns, step->end_ns);
+	}
+}
+
+static void shorten_wakeups(const struct lives *lives, const struct shortening *how, uint64_t *lengths_ns)
+{
+	for (size_t i = 0; i < lives->step_count; i++) {
+		const struct step *step = &lives->steps[i];
+
+		if (step->kind != STEP_WAIT || step->wait == STEP_NONE || !how->is_chosen[step->wait])
+			continue;
+		for (size_t k = i + 1; k < lives->lives[step->life].end && lives->steps[k].kind != STEP_WORK; k++)
+			if (lives->steps[k].kind == STEP_LATE)
+				lengths_ns[k] *= how->scale;
 	}
 }
 
@@ -183,17 +196,18 @@ static void shorten_part(const struct lives *lives, const struct part *part, dou
 	}
 }
 
-void shorten(const struct lives *lives, const bool *is_chosen, double scale, const uint64_t *since_ns,
-	     uint64_t *lengths_ns)
+void shorten(const struct lives *lives, const struct shortening *how, uint64_t *lengths_ns)
 {
 	struct marks marks = { .lives = lives, .seen = xcalloc(lives->count + 1, sizeof(*marks.seen)) };
 
 	for (size_t i = 0; i < lives->step_count; i++)
 		lengths_ns[i] = step_ns(&lives->steps[i]);
-	mark_waits(&marks, is_chosen, since_ns);
+	mark_waits(&marks, how);
 	join_parts(&marks);
 	for (size_t i = 0; i < marks.count; i++)
-		shorten_part(lives, &marks.parts[i], scale, lengths_ns);
+		shorten_part(lives, &marks.parts[i], how->scale, lengths_ns);
+	if (how->with_wakeups)
+		shorten_wakeups(lives, how, lengths_ns);
 	free(marks.parts);
 	free(marks.seen);
 }

@@ -10,9 +10,16 @@
 
 struct lives;
 
-/*
- * Sets the length of each step. is_chosen: of each of lives->waits; since_ns: of each step, as
- * holds_since() has it.
- */
-void shorten(const struct lives *lives, const bool *is_chosen, double scale, const uint64_t *since_ns,
-	     uint64_t *lengths_ns);
+struct shortening {
+	const bool *is_chosen;    /* of each of lives->waits */
+	const uint64_t *since_ns; /* of each step, as holds_since() has it */
+	double scale;
+	/*
+	 * So do the waits for a CPU right behind a wait that a thread ended: who waits less often sleeps, and is
+	 * woken, less often.
+	 */
+	bool with_wakeups;
+};
+
+/* Sets the length of each step. */
+void shorten(const struct lives *lives, const struct shortening *how, uint64_t *lengths_ns);

@@ -13,6 +13,9 @@
  */
 enum { TURN_NS = 4000000, TURNS_MAX = 1 << 18 };
 
+/* Locks that are given away so, one at a time; then all that wait are let go. */
+enum { LOCKS_LET_GO_MAX = 4096 };
+
 enum doing {
 	DOES_GO_ON, /* to its next step */
 	DOES_WORK,
@@ -48,7 +51,7 @@ struct player {
 	struct arena *arena;
 	bool *is_over;      /* by step: the waker has come there */
 	struct turns ready; /* lives that wait for a CPU, by when they had it in the recording */
-	uint32_t idle_cpus;
+	uint32_t idle_cpus, locks_let_go;
 	uint64_t now_ns, turn_ns;
 };
 
@@ -290,6 +293,30 @@ static void go_on(struct player *p, uint32_t life)
 	leave_cpu(p, life);
 }
 
+/*
+ * Who came to a lock before others took the release that another one had waited for; who gave it away last, gave it to
+ * nobody, and has no step for that. Where all wait, a lock is free.
+ */
+static bool let_lock_go(struct player *p)
+{
+	struct queue *queue, *best = NULL;
+	uint64_t best_ns = 0;
+	size_t cursor = 0;
+
+	while (p->queues && (queue = table_next(p->queues, &cursor))) {
+		uint64_t ns = queue->first == STEP_NONE ? 0 : p->lives->steps[p->runners[queue->first].at].end_ns;
+
+		if (ns && (!best || ns < best_ns)) {
+			best = queue;
+			best_ns = ns;
+		}
+	}
+	if (!best || p->locks_let_go++ >= LOCKS_LET_GO_MAX)
+		return false;
+	wake_first(p, best, 0);
+	return true;
+}
+
 /* What was changed, or a damaged trace, can make all wait for each other. */
 static void let_all_go(struct player *p)
 {
@@ -330,7 +357,8 @@ static void play(struct player *p)
 		}
 		if (is_over(p))
 			break;
-		let_all_go(p);
+		if (!let_lock_go(p))
+			let_all_go(p);
 	} while (p->turns.count);
 }
 

@@ -20,20 +20,28 @@ static uint64_t *lengths_as_recorded(const struct lives *lives)
 	return lengths_ns;
 }
 
-void whatif_init(struct whatif *whatif, const struct lives *lives)
+static uint64_t replay_as_recorded(const struct lives *lives, bool is_order_free)
 {
 	uint64_t *lengths_ns = lengths_as_recorded(lives);
 	struct replay replay;
+	uint64_t ns;
 
+	replay_lives(lives, lengths_ns, lives->cpu_count, is_order_free, &replay);
+	ns = replay.ns;
+	replay_fini(&replay);
+	free(lengths_ns);
+	return ns;
+}
+
+void whatif_init(struct whatif *whatif, const struct lives *lives)
+{
 	*whatif = (struct whatif){
 		.lives = lives,
 		.recorded_ns = lives->end_ns - lives->begin_ns,
+		.replay_ns = replay_as_recorded(lives, false),
+		.free_ns = replay_as_recorded(lives, true),
 		.cpu_count = lives->cpu_count,
 	};
-	replay_lives(lives, lengths_ns, lives->cpu_count, false, &replay);
-	whatif->replay_ns = replay.ns;
-	replay_fini(&replay);
-	free(lengths_ns);
 	for (enum hold_guess guess = 0; guess < HOLD_GUESSES; guess++)
 		whatif->since_ns[guess] = holds_since(lives, guess);
 }
@@ -44,10 +52,19 @@ void whatif_fini(struct whatif *whatif)
 		free(whatif->since_ns[guess]);
 }
 
-/* What a replay has too much or too little as it was, it has in this proportion when it is changed. */
-static uint64_t recorded_ns(const struct whatif *whatif, uint64_t replay_ns)
+static bool is_order_free(enum hold_guess guess)
 {
-	return whatif->replay_ns ? (double)replay_ns / whatif->replay_ns * whatif->recorded_ns : 0;
+	return guess == HOLD_AS_LONG;
+}
+
+/* What a replay has too much or too little as it was, it has in this proportion when it is changed. */
+static uint64_t recorded_ns(const struct whatif *whatif, uint64_t replay_ns, enum hold_guess guess)
+{
+	uint64_t same_ns = is_order_free(guess) ? whatif->free_ns : whatif->replay_ns;
+
+	if (replay_ns == same_ns)
+		return whatif->recorded_ns;
+	return same_ns ? (double)replay_ns / same_ns * whatif->recorded_ns : 0;
 }
 
 static uint64_t predict(const struct whatif *whatif, const struct whatif_change *change, enum hold_guess guess,
@@ -58,9 +75,16 @@ static uint64_t predict(const struct whatif *whatif, const struct whatif_change 
 	struct replay replay;
 
 	if (change->is_chosen)
-		shorten(lives, change->is_chosen, change->scale, whatif->since_ns[guess], lengths_ns);
-	replay_lives(lives, lengths_ns, change->cpu_count, guess == HOLD_AS_LONG, &replay);
-	ns = recorded_ns(whatif, replay.ns);
+		shorten(lives,
+			&(struct shortening){
+				.is_chosen = change->is_chosen,
+				.scale = change->scale,
+				.since_ns = whatif->since_ns[guess],
+				.with_wakeups = guess != HOLD_AS_SEEN,
+			},
+			lengths_ns);
+	replay_lives(lives, lengths_ns, change->cpu_count, is_order_free(guess), &replay);
+	ns = recorded_ns(whatif, replay.ns, guess);
 	if (path)
 		replay_path(lives, &replay, path);
 	replay_fini(&replay);

@@ -19,6 +19,7 @@ struct whatif {
 	const struct lives *lives;
 	uint64_t recorded_ns; /* from the first thread's beginning to the end of the last one that is awaited */
 	uint64_t replay_ns;   /* the same, replayed as it was */
+	uint64_t free_ns;     /* the same, with locks in the order in which threads come to them */
 	uint32_t cpu_count;   /* on how many threads ran */
 	uint64_t *since_ns[HOLD_GUESSES];
 };
