@@ -149,7 +149,7 @@ static const char *softirq_name(uint32_t vector)
 	return vector < sizeof(names) / sizeof(*names) ? names[vector] : "?";
 }
 
-static size_t frames_of(struct graph_labels *labels, const struct graph_wait *wait, const struct report_frame **frames)
+size_t graph_wait_frames(struct graph_labels *labels, const struct graph_wait *wait, const struct report_frame **frames)
 {
 	const struct thread *thread = threads_get(labels->names.threads, wait->thread);
 
@@ -159,7 +159,7 @@ static size_t frames_of(struct graph_labels *labels, const struct graph_wait *wa
 static const struct report_frame *headline_of(struct graph_labels *labels, const struct graph_wait *wait)
 {
 	const struct report_frame *frames;
-	size_t count = frames_of(labels, wait, &frames);
+	size_t count = graph_wait_frames(labels, wait, &frames);
 
 	return count ? fold_find_headline(labels->names.fold, frames, count) : NULL;
 }
@@ -213,7 +213,7 @@ const char *graph_wait_function(struct graph_labels *labels, const struct graph_
 {
 	const struct report_frame *frame = headline_of(labels, wait);
 
-	return frame ? frame->function : NULL;
+	return frame && !fold_is_plumbing(labels->names.fold, frame) ? frame->function : NULL;
 }
 
 static bool is_called(const char *function, const char *name)
@@ -226,7 +226,7 @@ static bool is_called(const char *function, const char *name)
 bool graph_wait_is_in(struct graph_labels *labels, const struct graph_wait *wait, const char *function)
 {
 	const struct report_frame *frames;
-	size_t count = frames_of(labels, wait, &frames);
+	size_t count = graph_wait_frames(labels, wait, &frames);
 
 	for (size_t i = 0; i < count; i++)
 		if (frames[i].function && is_called(frames[i].function, function))

@@ -11,6 +11,7 @@ struct fold_rules;
 struct graph_labels;
 struct others;
 struct path_names;
+struct report_frame;
 struct symbols;
 struct threads;
 
@@ -40,9 +41,15 @@ const char *graph_label(struct graph_labels *labels, const struct graph_node *no
 /* The same for nodes that are called alike: graph_options.key_of. data: the labels. */
 uint64_t graph_label_key(void *data, const struct graph_node *node);
 
-/* Of a wait: the name of what it is for, and the function that it is called after; NULL: unknown. */
+/* Of a wait: the name of what it is for; NULL: unknown. */
 const char *graph_wait_object(struct graph_labels *labels, const struct graph_wait *wait);
+
+/* The function of the program's own that a wait is called after; NULL: there is none, or it has no name. */
 const char *graph_wait_function(struct graph_labels *labels, const struct graph_wait *wait);
+
+/* The frames of a wait's stack, innermost first, as long as the labels live. Returns how many; 0: unknown. */
+size_t graph_wait_frames(struct graph_labels *labels, const struct graph_wait *wait,
+			 const struct report_frame **frames);
 
 /* Whether a function is on the wait's stack, by its name with its arguments or without. */
 bool graph_wait_is_in(struct graph_labels *labels, const struct graph_wait *wait, const char *function);

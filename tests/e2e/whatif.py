@@ -151,7 +151,28 @@ def ranking():
     nothing = whatif("--scale", 0, "--lock", "held_lock")
     assert nothing["predicted_ns"] < 0.1 * nothing["recorded_ns"], nothing
     same = whatif("--scale", 1, "--lock", "held_lock")
-    assert abs(off(same["predicted_ns"], same["recorded_ns"])) < 1e-6, same
+    assert {same[n] for n in ("predicted_ns", "least_ns", "most_ns")} == {same["recorded_ns"]}, same
+
+
+@test("a function is ranked by its waits with callees, and not if nearly all of these are a callee's")
+def nested():
+    record("t.pinch", program("made_faster"), "nested")
+    paths = {rank["name"]: rank for rank in whatif()["elements"] if rank["kind"] == "path"}
+    assert "inner" in paths and "outer" not in paths, paths
+    assert not any(name.startswith(("__", "pthread_")) for name in paths), paths
+    told = whatif("--path", "inner")
+    assert told["predicted_ns"] == paths["inner"]["predicted_ns"], (told, paths)
+    assert whatif("--path", "outer")["gain"] >= told["gain"], told
+
+
+@test("a queue of one item costs sleeping and waking: without these waits it is faster, as with a larger queue")
+def queue():
+    path = program("changed_code")
+    record("t.pinch", path, "queue", 2, 1)
+    record("after.pinch", path, "queue", 2, 1000)
+    told, was = whatif("--cause", "condition", "--scale", 0), whatif(trace="after.pinch")
+    assert told["gain"] > 0.2, told
+    assert told["least_ns"] < was["recorded_ns"] < told["recorded_ns"], (told, was["recorded_ns"])
 
 
 @test("text, a file, and messages of one line with their exit status")

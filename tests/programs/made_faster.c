@@ -11,6 +11,7 @@
  *	condition	threads wait for not_empty, as the producer sleeps 5 ms for each item
  *	straggler	all wait at step_barrier for main, which sleeps 8 ms
  *	serial		await_merge() waits for main, which computes 6 ms after all have computed 1 ms
+ *	nested		inner() sleeps 2 ms with table_lock; outer(), which calls it, waits itself once, 0.1 ms
  *	crowd		six threads compute 150 ms each: with more CPUs, sooner
  * In all of them a thread that nobody waits for sleeps 10 ms again and again: it makes none of them longer.
  */
@@ -70,6 +71,21 @@ static void fill_table(int number)
 		pthread_mutex_unlock(&table_lock);
 		sleep_us(1000);
 	}
+}
+
+static OWN_FRAME void inner(void)
+{
+	pthread_mutex_lock(&table_lock);
+	sleep_us(scaled(2000));
+	pthread_mutex_unlock(&table_lock);
+}
+
+static OWN_FRAME void outer(int number)
+{
+	(void)number;
+	sleep_us(100);
+	for (int i = 0; i < LOCK_ROUNDS; i++)
+		inner();
 }
 
 static void transform_items(int number)
@@ -197,6 +213,7 @@ static const struct shape {
 	{ "stage", take_results, 1, NULL },	{ "server", NULL, 0, ask_server },
 	{ "condition", take_items, 2, put_items }, { "straggler", run_steps, 3, straggle },
 	{ "serial", run_phases, 3, merge_all },	{ "crowd", crunch, 6, NULL },
+	{ "nested", outer, 3, NULL },
 };
 /* clang-format on */
 
