@@ -46,12 +46,34 @@ static enum graph_kind end_kind(const struct step *step)
 	return step->end == GRAPH_THREAD ? GRAPH_UNKNOWN : step->end;
 }
 
+/*
+ * Who is woken at a barrier came there later: the last step that one of them did before, which ended when this one
+ * did; SIZE_MAX: none did.
+ */
+static size_t last_to_barrier(const struct way *way, size_t at, uint64_t begin_ns)
+{
+	const struct step *steps = way->lives->steps;
+	uint64_t end_ns = way->replay->ends_ns[at];
+
+	if (end_ns == begin_ns)
+		return SIZE_MAX;
+	for (size_t i = at; i < way->lives->lives[steps[at].life].end && steps[i].kind != STEP_WAIT; i++) {
+		size_t wait = steps[i].other;
+
+		if (steps[i].kind == STEP_WAKE && wait > way->lives->lives[steps[wait].life].first &&
+		    way->replay->ends_ns[wait - 1] == end_ns)
+			return wait - 1;
+	}
+	return SIZE_MAX;
+}
+
 /* Adds what the step was; returns the one before it, which may be another life's. */
 static size_t step_back(struct way *way, size_t at)
 {
 	const struct step *step = &way->lives->steps[at];
 	uint64_t begin_ns = begin_of(way, at), end_ns = way->replay->ends_ns[at], other_ns;
 	uint64_t work_ns = way->replay->lengths_ns[at];
+	size_t other;
 
 	switch ((enum step_kind)step->kind) {
 	case STEP_WORK:
@@ -75,6 +97,10 @@ static size_t step_back(struct way *way, size_t at)
 		add(way, step->life, GRAPH_UNKNOWN, step->wait, begin_ns, end_ns);
 		break;
 	case STEP_WAKE:
+		other = last_to_barrier(way, at, begin_ns);
+		if (other != SIZE_MAX)
+			return other;
+		add(way, step->life, GRAPH_UNKNOWN, STEP_NONE, begin_ns, end_ns);
 		break;
 	}
 	return at > way->lives->lives[step->life].first ? at - 1 : SIZE_MAX;

@@ -22,6 +22,7 @@ enum doing {
 	DOES_QUEUE, /* for a CPU */
 	DOES_DELAY,
 	DOES_WAIT,
+	DOES_MEET,    /* came to a barrier last in the recording, and others are not there yet */
 	DOES_NOTHING, /* its life is over */
 };
 
@@ -49,7 +50,8 @@ struct player {
 	struct turns turns;
 	struct table *queues; /* by lock; NULL: in the recorded order */
 	struct arena *arena;
-	bool *is_over;      /* by step: the waker has come there */
+	bool *is_over;      /* by step: the waker has come there; WAKE: it need not meet who waits */
+	uint32_t *meets;    /* by step of one that waits at a barrier: the life that waits for it, plus 1 */
 	struct turns ready; /* lives that wait for a CPU, by when they had it in the recording */
 	uint32_t idle_cpus, locks_let_go;
 	uint64_t now_ns, turn_ns;
@@ -194,6 +196,77 @@ static void do_wake(struct player *p, const struct step *step)
 		wake(p, wait->life, step_ns(step));
 }
 
+/* NULL: the step wakes nobody at a barrier. */
+static const struct graph_wait *barrier_of(const struct player *p, size_t at)
+{
+	const struct step *step = &p->lives->steps[at], *wait;
+
+	if (step->kind != STEP_WAKE)
+		return NULL;
+	wait = &p->lives->steps[step->other];
+	if (wait->wait == STEP_NONE || p->lives->waits[wait->wait].wait.cause != CAUSE_BARRIER)
+		return NULL;
+	return &p->lives->waits[wait->wait].wait;
+}
+
+static bool is_there(const struct player *p, uint32_t wait)
+{
+	const struct runner *waiter = &p->runners[p->lives->steps[wait].life];
+
+	return waiter->at > wait || (waiter->at == wait && waiter->doing == DOES_WAIT);
+}
+
+/*
+ * Who came to a barrier last in the recording woke the others, one after the other, and has no wait for them. Of
+ * those that it wakes from here on, the first step that one of them has not come to; STEP_NONE: all are there.
+ */
+static uint32_t first_missing(const struct player *p, size_t at, size_t *group_end)
+{
+	const struct step *steps = p->lives->steps;
+	const struct graph_wait *barrier = barrier_of(p, at);
+	size_t end = p->lives->lives[steps[at].life].end, i;
+
+	for (i = at; i < end && steps[i].kind != STEP_WAIT && steps[i].kind != STEP_DELAY; i++) {
+		const struct graph_wait *other = barrier_of(p, i);
+
+		if (steps[i].kind != STEP_WAKE)
+			continue;
+		/* Who came there after the others had been let go, waits for the next turn. */
+		if (!other || other->object != barrier->object || steps[steps[i].other].begin_ns > steps[at].begin_ns)
+			break;
+		if (!is_there(p, steps[i].other))
+			return steps[i].other;
+	}
+	*group_end = i;
+	return STEP_NONE;
+}
+
+/* False: it has to wait until others have come to the barrier, too. */
+static bool has_met(struct player *p, uint32_t life)
+{
+	size_t at = p->runners[life].at, end = at;
+	uint32_t missing;
+
+	if (p->is_over[at] || !barrier_of(p, at))
+		return true;
+	missing = first_missing(p, at, &end);
+	if (missing == STEP_NONE) {
+		for (size_t i = at; i < end; i++)
+			p->is_over[i] = p->is_over[i] || p->lives->steps[i].kind == STEP_WAKE;
+		return true;
+	}
+	p->meets[missing] = life + 1;
+	leave_cpu(p, life);
+	p->runners[life].doing = DOES_MEET;
+	return false;
+}
+
+static void go_on_from_meeting(struct player *p, uint32_t life)
+{
+	p->runners[life].doing = DOES_GO_ON;
+	go_on_at(p, life, p->now_ns);
+}
+
 static void add_to_queue(struct player *p, struct queue *queue, uint32_t life)
 {
 	p->runners[life].next = STEP_NONE;
@@ -220,6 +293,8 @@ static bool has_waited(struct player *p, uint32_t life)
 		add_to_queue(p, queue, life);
 	leave_cpu(p, life);
 	runner->doing = DOES_WAIT;
+	if (p->meets[runner->at])
+		go_on_from_meeting(p, p->meets[runner->at] - 1);
 	return false;
 }
 
@@ -262,6 +337,8 @@ static bool begin_step(struct player *p, uint32_t life)
 	case STEP_WAIT:
 		return has_waited(p, life);
 	case STEP_WAKE:
+		if (!has_met(p, life))
+			return false;
 		do_wake(p, step);
 		return true;
 	}
@@ -327,6 +404,9 @@ static void let_all_go(struct player *p)
 		if (p->runners[i].doing == DOES_WAIT) {
 			p->out->is_let_go[p->runners[i].at] = true;
 			wake(p, i, 0);
+		} else if (p->runners[i].doing == DOES_MEET) {
+			p->is_over[p->runners[i].at] = true;
+			go_on_from_meeting(p, i);
 		}
 	while (p->queues && (queue = table_next(p->queues, &cursor)))
 		queue->first = queue->last = STEP_NONE;
@@ -384,6 +464,7 @@ void replay_lives(const struct lives *lives, const uint64_t *lengths_ns, uint32_
 		.turn_ns = turn_ns_for(lives, lengths_ns),
 		.runners = xcalloc(lives->count + 1, sizeof(*p.runners)),
 		.is_over = xcalloc(lives->step_count + 1, sizeof(*p.is_over)),
+		.meets = xcalloc(lives->step_count + 1, sizeof(*p.meets)),
 		.queues = is_order_free ? table_new() : NULL,
 	};
 
@@ -401,6 +482,7 @@ void replay_lives(const struct lives *lives, const uint64_t *lengths_ns, uint32_
 		table_free(p.queues);
 	arena_free(p.arena);
 	free(p.is_over);
+	free(p.meets);
 	free(p.runners);
 }
 
