@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -10,12 +11,14 @@
 #include "graph/graph_label.h"
 #include "options/settings.h"
 #include "query/chosen_threads.h"
+#include "query/trace_samples.h"
 #include "query/trace_states.h"
 #include "stacks/fold.h"
 #include "values.h"
 #include "view/output.h"
 #include "view/trace/whatif_text.h"
 #include "whatif/lives.h"
+#include "whatif/run_code.h"
 
 enum { RANKS = 10 };
 
@@ -37,14 +40,14 @@ static int show(const struct settings *settings, const struct whatif_view *view)
 	return err;
 }
 
-static int show_answer(const struct settings *settings, struct whatif_view *view, const bool *is_chosen)
+static int show_answer(const struct settings *settings, struct whatif_view *view, const struct element_choice *choice)
 {
 	struct whatif_answer answer;
 	int err;
 
 	whatif_predict(view->whatif,
 		       &(struct whatif_change){
-			       .is_chosen = is_chosen,
+			       .choice = choice,
 			       .scale = view->scale,
 			       .cpu_count = view->cpu_count,
 		       },
@@ -60,43 +63,51 @@ static int show_ranks(const struct settings *settings, struct whatif_view *view)
 	struct whatif_rank ranks[RANKS];
 
 	view->ranks = ranks;
-	view->rank_count = whatif_rank(view->whatif, view->labels, view->scale, view->cpu_count, ranks, RANKS);
+	view->rank_count = whatif_rank(view->whatif, view->labels, view->scale, ranks, RANKS);
 	return show(settings, view);
 }
 
-/* What of each kind was asked for; ELEMENT_KINDS: nothing. */
+/* What of each kind was asked for; ELEMENT_CPUS: nothing of them. */
 static enum element_kind asked_kind(const struct settings *settings)
 {
 	enum element_kind kind = 0;
 
-	while (kind < ELEMENT_KINDS && !settings->whatif.names[kind])
+	while (kind < ELEMENT_CPUS && !settings->whatif.names[kind])
 		kind++;
 	return kind;
 }
 
+static int fail_without(const char *path, const struct whatif_view *view, enum element_kind kind)
+{
+	if (element_is_code(kind))
+		return fail_plain(-ENOENT,
+				  "no sample of a running thread in %s is in the %s '%s': pinch whatif %s lists what "
+				  "can be given",
+				  path, view->kind, view->name, path);
+	if (kind == ELEMENT_WAITS)
+		return fail_plain(-ENOENT, "no thread in %s waited in '%s': pinch whatif %s lists what can be given",
+				  path, view->name, path);
+	return fail_plain(-ENOENT, "no thread in %s waited for the %s '%s': pinch whatif %s lists what can be given",
+			  path, view->kind, view->name, path);
+}
+
 static int answer(const struct settings *settings, const char *path, struct whatif_view *view)
 {
-	const struct lives *lives = view->whatif->lives;
-	bool *is_chosen = xcalloc(lives->wait_count + 1, sizeof(*is_chosen));
+	const struct code_runs *runs = &view->whatif->runs;
 	enum element_kind kind = asked_kind(settings);
+	struct element_choice choice;
 	int err;
 
-	if (kind < ELEMENT_KINDS) {
-		view->kind = element_kind_name(kind);
-		view->name = settings->whatif.names[kind];
-		if (element_choose(lives, view->labels, kind, view->name, is_chosen))
-			err = show_answer(settings, view, is_chosen);
-		else
-			err = fail_plain(-ENOENT,
-					 "no thread in %s waited for the %s '%s': pinch whatif %s lists what can be "
-					 "given",
-					 path, view->kind, view->name, path);
-	} else if (settings->whatif.cpu_count) {
-		err = show_answer(settings, view, NULL);
-	} else {
-		err = show_ranks(settings, view);
-	}
-	free(is_chosen);
+	if (kind == ELEMENT_CPUS)
+		return settings->whatif.cpu_count ? show_answer(settings, view, NULL) : show_ranks(settings, view);
+	view->kind = element_kind_name(kind);
+	view->name = settings->whatif.names[kind];
+	element_choice_init(&choice, runs->lives, runs->code);
+	if (element_choose(runs, view->labels, kind, view->name, &choice))
+		err = show_answer(settings, view, &choice);
+	else
+		err = fail_without(path, view, kind);
+	element_choice_fini(&choice);
 	return err;
 }
 
@@ -105,17 +116,21 @@ static int answer_of_lives(const struct settings *settings, const char *path, co
 {
 	struct fold_rules *fold = fold_rules_new();
 	struct whatif_view view = { .scale = settings->whatif.scale };
+	struct run_code code;
 	struct whatif whatif;
 	int err = fold_rules_add_user(fold);
 
 	if (!err) {
-		whatif_init(&whatif, lives);
+		trace_samples_read(all, &code);
+		whatif_init(&whatif, lives, &code);
 		view.whatif = &whatif;
 		view.labels = trace_states_labels(all, fold, false);
 		view.cpu_count = settings->whatif.cpu_count ? settings->whatif.cpu_count : whatif.cpu_count;
+		run_code_name(&code, view.labels);
 		err = answer(settings, path, &view);
 		graph_labels_free(view.labels);
 		whatif_fini(&whatif);
+		run_code_fini(&code);
 	}
 	fold_rules_free(fold);
 	return err;
@@ -175,8 +190,9 @@ static int whatif_run(int argc, char **argv)
 
 static int set_element(struct settings *settings, enum element_kind kind, const char *argument)
 {
-	if (asked_kind(settings) < ELEMENT_KINDS)
-		return fail_plain(-EINVAL, "only one of --lock, --path and --cause can be given");
+	if (asked_kind(settings) < ELEMENT_CPUS)
+		return fail_plain(-EINVAL, "only one of --lock, --waits, --cause, --function, --line and --path can be "
+					   "given");
 	settings->whatif.names[kind] = argument;
 	return 0;
 }
@@ -186,14 +202,34 @@ static int set_lock(struct settings *settings, const char *argument)
 	return set_element(settings, ELEMENT_LOCK, argument);
 }
 
-static int set_path(struct settings *settings, const char *argument)
+static int set_waits(struct settings *settings, const char *argument)
 {
-	return set_element(settings, ELEMENT_PATH, argument);
+	return set_element(settings, ELEMENT_WAITS, argument);
 }
 
 static int set_cause(struct settings *settings, const char *argument)
 {
 	return set_element(settings, ELEMENT_CAUSE, argument);
+}
+
+static int set_function(struct settings *settings, const char *argument)
+{
+	return set_element(settings, ELEMENT_FUNCTION, argument);
+}
+
+static int set_line(struct settings *settings, const char *argument)
+{
+	const char *colon = strrchr(argument, ':');
+	char *end;
+
+	if (!colon || colon == argument || !strtoul(colon + 1, &end, 10) || *end)
+		return fail_plain(-EINVAL, "--line takes a file and a line, such as main.c:12, not '%s'", argument);
+	return set_element(settings, ELEMENT_LINE, argument);
+}
+
+static int set_path(struct settings *settings, const char *argument)
+{
+	return set_element(settings, ELEMENT_PATH, argument);
 }
 
 static int set_scale(struct settings *settings, const char *argument)
@@ -214,8 +250,11 @@ static int set_cpus(struct settings *settings, const char *argument)
 
 static const struct option_spec whatif_options[] = {
 	{ "lock", 0, "NAME", "make the waits for this lock, condition or barrier shorter", set_lock },
-	{ "path", 0, "FUNCTION", "make the waits in this function and below it shorter", set_path },
+	{ "waits", 0, "FUNCTION", "make the waits in this function and below it shorter", set_waits },
 	{ "cause", 0, "CAUSE", "make the waits of this cause shorter, such as sleep or file", set_cause },
+	{ "function", 0, "NAME", "make the running of this function and of what it calls shorter", set_function },
+	{ "line", 0, "FILE:LINE", "make the running of this line and of what it calls shorter", set_line },
+	{ "path", 0, "A;B;C", "make the running of C shorter where it is called by B, and B by A", set_path },
 	{ "scale", 0, "F", "the part of their time that is left: 0 to 1 (default: 0.5)", set_scale },
 	{ "cpus", 0, "N", "replay on N CPUs (default: as many as the threads ran on)", set_cpus },
 	{ "json", 0, "FILE", "write the result as JSON; - is standard output", settings_set_json },
@@ -229,8 +268,8 @@ const struct command whatif_command = {
 	.name = "whatif",
 	.usage = "[options] FILE",
 	.summary = "Predict how long a traced run would have taken if something were faster",
-	.description = "FILE is a trace of pinch record. It is replayed with one lock, path or cause shortened, or\n"
-		       "on another number of CPUs. Without these options, pinch shows which changes gain most.",
+	.description = "FILE is a trace of pinch record. It is replayed with one lock, cause or function shortened,\n"
+		       "or on another number of CPUs. Without these options, pinch shows which changes gain most.",
 	.options = options,
 	.run = whatif_run,
 };

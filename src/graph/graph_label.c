@@ -209,18 +209,43 @@ const char *graph_wait_object(struct graph_labels *labels, const struct graph_wa
 	return object_name(&labels->objects, thread->pid, wait->time_ns, &facts, wait->cause, wait->cause);
 }
 
-const char *graph_wait_function(struct graph_labels *labels, const struct graph_wait *wait)
+bool graph_frame_is_own(const struct graph_labels *labels, const struct report_frame *frame)
 {
-	const struct report_frame *frame = headline_of(labels, wait);
-
-	return frame && !fold_is_plumbing(labels->names.fold, frame) ? frame->function : NULL;
+	return !fold_is_plumbing(labels->names.fold, frame);
 }
 
-static bool is_called(const char *function, const char *name)
+const struct report_frame *graph_own_frame(const struct graph_labels *labels, const struct report_frame *frames,
+					   size_t count)
+{
+	const struct report_frame *frame = count ? fold_find_headline(labels->names.fold, frames, count) : NULL;
+
+	return frame && graph_frame_is_own(labels, frame) ? frame : NULL;
+}
+
+const char *graph_wait_function(struct graph_labels *labels, const struct graph_wait *wait)
+{
+	const struct report_frame *frames;
+	size_t count = graph_wait_frames(labels, wait, &frames);
+	const struct report_frame *own = graph_own_frame(labels, frames, count);
+
+	return own ? own->function : NULL;
+}
+
+size_t graph_sample_frames(struct graph_labels *labels, uint32_t thread, uint64_t time_ns, uint64_t stack, uint64_t ip,
+			   uint64_t kernel_ip, const struct report_frame **frames)
+{
+	enum stack_end end;
+
+	return path_names_sample_frames(labels->names.paths, threads_get(labels->names.threads, thread)->pid, time_ns,
+					stack, ip, kernel_ip, frames, &end);
+}
+
+bool graph_frame_is_called(const struct report_frame *frame, const char *name)
 {
 	size_t length = strlen(name);
 
-	return !strncmp(function, name, length) && (!function[length] || function[length] == '(');
+	return frame->function && !strncmp(frame->function, name, length) &&
+	       (!frame->function[length] || frame->function[length] == '(');
 }
 
 bool graph_wait_is_in(struct graph_labels *labels, const struct graph_wait *wait, const char *function)
@@ -229,7 +254,7 @@ bool graph_wait_is_in(struct graph_labels *labels, const struct graph_wait *wait
 	size_t count = graph_wait_frames(labels, wait, &frames);
 
 	for (size_t i = 0; i < count; i++)
-		if (frames[i].function && is_called(frames[i].function, function))
+		if (graph_frame_is_called(&frames[i], function))
 			return true;
 	return false;
 }

@@ -51,6 +51,20 @@ const char *graph_wait_function(struct graph_labels *labels, const struct graph_
 size_t graph_wait_frames(struct graph_labels *labels, const struct graph_wait *wait,
 			 const struct report_frame **frames);
 
+/* The frames of a sample of a running thread, as sched.SAMPLE has the last three. Returns how many; 0: unknown. */
+size_t graph_sample_frames(struct graph_labels *labels, uint32_t thread, uint64_t time_ns, uint64_t stack, uint64_t ip,
+			   uint64_t kernel_ip, const struct report_frame **frames);
+
+/* The frame of the program's own code that a stack is called after; NULL: there is none. */
+const struct report_frame *graph_own_frame(const struct graph_labels *labels, const struct report_frame *frames,
+					   size_t count);
+
+/* Whether the frame is of the program's own code, and none of a library's or the kernel's. */
+bool graph_frame_is_own(const struct graph_labels *labels, const struct report_frame *frame);
+
+/* Whether the name is that of the frame's function, with its arguments or without. */
+bool graph_frame_is_called(const struct report_frame *frame, const char *name);
+
 /* Whether a function is on the wait's stack, by its name with its arguments or without. */
 bool graph_wait_is_in(struct graph_labels *labels, const struct graph_wait *wait, const char *function);
 

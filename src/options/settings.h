@@ -54,7 +54,7 @@ struct compare_settings {
 };
 
 struct whatif_settings {
-	const char *names[ELEMENT_KINDS]; /* what is to be shorter; NULL: not asked for */
+	const char *names[ELEMENT_CPUS]; /* what is to be shorter; NULL: not asked for */
 	double scale;
 	uint32_t cpu_count; /* 0: as many as its threads ran on */
 };

@@ -112,7 +112,7 @@ static enum wait_cause cause_of(void *data, const struct thread *thread, uint64_
 	return known - 1;
 }
 
-/* What others need to know to read the states. */
+/* What others need to know to read the states, and where threads ran. */
 static bool is_description(const struct ev_header *header)
 {
 	switch (header->subsys) {
@@ -120,6 +120,8 @@ static bool is_description(const struct ev_header *header)
 		return header->event != TRACE_EVENT_THREAD_WAITS;
 	case TRACE_SUBSYS_STACK:
 		return header->event == TRACE_EVENT_STACK_FRAMES;
+	case TRACE_SUBSYS_SCHED:
+		return header->event == TRACE_EVENT_SCHED_SAMPLE;
 	case TRACE_SUBSYS_KLOCK:
 		return header->event == TRACE_EVENT_KLOCK_LOCK;
 	case TRACE_SUBSYS_SPACE:

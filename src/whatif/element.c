@@ -8,13 +8,37 @@
 #include "base/table.h"
 #include "graph/graph_label.h"
 #include "report/report_frame.h"
+#include "whatif/code_choice.h"
+#include "whatif/code_scale.h"
 #include "whatif/lives.h"
+#include "whatif/run_code.h"
 
 const char *element_kind_name(enum element_kind kind)
 {
-	static const char *const names[ELEMENT_KINDS] = { "lock", "path", "cause" };
+	static const char *const names[ELEMENT_KINDS] = {
+		"lock", "waits", "cause", "function", "line", "path", "cpus",
+	};
 
 	return names[kind];
+}
+
+bool element_is_code(enum element_kind kind)
+{
+	return kind == ELEMENT_FUNCTION || kind == ELEMENT_LINE || kind == ELEMENT_PATH;
+}
+
+/* --- Choosing --------------------------------------------------------------------------------- */
+
+void element_choice_init(struct element_choice *choice, const struct lives *lives, const struct run_code *code)
+{
+	choice->waits = xcalloc(lives->wait_count + 1, sizeof(*choice->waits));
+	choice->places = xcalloc(code->place_count + 1, sizeof(*choice->places));
+}
+
+void element_choice_fini(struct element_choice *choice)
+{
+	free(choice->waits);
+	free(choice->places);
 }
 
 static const char *lock_name(struct graph_labels *labels, const struct graph_wait *wait)
@@ -36,45 +60,55 @@ static const char *name_of(struct graph_labels *labels, enum element_kind kind, 
 	switch (kind) {
 	case ELEMENT_LOCK:
 		return lock_name(labels, wait);
-	case ELEMENT_PATH:
+	case ELEMENT_WAITS:
 		return graph_wait_function(labels, wait);
 	default:
 		return wait_cause_name(wait->cause);
 	}
 }
 
-static bool is_of(struct graph_labels *labels, enum element_kind kind, const char *name, const struct graph_wait *wait)
+static bool is_wait_of(struct graph_labels *labels, enum element_kind kind, const char *name,
+		       const struct graph_wait *wait)
 {
 	const char *own;
 
-	if (kind == ELEMENT_PATH)
+	if (kind == ELEMENT_WAITS)
 		return graph_wait_is_in(labels, wait, name);
 	own = name_of(labels, kind, wait);
 	return own && !strcmp(own, name);
 }
 
-size_t element_choose(const struct lives *lives, struct graph_labels *labels, enum element_kind kind, const char *name,
-		      bool *is_chosen)
+static bool is_place_of(const struct graph_labels *labels, enum element_kind kind, const char *name,
+			const struct code_place *place)
+{
+	switch (kind) {
+	case ELEMENT_FUNCTION:
+		return frames_have_function(place->frames, place->frame_count, name);
+	case ELEMENT_LINE:
+		return frames_have_line(place->frames, place->frame_count, name);
+	default:
+		return frames_have_path(labels, place->frames, place->frame_count, name);
+	}
+}
+
+size_t element_choose(const struct code_runs *runs, struct graph_labels *labels, enum element_kind kind,
+		      const char *name, struct element_choice *choice)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < lives->wait_count; i++) {
-		is_chosen[i] = is_of(labels, kind, name, &lives->waits[i].wait);
-		count += is_chosen[i];
+	for (size_t i = 0; i < runs->lives->wait_count; i++) {
+		choice->waits[i] =
+			!element_is_code(kind) && is_wait_of(labels, kind, name, &runs->lives->waits[i].wait);
+		count += choice->waits[i];
+	}
+	for (size_t i = 0; i < runs->code->place_count; i++) {
+		choice->places[i] = element_is_code(kind) && is_place_of(labels, kind, name, &runs->code->places[i]);
+		count += choice->places[i];
 	}
 	return count;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct element *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
+/* --- What there is to choose ------------------------------------------------------------------ */
 
 /* Elements by what they are called. */
 struct list {
@@ -100,23 +134,23 @@ static struct element *get(struct list *list, enum element_kind kind, const char
 	return element;
 }
 
-/* All threads wait for each other's end in some function. */
-static bool is_end(const struct lives_wait *wait)
+static bool can_be_shorter(const struct lives_wait *wait)
 {
-	return wait->wait.cause == CAUSE_JOIN || wait->wait.cause == CAUSE_CHILD;
+	return wait->wait.cause != CAUSE_JOIN && wait->wait.cause != CAUSE_CHILD && wait->wait.cause != CAUSE_BARRIER;
 }
 
-static void add(struct list *list, struct graph_labels *labels, const struct lives_wait *wait)
+static void add_wait(struct list *list, struct graph_labels *labels, const struct lives_wait *wait)
 {
-	for (enum element_kind kind = 0; kind < ELEMENT_KINDS; kind++) {
+	for (enum element_kind kind = ELEMENT_LOCK; kind <= ELEMENT_CAUSE; kind++) {
 		const char *name = name_of(labels, kind, &wait->wait);
 		struct element *element = name ? get(list, kind, name) : NULL;
 
 		if (!element)
 			continue;
-		element->own_ns += wait->ns;
-		if (kind == ELEMENT_PATH)
+		if (kind == ELEMENT_WAITS) {
+			element->own_ns += wait->ns;
 			continue;
+		}
 		element->ns += wait->ns;
 		element->count += wait->count;
 	}
@@ -130,21 +164,120 @@ static bool is_further_in(const struct report_frame *frames, size_t at)
 	return false;
 }
 
-/* To the functions on its stack that have waits of their own. */
-static void add_to_callers(struct list *list, struct graph_labels *labels, const struct lives_wait *wait)
+/* To the functions on a stack that have something of their own. */
+static void add_to_callers(struct list *list, enum element_kind kind, const struct report_frame *frames, size_t count,
+			   uint64_t ns, uint64_t times)
 {
-	const struct report_frame *frames;
-	size_t count = graph_wait_frames(labels, &wait->wait, &frames);
-
 	for (size_t i = 0; i < count; i++) {
 		const char *function = frames[i].function;
-		struct element *element = function ? table_find(list->by_name, key_of(ELEMENT_PATH, function)) : NULL;
+		struct element *element = function ? table_find(list->by_name, key_of(kind, function)) : NULL;
 
 		if (element && !is_further_in(frames, i)) {
-			element->ns += wait->ns;
-			element->count += wait->count;
+			element->ns += ns;
+			element->count += times;
 		}
 	}
+}
+
+static void add_waits(struct list *list, const struct lives *lives, struct graph_labels *labels)
+{
+	for (size_t i = 0; i < lives->wait_count; i++)
+		if (can_be_shorter(&lives->waits[i]))
+			add_wait(list, labels, &lives->waits[i]);
+	for (size_t i = 0; i < lives->wait_count; i++) {
+		const struct lives_wait *wait = &lives->waits[i];
+		const struct report_frame *frames;
+		size_t count = graph_wait_frames(labels, &wait->wait, &frames);
+
+		if (can_be_shorter(wait))
+			add_to_callers(list, ELEMENT_WAITS, frames, count, wait->ns, wait->count);
+	}
+}
+
+/* A function that others call in which it runs: what both are called after has these samples. */
+struct call {
+	struct element *caller, *callee;
+	uint64_t count;
+};
+
+struct calls {
+	struct call *calls;
+	size_t count, capacity;
+	struct table *by_pair;
+};
+
+static struct call *get_call(struct calls *calls, struct element *caller, struct element *callee)
+{
+	uint64_t key = hash_u64((uintptr_t)caller ^ hash_u64((uintptr_t)callee));
+	uintptr_t at = (uintptr_t)table_find(calls->by_pair, key);
+
+	if (!at) {
+		ARRAY_GROW(calls->calls, calls->count, calls->capacity, 64);
+		calls->calls[calls->count] = (struct call){ .caller = caller, .callee = callee };
+		at = ++calls->count;
+		table_put(calls->by_pair, key, (void *)at);
+	}
+	return &calls->calls[at - 1];
+}
+
+/* The function that a sample is called after, and the one that calls it: which may call others, too. */
+static void add_own(struct list *list, struct calls *calls, struct graph_labels *labels, const struct code_place *place,
+		    uint64_t count, double ns_a_sample)
+{
+	const struct report_frame *frame = graph_own_frame(labels, place->frames, place->frame_count);
+	const struct report_frame *end = place->frames + place->frame_count;
+	struct element *callee, *caller;
+
+	if (!frame || !frame->function || !count)
+		return;
+	callee = get(list, ELEMENT_FUNCTION, frame->function);
+	callee->own_ns += count * ns_a_sample;
+	do
+		frame++;
+	while (frame < end && !graph_frame_is_own(labels, frame));
+	if (frame == end || !frame->function)
+		return;
+	caller = get(list, ELEMENT_FUNCTION, frame->function);
+	if (caller == callee)
+		return;
+	caller->own_ns += count * ns_a_sample;
+	get_call(calls, caller, callee)->count += count;
+}
+
+/* What a caller does nearly all in one function that others hardly call, is that function. */
+static void leave_out_same(struct calls *calls)
+{
+	for (size_t i = 0; i < calls->count; i++) {
+		struct call *call = &calls->calls[i];
+
+		if (10 * call->count >= 9 * call->caller->count && 10 * call->count >= 9 * call->callee->count)
+			call->caller->own_ns = 0;
+	}
+}
+
+static void add_functions(struct list *list, const struct code_runs *runs, struct graph_labels *labels)
+{
+	uint64_t *counts = code_runs_place_counts(runs);
+	double ns_a_sample = code_runs_ns_a_sample(runs);
+	struct calls calls = { .by_pair = table_new() };
+
+	for (size_t i = 0; i < runs->code->place_count; i++)
+		add_own(list, &calls, labels, &runs->code->places[i], counts[i], ns_a_sample);
+	for (size_t i = 0; i < runs->code->place_count; i++) {
+		const struct code_place *place = &runs->code->places[i];
+
+		add_to_callers(list, ELEMENT_FUNCTION, place->frames, place->frame_count, counts[i] * ns_a_sample,
+			       counts[i]);
+	}
+	leave_out_same(&calls);
+	table_free(calls.by_pair);
+	free(calls.calls);
+	free(counts);
+}
+
+static bool is_of_functions(const struct element *element)
+{
+	return element->kind == ELEMENT_WAITS || element->kind == ELEMENT_FUNCTION;
 }
 
 static size_t leave_out_callers(struct element *elements, size_t count)
@@ -152,24 +285,32 @@ static size_t leave_out_callers(struct element *elements, size_t count)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (elements[i].own_ns >= elements[i].ns / 2)
+		if (!is_of_functions(&elements[i]) || elements[i].own_ns >= elements[i].ns / 2)
 			elements[kept++] = elements[i];
 	return kept;
 }
 
-struct element *elements_of(const struct lives *lives, struct graph_labels *labels, size_t *count)
+static int by_time(const void *a, const void *b)
 {
+	const struct element *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+struct element *elements_of(const struct code_runs *runs, struct graph_labels *labels, size_t *count)
+{
+	size_t capacity = (ELEMENT_CAUSE + 1) * runs->lives->wait_count + 2 * runs->code->place_count + 1;
 	struct list list = {
-		.elements = xcalloc(ELEMENT_KINDS * lives->wait_count + 1, sizeof(*list.elements)),
+		.elements = xcalloc(capacity, sizeof(*list.elements)),
 		.by_name = table_new(),
 	};
 
-	for (size_t i = 0; i < lives->wait_count; i++)
-		if (!is_end(&lives->waits[i]))
-			add(&list, labels, &lives->waits[i]);
-	for (size_t i = 0; i < lives->wait_count; i++)
-		if (!is_end(&lives->waits[i]))
-			add_to_callers(&list, labels, &lives->waits[i]);
+	add_waits(&list, runs->lives, labels);
+	add_functions(&list, runs, labels);
 	table_free(list.by_name);
 	*count = leave_out_callers(list.elements, list.count);
 	qsort(list.elements, *count, sizeof(*list.elements), by_time);

@@ -1,33 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What can be asked to be shorter: waits by what they are for, where they are, or why. */
+/* What can be asked to be shorter: waits by what they are for, where they are, or why; and code. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct code_runs;
 struct graph_labels;
 struct lives;
+struct run_code;
 
-enum element_kind { ELEMENT_LOCK, ELEMENT_PATH, ELEMENT_CAUSE, ELEMENT_KINDS };
+enum element_kind {
+	ELEMENT_LOCK,
+	ELEMENT_WAITS, /* in a function and what it calls */
+	ELEMENT_CAUSE,
+	ELEMENT_FUNCTION, /* it runs, or what it calls */
+	ELEMENT_LINE,
+	ELEMENT_PATH,
+	ELEMENT_CPUS, /* in rankings: more of them */
+	ELEMENT_KINDS,
+};
 
-/* "lock", "path", "cause". */
+/* "lock", "waits", "cause", "function", "line", "path", "cpus". */
 const char *element_kind_name(enum element_kind kind);
+
+/* Of places where threads ran, not of waits. */
+bool element_is_code(enum element_kind kind);
 
 struct element {
 	enum element_kind kind;
-	const char *name;   /* the labels' */
-	uint64_t ns, count; /* of its waits; of a path's, with those in functions that it calls */
-	uint64_t own_ns;    /* of a path's: of those that are called after it */
+	const char *name; /* the labels' */
+	/* Of its waits, or of its samples and what these stand for; of a function's, with what it calls. */
+	uint64_t ns, count;
+	uint64_t own_ns; /* of a function's: of those that are called after it */
 };
 
-/* Sets is_chosen of each of lives->waits. Returns how many of these it is. */
-size_t element_choose(const struct lives *lives, struct graph_labels *labels, enum element_kind kind, const char *name,
-		      bool *is_chosen);
+/* What is to be shorter: of lives->waits, and of the places in the code. */
+struct element_choice {
+	bool *waits, *places;
+};
+
+/* The caller ends it with element_choice_fini(). */
+void element_choice_init(struct element_choice *choice, const struct lives *lives, const struct run_code *code);
+void element_choice_fini(struct element_choice *choice);
+
+/* Sets what is chosen, by a kind below ELEMENT_CPUS. Places have to be named. Returns how many waits or places it is. */
+size_t element_choose(const struct code_runs *runs, struct graph_labels *labels, enum element_kind kind,
+		      const char *name, struct element_choice *choice);
 
 /*
- * All that threads waited for, those that were waited for longest first; not their waits for each other's
- * end, which are as long as all that these did, nor functions that wait for the most part in others that they
- * call. The caller frees the array.
+ * All that threads waited for, and the functions in which they ran, those of most time first. Left out are waits
+ * that are as long as all that others do, for their end or at a barrier: what these do is code of its own; and
+ * functions that wait or run for the most part in others that they call. The caller frees the array.
  */
-struct element *elements_of(const struct lives *lives, struct graph_labels *labels, size_t *count);
+struct element *elements_of(const struct code_runs *runs, struct graph_labels *labels, size_t *count);

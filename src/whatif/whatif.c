@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "whatif/whatif.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "whatif/lives.h"
+#include "whatif/run_code.h"
 #include "whatif/shorten.h"
 #include "whatif/step_replay.h"
 
@@ -33,7 +35,7 @@ static uint64_t replay_as_recorded(const struct lives *lives, bool is_order_free
 	return ns;
 }
 
-void whatif_init(struct whatif *whatif, const struct lives *lives)
+void whatif_init(struct whatif *whatif, const struct lives *lives, const struct run_code *code)
 {
 	*whatif = (struct whatif){
 		.lives = lives,
@@ -44,12 +46,15 @@ void whatif_init(struct whatif *whatif, const struct lives *lives)
 	};
 	for (enum hold_guess guess = 0; guess < HOLD_GUESSES; guess++)
 		whatif->since_ns[guess] = holds_since(lives, guess);
+	code_runs_init(&whatif->runs, lives, code);
+	snprintf(whatif->more_cpus, sizeof(whatif->more_cpus), "%u", lives->cpu_count + 1);
 }
 
 void whatif_fini(struct whatif *whatif)
 {
 	for (enum hold_guess guess = 0; guess < HOLD_GUESSES; guess++)
 		free(whatif->since_ns[guess]);
+	code_runs_fini(&whatif->runs);
 }
 
 static bool is_order_free(enum hold_guess guess)
@@ -67,24 +72,37 @@ static uint64_t recorded_ns(const struct whatif *whatif, uint64_t replay_ns, enu
 	return same_ns ? (double)replay_ns / same_ns * whatif->recorded_ns : 0;
 }
 
-static uint64_t predict(const struct whatif *whatif, const struct whatif_change *change, enum hold_guess guess,
+/* What is not known for certain, and how it is taken to be. */
+struct guess {
+	enum hold_guess hold;
+	double code; /* how much running time the code has, by what samples say */
+};
+
+static void change_lengths(const struct whatif *whatif, const struct whatif_change *change, const struct guess *guess,
+			   uint64_t *lengths_ns)
+{
+	const struct shortening how = {
+		.is_chosen = change->choice->waits,
+		.scale = change->scale,
+		.since_ns = whatif->since_ns[guess->hold],
+		.with_wakeups = guess->hold != HOLD_AS_SEEN,
+	};
+
+	shorten(whatif->lives, &how, lengths_ns);
+	code_scale(&whatif->runs, change->choice->places, change->scale, guess->code, lengths_ns);
+}
+
+static uint64_t predict(const struct whatif *whatif, const struct whatif_change *change, struct guess guess,
 			struct critical_path *path)
 {
 	const struct lives *lives = whatif->lives;
 	uint64_t *lengths_ns = lengths_as_recorded(lives), ns;
 	struct replay replay;
 
-	if (change->is_chosen)
-		shorten(lives,
-			&(struct shortening){
-				.is_chosen = change->is_chosen,
-				.scale = change->scale,
-				.since_ns = whatif->since_ns[guess],
-				.with_wakeups = guess != HOLD_AS_SEEN,
-			},
-			lengths_ns);
-	replay_lives(lives, lengths_ns, change->cpu_count, is_order_free(guess), &replay);
-	ns = recorded_ns(whatif, replay.ns, guess);
+	if (change->choice)
+		change_lengths(whatif, change, &guess, lengths_ns);
+	replay_lives(lives, lengths_ns, change->cpu_count, is_order_free(guess.hold), &replay);
+	ns = recorded_ns(whatif, replay.ns, guess.hold);
 	if (path)
 		replay_path(lives, &replay, path);
 	replay_fini(&replay);
@@ -92,21 +110,33 @@ static uint64_t predict(const struct whatif *whatif, const struct whatif_change 
 	return ns;
 }
 
+static void widen(struct whatif_answer *answer, uint64_t ns)
+{
+	if (ns > answer->most_ns)
+		answer->most_ns = ns;
+	if (ns < answer->least_ns)
+		answer->least_ns = ns;
+}
+
 void whatif_predict(const struct whatif *whatif, const struct whatif_change *change, struct whatif_answer *out)
 {
-	uint64_t seen_ns = predict(whatif, change, HOLD_AS_SEEN, NULL);
-	uint64_t long_ns = predict(whatif, change, HOLD_AS_LONG, NULL);
+	static const struct guess usual = { HOLD_AS_USUAL, 1 }, seen = { HOLD_AS_SEEN, 1 },
+				  longest = { HOLD_AS_LONG, 1 };
+	double error;
 
-	out->predicted_ns = predict(whatif, change, HOLD_AS_USUAL, &out->path);
+	*out = (struct whatif_answer){ 0 };
+	if (change->choice)
+		out->samples = code_runs_count(&whatif->runs, change->choice->places);
+	out->predicted_ns = predict(whatif, change, usual, &out->path);
 	out->least_ns = out->most_ns = out->predicted_ns;
-	if (seen_ns > out->most_ns)
-		out->most_ns = seen_ns;
-	if (long_ns > out->most_ns)
-		out->most_ns = long_ns;
-	if (seen_ns < out->least_ns)
-		out->least_ns = seen_ns;
-	if (long_ns < out->least_ns)
-		out->least_ns = long_ns;
+	if (out->samples.chosen) {
+		error = code_count_error(&out->samples);
+		widen(out, predict(whatif, change, (struct guess){ HOLD_AS_USUAL, 1 + error }, NULL));
+		widen(out, predict(whatif, change, (struct guess){ HOLD_AS_USUAL, error < 1 ? 1 - error : 0 }, NULL));
+		return;
+	}
+	widen(out, predict(whatif, change, seen, NULL));
+	widen(out, predict(whatif, change, longest, NULL));
 }
 
 double whatif_gain(const struct whatif *whatif, uint64_t predicted_ns)
@@ -123,30 +153,51 @@ static int by_gain(const void *a, const void *b)
 	return x->element.kind < y->element.kind ? -1 : x->element.kind > y->element.kind;
 }
 
-size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, double scale, uint32_t cpu_count,
-		   struct whatif_rank *ranks, size_t capacity)
+static struct whatif_rank try_element(const struct whatif *whatif, struct graph_labels *labels,
+				      const struct element *element, struct whatif_change change,
+				      struct element_choice *choice)
 {
-	struct whatif_rank tried[ELEMENT_KINDS * TRIED_MAX];
-	bool *is_chosen = xcalloc(whatif->lives->wait_count + 1, sizeof(*is_chosen));
-	struct whatif_change change = { is_chosen, scale, cpu_count };
+	struct code_count samples;
+
+	element_choose(&whatif->runs, labels, element->kind, element->name, choice);
+	change.choice = choice;
+	samples = code_runs_count(&whatif->runs, choice->places);
+	return (struct whatif_rank){
+		.element = *element,
+		.predicted_ns = predict(whatif, &change, (struct guess){ HOLD_AS_USUAL, 1 }, NULL),
+		.error = code_count_error(&samples),
+	};
+}
+
+/* False: it gains nothing. */
+static bool try_more_cpus(const struct whatif *whatif, struct whatif_change change, struct whatif_rank *rank)
+{
+	change.cpu_count++;
+	*rank = (struct whatif_rank){
+		.element = { .kind = ELEMENT_CPUS, .name = whatif->more_cpus },
+		.predicted_ns = predict(whatif, &change, (struct guess){ HOLD_AS_USUAL, 1 }, NULL),
+	};
+	return rank->predicted_ns < whatif->recorded_ns;
+}
+
+size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, double scale, struct whatif_rank *ranks,
+		   size_t capacity)
+{
+	struct whatif_rank tried[ELEMENT_KINDS * TRIED_MAX + 1];
+	struct whatif_change change = { .scale = scale, .cpu_count = whatif->cpu_count };
 	size_t count, tried_count = 0, of_kind[ELEMENT_KINDS] = { 0 };
-	struct element *elements = elements_of(whatif->lives, labels, &count);
+	struct element *elements = elements_of(&whatif->runs, labels, &count);
+	struct element_choice choice;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct element *element = &elements[i];
-
-		if (of_kind[element->kind]++ >= TRIED_MAX)
-			continue;
-		element_choose(whatif->lives, labels, element->kind, element->name, is_chosen);
-		tried[tried_count++] = (struct whatif_rank){
-			*element,
-			predict(whatif, &change, HOLD_AS_USUAL, NULL),
-		};
-	}
+	element_choice_init(&choice, whatif->lives, whatif->runs.code);
+	for (size_t i = 0; i < count; i++)
+		if (of_kind[elements[i].kind]++ < TRIED_MAX)
+			tried[tried_count++] = try_element(whatif, labels, &elements[i], change, &choice);
+	tried_count += try_more_cpus(whatif, change, &tried[tried_count]);
 	qsort(tried, tried_count, sizeof(*tried), by_gain);
 	for (count = 0; count < tried_count && count < capacity; count++)
 		ranks[count] = tried[count];
 	free(elements);
-	free(is_chosen);
+	element_choice_fini(&choice);
 	return count;
 }

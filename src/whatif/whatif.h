@@ -4,7 +4,7 @@
  * it with that, by the replay of it as it was.
  *
  * Owns: runs replayed with something changed.
- * Used by: view/trace, options, cmd.
+ * Used by: view/trace, options, query, cmd.
  */
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "graph/critical_path.h"
+#include "whatif/code_scale.h"
 #include "whatif/element.h"
 #include "whatif/holds.h"
 
@@ -22,21 +23,24 @@ struct whatif {
 	uint64_t free_ns;     /* the same, with locks in the order in which threads come to them */
 	uint32_t cpu_count;   /* on how many threads ran */
 	uint64_t *since_ns[HOLD_GUESSES];
+	struct code_runs runs;
+	char more_cpus[16]; /* one more, as text */
 };
 
-/* lives must live as long. The caller ends it with whatif_fini(). */
-void whatif_init(struct whatif *whatif, const struct lives *lives);
+/* lives and code must live as long. The caller ends it with whatif_fini(). */
+void whatif_init(struct whatif *whatif, const struct lives *lives, const struct run_code *code);
 void whatif_fini(struct whatif *whatif);
 
 struct whatif_change {
-	const bool *is_chosen; /* of lives->waits; NULL: none */
-	double scale;          /* of their lengths: 0 to 1 */
+	const struct element_choice *choice; /* NULL: none */
+	double scale;                        /* of the lengths: 0 to 1 */
 	uint32_t cpu_count;
 };
 
 struct whatif_answer {
 	uint64_t predicted_ns;
-	uint64_t least_ns, most_ns; /* as far as the recording leaves it open */
+	uint64_t least_ns, most_ns; /* as far as the recording leaves it open; of code: two standard errors */
+	struct code_count samples;  /* of the code */
 	struct critical_path path;  /* of the replay that is predicted: for critical_path_fini() */
 };
 
@@ -48,8 +52,9 @@ double whatif_gain(const struct whatif *whatif, uint64_t predicted_ns);
 struct whatif_rank {
 	struct element element;
 	uint64_t predicted_ns;
+	double error; /* of the running time of code, two standard errors, as a part of it */
 };
 
-/* Those of which most is gained, the best first; at most room. Returns how many. */
-size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, double scale, uint32_t cpu_count,
-		   struct whatif_rank *ranks, size_t capacity);
+/* With one more CPU, too. Those of which most is gained, the best first; at most room. Returns how many. */
+size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, double scale, struct whatif_rank *ranks,
+		   size_t capacity);

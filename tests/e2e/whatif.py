@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from lib import Skip, main, pinch, program, test
+from lib import Skip, main, pinch, program, script, test
 
 # On a machine that does other things as well, what is the shortest of so many runs counts.
 TRIES = 3
@@ -85,7 +85,7 @@ def hold_quarter():
 
 @test("stage: a stage of a pipeline that computes half as long for each item")
 def stage():
-    compare_shape("stage", "--path", "take_result")
+    compare_shape("stage", "--waits", "take_result")
 
 
 @test("server: another process that answers twice as fast")
@@ -105,7 +105,7 @@ def straggler():
 
 @test("serial: a phase that one thread computes alone, in half the time")
 def serial():
-    compare_shape("serial", "--path", "await_merge")
+    compare_shape("serial", "--waits", "await_merge")
 
 
 @test("crowd: on two CPUs instead of one, and on one instead of two")
@@ -117,6 +117,68 @@ def crowd():
     one, two = ("taskset", "-c", cpus[0], path, "crowd"), ("taskset", "-c", f"{cpus[0]},{cpus[1]}", path, "crowd")
     compare(one, two, "--cpus", 2)
     compare(two, one, "--cpus", 1)
+
+
+def compare_code(shape):
+    path = program("changed_code")
+    compare((path, shape), (path, shape, 50), "--function", "hot")
+
+
+@test("queue: items that are made in half the time")
+def code_queue():
+    compare_code("queue")
+
+
+@test("histogram: a hot line takes half the time")
+def code_histogram():
+    compare_code("histogram")
+
+
+@test("kmeans: four threads at a barrier, one of which has the most to do in each turn, in half the time")
+def code_kmeans():
+    compare_code("kmeans")
+
+
+@test("compressor: what threads do one after the other takes half the time")
+def code_compressor():
+    compare_code("compressor")
+
+
+@test("matrix: rows in half the time, of which one thread has more than the others")
+def code_matrix():
+    compare_code("matrix")
+
+
+@test("Python: a function in half the time")
+def code_python():
+    path = script("changed_code.py")
+    compare((sys.executable, path), (sys.executable, path, 50), "--function", "hot")
+
+
+@test("code by its function, its line and its path; what gains most has code, and no waits at a barrier")
+def code():
+    record("t.pinch", program("changed_code"), "kmeans")
+    told = {options: whatif(*options) for options in
+            (("--function", "hot"), ("--path", "turn;hot"), ("--path", "role_main;turn;hot;spend"),
+             ("--function", "turn"))}
+    hot, turn, path, all_of_it = (told[o] for o in (("--function", "hot"), ("--path", "turn;hot"),
+                                                    ("--path", "role_main;turn;hot;spend"), ("--function", "turn")))
+    assert hot == {**turn, "kind": "function", "name": "hot"} and hot["gain"] > 0.2, (hot, turn)
+    assert abs(path["samples"] - hot["samples"]) < 0.1 * hot["samples"], (path, hot)
+    assert 0.9 * hot["all_samples"] < all_of_it["samples"] and all_of_it["gain"] > hot["gain"], all_of_it
+    check_path(hot)
+    same = whatif("--function", "hot", "--scale", 1)
+    assert {same[n] for n in ("predicted_ns", "least_ns", "most_ns")} == {same["recorded_ns"]}, same
+    gains = [whatif("--function", "hot", "--scale", tenths / 10)["gain"] for tenths in (8, 4, 0)]
+    assert gains == sorted(gains) and gains[0] > 0, gains
+    ranks = whatif()["elements"]
+    functions = {rank["name"]: rank for rank in ranks if rank["kind"] == "function"}
+    assert functions["hot"]["predicted_ns"] == hot["predicted_ns"] and "turn" not in functions, ranks
+    assert not any(rank["name"] in ("turn_barrier", "barrier") for rank in ranks), ranks
+    with open(os.path.join(os.path.dirname(script("x")), "changed_code.c"), encoding="utf-8") as file:
+        line = next(i for i, text in enumerate(file, 1) if "spend(count * percent" in text)
+    by_line = whatif("--line", f"changed_code.c:{line}")
+    assert abs(by_line["samples"] - hot["samples"]) < 0.1 * hot["samples"], (by_line, hot)
 
 
 @test("replayed as they were, planted programs take as long as they took, within 2 %")
@@ -157,12 +219,12 @@ def ranking():
 @test("a function is ranked by its waits with callees, and not if nearly all of these are a callee's")
 def nested():
     record("t.pinch", program("made_faster"), "nested")
-    paths = {rank["name"]: rank for rank in whatif()["elements"] if rank["kind"] == "path"}
+    paths = {rank["name"]: rank for rank in whatif()["elements"] if rank["kind"] == "waits"}
     assert "inner" in paths and "outer" not in paths, paths
     assert not any(name.startswith(("__", "pthread_")) for name in paths), paths
-    told = whatif("--path", "inner")
+    told = whatif("--waits", "inner")
     assert told["predicted_ns"] == paths["inner"]["predicted_ns"], (told, paths)
-    assert whatif("--path", "outer")["gain"] >= told["gain"], told
+    assert whatif("--waits", "outer")["gain"] >= told["gain"], told
 
 
 @test("a queue of one item costs sleeping and waking: without these waits it is faster, as with a larger queue")
@@ -187,7 +249,8 @@ def forms():
             (("nothing",), 1, "nothing"), ((), 2, "no trace given"), (("text",), 1, "text is not a pinch trace"),
             (("--lock", "nobody", "t.pinch"), 1, "nobody"), (("--scale", "2", "t.pinch"), 2, "--scale"),
             (("--scale", "nan", "t.pinch"), 2, "--scale"), (("--cpus", "0", "t.pinch"), 2, "--cpus"),
-            (("--lock", "a", "--path", "b", "t.pinch"), 2, "only one")):
+            (("--lock", "a", "--path", "b", "t.pinch"), 2, "only one"), (("--line", "12", "t.pinch"), 2, "--line"),
+            (("--function", "nobody", "t.pinch"), 1, "nobody"), (("--path", ";;", "t.pinch"), 1, ";;")):
         result = pinch("whatif", *arguments)
         assert result.status == status and about in result.text and result.text.count("\n") == 1, \
             (arguments, result.status, result.text)

@@ -15,16 +15,18 @@
 #include "states/states.h"
 #include "values.h"
 #include "whatif/lives.h"
+#include "whatif/run_code.h"
 #include "whatif/whatif.h"
 
 enum { THREADS = 6, OPERATIONS = 160, GATES = THREADS * THREADS, TURN_NS = 4000000 };
-enum { BEGIN_NS = 1000000, LOCK_OBJECT = 0x1000, GATE_OBJECT = 0x2000 };
+enum { BEGIN_NS = 1000000, LOCK_OBJECT = 0x1000, GATE_OBJECT = 0x2000, SAMPLE_NS = 20000, HOT_IP = 1, COLD_IP = 2 };
 
 /* What a thread does, one after the other. */
 struct operation {
 	enum { WORK, HOLD, SLEEP, LOCK, UNLOCK, OPEN, PASS } kind; /* HOLD: work with the lock */
 	uint64_t ns;
 	unsigned int gate; /* OPEN lets one PASS */
+	bool is_hot;       /* WORK: of the code that is changed */
 };
 
 struct program {
@@ -37,6 +39,7 @@ struct program {
 struct setting {
 	unsigned int cpus;
 	double hold_scale, sleep_scale;
+	double cooled;    /* the part of hot work that is not done */
 	bool is_recorded; /* to the log of states */
 };
 
@@ -45,6 +48,7 @@ static struct {
 	struct program program;
 	struct state_stage stage;
 	struct lives lives;
+	struct run_code code;
 	struct whatif whatif;
 	/* Which operations made their thread wait when it was told. */
 	bool has_waited[THREADS][OPERATIONS];
@@ -182,6 +186,8 @@ static void act(struct run *run, unsigned int actor)
 		case WORK:
 		case HOLD:
 			a->left_ns = o->kind == HOLD ? o->ns * run->setting->hold_scale : o->ns;
+			if (o->is_hot)
+				a->left_ns -= o->ns * run->setting->cooled;
 			a->is_in_work = true;
 			return;
 		case SLEEP:
@@ -268,6 +274,20 @@ static void happen(struct run *run, unsigned int actor)
 	}
 }
 
+/* Up to when the next thing happens. */
+static void take_samples(const struct run *run, uint64_t next_ns)
+{
+	for (uint64_t ns = run->now_ns / SAMPLE_NS * SAMPLE_NS + SAMPLE_NS; ns <= next_ns; ns += SAMPLE_NS)
+		for (unsigned int i = 0; i < w.program.thread_count; i++) {
+			struct ev_sched_sample e = { .header.time_ns = BEGIN_NS + ns, .header.thread = i + 1 };
+
+			if (run->actors[i].doing != ON_CPU)
+				continue;
+			e.ip = w.program.operations[i][run->actors[i].at].is_hot ? HOT_IP : COLD_IP;
+			run_code_add(&w.code, 1, &e);
+		}
+}
+
 /* How long the program takes. */
 static uint64_t run_program(const struct setting *setting, bool *waits_anew)
 {
@@ -289,6 +309,8 @@ static uint64_t run_program(const struct setting *setting, bool *waits_anew)
 			}
 		if (next_ns == UINT64_MAX)
 			break;
+		if (setting->is_recorded)
+			take_samples(&run, next_ns);
 		for (unsigned int i = 0; i < w.program.thread_count; i++)
 			if (run.actors[i].doing == ON_CPU)
 				run.actors[i].left_ns -= next_ns - run.now_ns;
@@ -306,6 +328,7 @@ static uint64_t run_program(const struct setting *setting, bool *waits_anew)
 static void begin_record(void)
 {
 	state_stage_open(&w.stage);
+	run_code_init(&w.code);
 }
 
 static void end_record(uint64_t ns)
@@ -316,7 +339,8 @@ static void end_record(uint64_t ns)
 	for (unsigned int i = 0; i < THREADS; i++)
 		numbers[i] = i + 1;
 	CHECK_EQUAL(lives_of(w.stage.states, w.stage.threads, numbers, THREADS, &w.lives), 0);
-	whatif_init(&w.whatif, &w.lives);
+	run_code_sort(&w.code);
+	whatif_init(&w.whatif, &w.lives, &w.code);
 }
 
 static void record(unsigned int cpus)
@@ -335,6 +359,7 @@ static void record(unsigned int cpus)
 static void forget(void)
 {
 	whatif_fini(&w.whatif);
+	run_code_fini(&w.code);
 	lives_fini(&w.lives);
 	state_stage_close(&w.stage);
 }
@@ -364,7 +389,7 @@ static void make_gates(void)
 
 		if (w.program.counts[thread] > OPERATIONS - 4 || w.program.counts[other] > OPERATIONS - 4)
 			continue;
-		add(thread, WORK, 1000 + pick(3000000));
+		add(thread, WORK, 1000 + pick(3000000))->is_hot = pick(2);
 		if (pick(2))
 			add(thread, SLEEP, 1000 + pick(3000000));
 		if (thread == other)
@@ -433,16 +458,20 @@ static uint64_t record_nonsense(void)
 
 /* --- The tests ---------------------------------------------------------------------------------- */
 
-static struct whatif_answer predict(const char *cause, double scale, unsigned int cpus)
+/* cause NULL: hot code, if that is to be shorter. */
+static struct whatif_answer predict_change(const char *cause, bool is_hot, double scale, unsigned int cpus)
 {
-	bool *is_chosen = calloc(w.lives.wait_count + 1, sizeof(*is_chosen));
+	struct element_choice choice;
 	struct whatif_answer answer;
 	uint64_t ns = 0;
 
+	element_choice_init(&choice, &w.lives, &w.code);
 	if (cause)
-		element_choose(&w.lives, NULL, ELEMENT_CAUSE, cause, is_chosen);
-	whatif_predict(&w.whatif, &(struct whatif_change){ is_chosen, scale, cpus }, &answer);
-	free(is_chosen);
+		element_choose(&w.whatif.runs, NULL, ELEMENT_CAUSE, cause, &choice);
+	for (size_t i = 0; i < w.code.place_count; i++)
+		choice.places[i] = is_hot && w.code.places[i].ip == HOT_IP;
+	whatif_predict(&w.whatif, &(struct whatif_change){ &choice, scale, cpus }, &answer);
+	element_choice_fini(&choice);
 	for (size_t i = 0; i < answer.path.count; i++)
 		ns += answer.path.parts[i].end_ns - answer.path.parts[i].begin_ns;
 	ns = (double)ns / w.whatif.replay_ns * w.whatif.recorded_ns;
@@ -451,6 +480,11 @@ static struct whatif_answer predict(const char *cause, double scale, unsigned in
 			 (uintmax_t)answer.predicted_ns);
 	critical_path_fini(&answer.path);
 	return answer;
+}
+
+static struct whatif_answer predict(const char *cause, double scale, unsigned int cpus)
+{
+	return predict_change(cause, false, scale, cpus);
 }
 
 static double off(uint64_t a, uint64_t b)
@@ -597,6 +631,54 @@ TEST(where_each_thread_has_a_cpu_the_shorter_something_is_the_shorter_is_the_run
 	}
 }
 
+TEST(faster_code_gives_what_it_really_gives_unless_others_wait_then)
+{
+	unsigned int same_count = 0;
+
+	for (uint32_t seed = 1; seed <= 500; seed++) {
+		struct setting setting = { .cpus = THREADS, .hold_scale = 1, .sleep_scale = 1 };
+		struct whatif_answer answer;
+		bool waits_anew;
+		uint64_t ns;
+
+		begin(seed);
+		setting.cooled = pick(11) / 10.0;
+		make_gates();
+		record(THREADS);
+		ns = run_program(&setting, &waits_anew);
+		answer = predict_change(NULL, true, 1 - setting.cooled, THREADS);
+		if (!waits_anew && off(answer.predicted_ns, ns) > 0.02)
+			fail_msg("seed %u: %ju instead of %ju", seed, (uintmax_t)answer.predicted_ns, (uintmax_t)ns);
+		same_count += !waits_anew;
+		forget();
+	}
+	CHECK_THAT(same_count, >, 50);
+}
+
+TEST(the_faster_code_is_the_shorter_is_the_run_and_as_fast_as_it_was_it_is_the_run)
+{
+	for (uint32_t seed = 1; seed <= 500; seed++) {
+		uint64_t longer_ns;
+
+		begin(seed);
+		make_gates();
+		record(THREADS);
+		longer_ns = w.whatif.recorded_ns;
+		check_same(predict_change(NULL, true, 1, THREADS));
+		for (int tenths = 9; tenths >= 0; tenths -= 1 + pick(5)) {
+			struct whatif_answer answer = predict_change(NULL, true, tenths / 10.0, THREADS);
+
+			if (answer.predicted_ns > longer_ns + 1000 || answer.least_ns > answer.predicted_ns ||
+			    answer.most_ns < answer.predicted_ns)
+				fail_msg("seed %u: %ju, %ju to %ju, is more than %ju", seed,
+					 (uintmax_t)answer.predicted_ns, (uintmax_t)answer.least_ns,
+					 (uintmax_t)answer.most_ns, (uintmax_t)longer_ns);
+			longer_ns = answer.predicted_ns;
+		}
+		forget();
+	}
+}
+
 static void emit_at(unsigned int ms, uint32_t number, struct state_change change)
 {
 	change.thread = threads_get(w.stage.threads, number);
@@ -660,6 +742,51 @@ TEST(who_goes_by_the_clock_is_waited_for_as_long_as_it_was_and_whose_work_it_is_
 {
 	CHECK_THAT(off(predict_beside_clock(false), 50000000), <, 0.001);
 	CHECK_THAT(off(predict_beside_clock(true), 42000000), <, 0.001);
+}
+
+/*
+ * Thread 1 works 40, in hot code, and comes last to a barrier, where 2 and 3 wait since 10 and 30; then all work 10.
+ * Without its hot code thread 3 is last.
+ */
+TEST(who_came_last_to_a_barrier_waits_for_the_others_when_it_comes_before_them)
+{
+	const struct ev_sched_switch barrier = {
+		.syscall = SYS_futex,
+		.object = LOCK_OBJECT,
+		.operation = FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
+	};
+	struct whatif_answer answer;
+
+	begin(1);
+	begin_record();
+	for (uint32_t number = 1; number <= 3; number++)
+		emit_at(0, number, (struct state_change){ .phase = PHASE_RUNNING, .cpu = number });
+	block_at(10, 2, barrier);
+	block_at(30, 3, barrier);
+	wake_at(40, 2, 1);
+	wake_at(40, 3, 1);
+	for (uint32_t number = 1; number <= 3; number++)
+		emit_at(50, number, (struct state_change){ .phase = PHASE_DEAD });
+	for (uint32_t number = 1; number <= 3; number++)
+		for (uint64_t ms = 0; ms < 50; ms++) {
+			struct ev_sched_sample e = { .header.thread = number, .ip = COLD_IP };
+
+			e.header.time_ns = BEGIN_NS + ms * 1000000 + 500000;
+			if (number == 1 && ms < 40)
+				e.ip = HOT_IP;
+			if ((number == 2 && ms >= 10 && ms < 40) || (number == 3 && ms >= 30 && ms < 40))
+				continue;
+			run_code_add(&w.code, 1, &e);
+		}
+	end_record(50000000);
+	/* The names of functions say that in a trace. */
+	for (size_t i = 0; i < w.lives.wait_count; i++)
+		w.lives.waits[i].wait.cause = CAUSE_BARRIER;
+	CHECK_THAT(off(predict_change(NULL, true, 1, 3).predicted_ns, 50000000), <, 0.0001);
+	answer = predict_change(NULL, true, 0, 3);
+	CHECK_THAT(answer.predicted_ns, >=, 37000000);
+	CHECK_THAT(answer.predicted_ns, <=, 43000000);
+	forget();
 }
 
 TEST(what_no_kernel_would_report_is_replayed_to_its_end)

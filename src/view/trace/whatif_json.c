@@ -48,7 +48,25 @@ static void put_answer(struct json *json, const struct whatif_view *view)
 	put_predicted(json, view->whatif, view->answer->predicted_ns);
 	json_put_uint(json, "least_ns", view->answer->least_ns);
 	json_put_uint(json, "most_ns", view->answer->most_ns);
+	json_put_uint(json, "samples", view->answer->samples.chosen);
+	json_put_uint(json, "all_samples", view->answer->samples.all);
 	put_path(json, view);
+}
+
+static void put_element(struct json *json, const struct whatif_rank *rank)
+{
+	const struct element *element = &rank->element;
+
+	json_put_string(json, "kind", element_kind_name(element->kind));
+	json_put_string(json, "name", element->name);
+	if (element->kind == ELEMENT_CPUS)
+		return;
+	json_put_uint(json, element_is_code(element->kind) ? "running_ns" : "waited_ns", element->ns);
+	json_put_uint(json, element_is_code(element->kind) ? "samples" : "waits", element->count);
+	if (element_is_code(element->kind)) {
+		json_key(json, "running_error");
+		json_double(json, rank->error);
+	}
 }
 
 static void put_ranks(struct json *json, const struct whatif_view *view)
@@ -60,10 +78,7 @@ static void put_ranks(struct json *json, const struct whatif_view *view)
 
 		json_on_one_line(json);
 		json_begin_object(json);
-		json_put_string(json, "kind", element_kind_name(rank->element.kind));
-		json_put_string(json, "name", rank->element.name);
-		json_put_uint(json, "waited_ns", rank->element.ns);
-		json_put_uint(json, "waits", rank->element.count);
+		put_element(json, rank);
 		put_predicted(json, view->whatif, rank->predicted_ns);
 		json_end_object(json);
 	}

@@ -90,6 +90,18 @@ static void put_path(struct text *out, const struct whatif_view *view)
 	free(sums);
 }
 
+/* What is known of how much of the work is that code. */
+static void put_samples(struct text *out, const struct whatif_view *view)
+{
+	const struct code_count *samples = &view->answer->samples;
+
+	if (!samples->chosen)
+		return;
+	text_printf(out, "It was running in %ju of %ju samples: %.1f %% (+-%.1f %%) of the running time\n",
+		    (uintmax_t)samples->chosen, (uintmax_t)samples->all, 100.0 * samples->chosen / samples->all,
+		    100 * code_count_error(samples) * samples->chosen / samples->all);
+}
+
 static void put_answer(struct text *out, const struct whatif_view *view)
 {
 	const struct whatif_answer *answer = view->answer;
@@ -106,7 +118,21 @@ static void put_answer(struct text *out, const struct whatif_view *view)
 		text_put_duration(out, answer->most_ns);
 	}
 	text_put(out, "\n");
+	put_samples(out, view);
 	put_path(out, view);
+}
+
+static void put_element(struct text *out, const struct whatif_rank *rank)
+{
+	const struct element *element = &rank->element;
+
+	text_put_escaped(out, element->name);
+	if (element->kind == ELEMENT_CPUS)
+		return;
+	text_put(out, element_is_code(element->kind) ? ", running for " : ", waited for ");
+	text_put_duration(out, element->ns);
+	if (element_is_code(element->kind))
+		text_printf(out, " (+-%.0f %%)", 100 * rank->error);
 }
 
 static void put_ranks(struct text *out, const struct whatif_view *view)
@@ -119,17 +145,15 @@ static void put_ranks(struct text *out, const struct whatif_view *view)
 		struct text duration = { 0 };
 
 		text_put_duration(&duration, rank->predicted_ns);
-		text_printf(out, "%3zu  %5.1f %%  %9s  %-5s  ", i + 1,
+		text_printf(out, "%3zu  %5.1f %%  %9s  %-8s  ", i + 1,
 			    100 * whatif_gain(view->whatif, rank->predicted_ns), duration.bytes,
 			    element_kind_name(rank->element.kind));
 		text_fini(&duration);
-		text_put_escaped(out, rank->element.name);
-		text_put(out, ", waited for ");
-		text_put_duration(out, rank->element.ns);
+		put_element(out, rank);
 		text_put(out, "\n");
 	}
 	if (!view->rank_count)
-		text_put(out, "None: no thread waited for anything.\n");
+		text_put(out, "None: no thread waited for anything, and none was seen where it ran.\n");
 }
 
 void whatif_put_text(struct text *out, const struct whatif_view *view)
