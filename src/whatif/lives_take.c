@@ -320,7 +320,9 @@ static int take_life(struct taker *t, struct threads *threads)
 	}
 	if (!err)
 		err = take_ready(t, NULL);
-	leave_out_last(t->make, life->first);
+	/* Who came to its end by itself went on behind its last wait, even where that was not seen. */
+	if (last_ns >= states_known_until_ns(t->states) || t->got_signal || t->saw_exit)
+		leave_out_last(t->make, life->first);
 	life->end = t->make->lives->step_count;
 	note_end(t, threads, life, last_ns);
 	return err;
