@@ -78,11 +78,15 @@ bool trace_states_are_of(int fd, const struct trace_reader *trace, bool opens_fi
 
 /* --- Making --------------------------------------------------------------------------------- */
 
+/* A rule knew a function above the wait. */
+static const uintptr_t IS_NAMED = 1 << 16;
+
 struct making {
 	struct trace_writer *writer;
 	struct session *session; /* the events' */
 	struct path_names *names;
-	struct table *causes; /* by what they depend on; each plus 1 */
+	struct table *causes;  /* by what they depend on; each plus 1, and IS_NAMED */
+	struct table *futexes; /* causes of waits for them that have a stack, by their addresses; each plus 1 */
 	uint64_t end_ns;
 	bool opens_files;
 	bool has_stacks; /* the trace is read for the second time */
@@ -96,6 +100,19 @@ static uint64_t mix(uint64_t key, uint64_t value)
 	return hash_u64(key ^ hash_u64(value));
 }
 
+/* Where waits have no stack, others for the same futex say what it is. */
+static enum wait_cause cause_of_futex(struct making *making, const struct thread *thread,
+				      const struct wait_facts *facts, enum wait_cause cause, bool is_named)
+{
+	uint64_t key = mix(facts->object, (uint64_t)thread->pid << 32 | thread->exec_count);
+	uintptr_t known;
+
+	if (is_named)
+		table_put(making->futexes, key, (void *)(uintptr_t)(cause + 1));
+	known = (uintptr_t)table_find(making->futexes, key);
+	return known ? known - 1 : cause;
+}
+
 static enum wait_cause cause_of(void *data, const struct thread *thread, uint64_t time_ns, uint64_t stack,
 				const struct wait_facts *facts, enum wait_cause cause)
 {
@@ -104,12 +121,18 @@ static enum wait_cause cause_of(void *data, const struct thread *thread, uint64_
 		mix(mix(stack, (uint64_t)thread->pid << 32 | thread->exec_count),
 		    (uint64_t)facts->syscall << 32 | (uint32_t)facts->operation << 16 | cause << 8 | facts->state);
 	uintptr_t known = (uintptr_t)table_find(making->causes, key);
+	struct wait_meaning meaning;
 
+	if (!stack && wait_has_futex(facts))
+		return cause_of_futex(making, thread, facts, cause, false);
 	if (!known) {
-		known = path_names_meaning(making->names, thread->pid, time_ns, stack, facts, cause).cause + 1;
+		meaning = path_names_meaning(making->names, thread->pid, time_ns, stack, facts, cause);
+		known = (meaning.cause + 1) | (meaning.is_named ? IS_NAMED : 0);
 		table_put(making->causes, key, (void *)known);
 	}
-	return known - 1;
+	if (known & IS_NAMED && wait_has_futex(facts))
+		cause_of_futex(making, thread, facts, (known & ~IS_NAMED) - 1, true);
+	return (known & ~IS_NAMED) - 1;
 }
 
 /* What others need to know to read the states, and where threads ran. */
@@ -234,6 +257,7 @@ static int write_states(struct making *making, struct trace_reader *trace)
 	symbols_set_offline(symbols, making->opens_files);
 	making->names = path_names_new(symbols, stacks, NULL);
 	making->causes = table_new();
+	making->futexes = table_new();
 	trace_writer_chunk(making->writer, TRACE_CHUNK_ORIGIN, &origin, sizeof(origin), NULL);
 	trace_take_names(trace, symbols, NULL);
 	log = state_log_new(making->writer, &(struct state_log_options){
@@ -262,6 +286,7 @@ static int write_states(struct making *making, struct trace_reader *trace)
 	state_log_free(log);
 	path_names_free(making->names);
 	table_free(making->causes);
+	table_free(making->futexes);
 	others_free(others);
 	files_free(files);
 	symbols_free(symbols);
