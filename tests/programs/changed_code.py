@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 changed_code.py [PERCENT]
-Two functions take turns, which are never as long as the sampling period; hot() does PERCENT (100) of its work.
+Two functions take turns of different lengths, out of step with samples; hot() does PERCENT (100) of its work.
 Known answer: to shorten hot() by half is the same as to run it with 50.
 """
 import sys
 
-TURNS, UNIT = 500, 2000
+TURNS, UNIT = 1500, 300
 
 
 def spend(count):
@@ -17,19 +17,20 @@ def spend(count):
     return total
 
 
-def hot(percent):
-    return spend(8 * UNIT * percent // 100)
+def hot(percent, size):
+    return spend(8 * size * percent // 100)
 
 
-def cold():
-    return spend(3 * UNIT)
+def cold(size):
+    return spend(3 * size)
 
 
 def main():
     percent = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    for _ in range(TURNS):
-        hot(percent)
-        cold()
+    for turn in range(TURNS):
+        size = UNIT * (3 + turn * turn % 11)
+        hot(percent, size)
+        cold(size)
 
 
 main()
