@@ -185,7 +185,7 @@ static void scale_run(const struct lives *lives, const struct code_run *run, dou
 
 void code_scale(const struct code_runs *runs, const bool *is_chosen, double scale, double weight, uint64_t *lengths_ns)
 {
-	const struct code_sample_at *samples = runs->code->samples;
+	const struct run_sample_at *samples = runs->code->samples;
 	struct code_count *of_runs = xcalloc(runs->count + 1, sizeof(*of_runs));
 	struct code_count *of_classes = xcalloc(runs->class_count + 1, sizeof(*of_classes));
 	struct code_count *of_lives = xcalloc(runs->lives->count + 1, sizeof(*of_lives));

@@ -79,7 +79,7 @@ static bool is_wait_of(struct graph_labels *labels, enum element_kind kind, cons
 }
 
 static bool is_place_of(const struct graph_labels *labels, enum element_kind kind, const char *name,
-			const struct code_place *place)
+			const struct run_place *place)
 {
 	switch (kind) {
 	case ELEMENT_FUNCTION:
@@ -221,7 +221,7 @@ static struct call *get_call(struct calls *calls, struct element *caller, struct
 }
 
 /* The function that a sample is called after, and the one that calls it: which may call others, too. */
-static void add_own(struct list *list, struct calls *calls, struct graph_labels *labels, const struct code_place *place,
+static void add_own(struct list *list, struct calls *calls, struct graph_labels *labels, const struct run_place *place,
 		    uint64_t count, double ns_a_sample)
 {
 	const struct report_frame *frame = graph_own_frame(labels, place->frames, place->frame_count);
@@ -264,7 +264,7 @@ static void add_functions(struct list *list, const struct code_runs *runs, struc
 	for (size_t i = 0; i < runs->code->place_count; i++)
 		add_own(list, &calls, labels, &runs->code->places[i], counts[i], ns_a_sample);
 	for (size_t i = 0; i < runs->code->place_count; i++) {
-		const struct code_place *place = &runs->code->places[i];
+		const struct run_place *place = &runs->code->places[i];
 
 		add_to_callers(list, ELEMENT_FUNCTION, place->frames, place->frame_count, counts[i] * ns_a_sample,
 			       counts[i]);

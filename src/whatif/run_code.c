@@ -34,12 +34,12 @@ static uint32_t place_of(struct run_code *code, uint32_t pid, const struct ev_sc
 		return at - 1;
 	if (!code->place_count) {
 		ARRAY_GROW(code->places, code->place_count, code->place_capacity, 64);
-		code->places[code->place_count++] = (struct code_place){ .is_named = true };
+		code->places[code->place_count++] = (struct run_place){ .is_named = true };
 	}
 	if (code->place_count == PLACES_MAX)
 		return 0;
 	ARRAY_GROW(code->places, code->place_count, code->place_capacity, 64);
-	code->places[code->place_count++] = (struct code_place){
+	code->places[code->place_count++] = (struct run_place){
 		.stack = e->stack,
 		.ip = e->ip,
 		.kernel_ip = e->kernel_ip,
@@ -52,7 +52,7 @@ static uint32_t place_of(struct run_code *code, uint32_t pid, const struct ev_sc
 
 void run_code_add(struct run_code *code, uint32_t pid, const struct ev_sched_sample *e)
 {
-	struct code_sample_at sample = { e->header.time_ns, e->header.thread, 0 };
+	struct run_sample_at sample = { e->header.time_ns, e->header.thread, 0 };
 
 	if (code->sample_count == SAMPLES_MAX)
 		return;
@@ -64,7 +64,7 @@ void run_code_add(struct run_code *code, uint32_t pid, const struct ev_sched_sam
 
 static int by_thread(const void *a, const void *b)
 {
-	const struct code_sample_at *x = a, *y = b;
+	const struct run_sample_at *x = a, *y = b;
 
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
@@ -80,7 +80,7 @@ void run_code_sort(struct run_code *code)
 void run_code_name(struct run_code *code, struct graph_labels *labels)
 {
 	for (size_t i = 0; i < code->place_count; i++) {
-		struct code_place *place = &code->places[i];
+		struct run_place *place = &code->places[i];
 
 		if (!place->is_named)
 			place->frame_count = graph_sample_frames(labels, place->thread, place->time_ns, place->stack,

@@ -14,7 +14,7 @@ struct graph_labels;
 struct report_frame;
 
 /* Where a thread was seen; its address space at that time gives addresses their meaning. */
-struct code_place {
+struct run_place {
 	uint64_t stack, ip, kernel_ip;     /* as in sched.SAMPLE */
 	uint64_t time_ns;                  /* when first */
 	uint32_t thread;                   /* whose it was, first */
@@ -24,15 +24,15 @@ struct code_place {
 	bool is_named; /* whether its frames were looked up */
 };
 
-struct code_sample_at {
+struct run_sample_at {
 	uint64_t time_ns;
 	uint32_t thread, place;
 };
 
 struct run_code {
-	struct code_place *places;
+	struct run_place *places;
 	size_t place_count, place_capacity;
-	struct code_sample_at *samples; /* by thread and time, once all are there */
+	struct run_sample_at *samples; /* by thread and time, once all are there */
 	size_t sample_count, sample_capacity;
 	struct table *by_place;
 };

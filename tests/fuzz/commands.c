@@ -52,6 +52,7 @@ static const char *const lines[][ARGUMENTS_MAX] = {
 	{ "critical-path", "--json", "json", "-o", "text", TRACE },
 	{ "whatif", "--json", "json", "-o", "text", TRACE },
 	{ "whatif", "--cause", "sleep", "--cpus", "1", TRACE },
+	{ "whatif", "--path", "main;work", "--scale", "0", TRACE },
 	{ "spans", "--json", "json", "-o", "text", TRACE },
 	{ "spans", "--sort", "begin", TRACE },
 	{ "compare", TRACE },
