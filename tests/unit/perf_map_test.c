@@ -27,7 +27,7 @@ static struct perf_map *map_of(const char *text, int *fd)
 	return perf_map_new(dup(*fd), &budget);
 }
 
-static bool is_at(const struct perf_map *map, uint64_t address, const char *expected)
+static bool is_at(struct perf_map *map, uint64_t address, const char *expected)
 {
 	bool is_found = perf_map_find(map, address, name, sizeof(name), &start);
 
@@ -63,6 +63,39 @@ TEST(the_forms_of_java_and_dotnet_are_read)
 		    "void [System.Private.CoreLib] "
 		    "System.Threading.Monitor::Wait(object,int32)[OptimizedTier1]"));
 	CHECK(is_at(map, 0x7fbbad4031a4, NULL));
+	perf_map_close(map);
+	close(fd);
+}
+
+/* As a JVM does each time that it is asked for its map. */
+static void write_again(int fd, const char *text)
+{
+	CHECK(!ftruncate(fd, 0));
+	CHECK_EQUAL(pwrite(fd, text, strlen(text), 0), (ssize_t)strlen(text));
+}
+
+TEST(a_file_that_is_written_again_never_gives_a_name_of_elsewhere)
+{
+	int fd;
+	struct perf_map *map = map_of("1000 10 first\n2000 10 second\n", &fd);
+	uint64_t lines = budget.lines;
+
+	write_again(fd, "0800 10 between\n1000 10 first\n3000 10 third\n");
+	CHECK(is_at(map, 0x2000, NULL));
+	perf_map_refresh(map);
+	CHECK(is_at(map, 0x800, "between") && is_at(map, 0x1000, "first") && is_at(map, 0x3000, "third"));
+	CHECK(is_at(map, 0x2000, NULL));
+	CHECK_EQUAL(budget.lines, lines - 1);
+	/* Its last line is what it was: the one that moved tells. */
+	write_again(fd, "0800 10 elsewhere\n1000 8 first\n3000 10 third\n");
+	CHECK(is_at(map, 0x1000, NULL));
+	perf_map_refresh(map);
+	CHECK(is_at(map, 0x1000, "first") && is_at(map, 0x800, "elsewhere"));
+	write_again(fd, "");
+	CHECK(is_at(map, 0x1000, NULL));
+	perf_map_refresh(map);
+	CHECK(is_at(map, 0x1000, NULL));
+	CHECK_EQUAL(budget.lines, lines + 2);
 	perf_map_close(map);
 	close(fd);
 }

@@ -2,6 +2,7 @@
 #include "symbol/jit/perf_map.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,9 +26,9 @@ enum {
 
 struct line {
 	uint64_t start, end;
-	uint64_t reach;   /* highest end of this line and those sorted before it */
-	uint64_t name_at; /* place in the file */
-	uint32_t order;   /* in the file: code that is compiled again replaces the old */
+	uint64_t reach; /* highest end of this line and those sorted before it */
+	uint64_t at;    /* in the file: its line, or of a dump, its name */
+	uint32_t order; /* in the file: code that is compiled again replaces the old */
 };
 
 struct perf_map {
@@ -35,6 +36,7 @@ struct perf_map {
 	struct perf_map_budget *budget;
 	uid_t owner;
 	bool is_dump;
+	bool is_rewritten;  /* a line was not where it was */
 	struct line *lines; /* sorted by start */
 	size_t count, capacity;
 	uint64_t read_bytes;   /* whole lines seen up to there */
@@ -111,10 +113,8 @@ static const char *parse_hex(const char *text, const char *end, uint64_t *value)
 	return text == digits ? NULL : text;
 }
 
-static void add_code(struct perf_map *map, uint64_t start, uint64_t size_bytes, uint64_t name_at)
+static void add_code(struct perf_map *map, uint64_t start, uint64_t size_bytes, uint64_t at)
 {
-	if (!size_bytes || start + size_bytes < start)
-		return;
 	if (map->count == LINES_MAX || !map->budget->lines) {
 		map->dropped++;
 		return;
@@ -124,25 +124,30 @@ static void add_code(struct perf_map *map, uint64_t start, uint64_t size_bytes, 
 	map->lines[map->count] = (struct line){
 		.start = start,
 		.end = start + size_bytes,
-		.name_at = name_at,
+		.at = at,
 		.order = map->count,
 	};
 	map->count++;
 }
 
-/* "START SIZE NAME", all hexadecimal but the name, which may have spaces. */
+/* "START SIZE NAME", all hexadecimal but the name, which may have spaces. The name; NULL: it is no such line. */
+static const char *parse_line(const char *text, const char *end, uint64_t *start, uint64_t *size_bytes)
+{
+	text = parse_hex(text, end, start);
+	if (!text || text == end || *text++ != ' ')
+		return NULL;
+	text = parse_hex(text, end, size_bytes);
+	if (!text || text == end || *text++ != ' ' || text == end)
+		return NULL;
+	return *size_bytes && *start + *size_bytes >= *start ? text : NULL;
+}
+
 static void add_line(struct perf_map *map, const char *text, size_t length, uint64_t at)
 {
-	const char *end = text + length, *next;
 	uint64_t start, size_bytes;
 
-	next = parse_hex(text, end, &start);
-	if (!next || next == end || *next++ != ' ')
-		return;
-	next = parse_hex(next, end, &size_bytes);
-	if (!next || next == end || *next++ != ' ' || next == end)
-		return;
-	add_code(map, start, size_bytes, at + (next - text));
+	if (parse_line(text, text + length, &start, &size_bytes))
+		add_code(map, start, size_bytes, at);
 }
 
 /* Takes in the whole lines of a piece of the file; the bytes that they are. */
@@ -190,20 +195,65 @@ static void read_dump(struct perf_map *map)
 	struct jit_dump_code code;
 
 	while (jit_dump_next(map->fd, &map->read_bytes, &map->records_left, &code))
-		add_code(map, code.start, code.size_bytes, code.name_at);
+		if (code.size_bytes && code.start + code.size_bytes >= code.start)
+			add_code(map, code.start, code.size_bytes, code.name_at);
+}
+
+/* The name at a line as the file has it; false: another one stands there. */
+static bool read_name(const struct perf_map *map, const struct line *line, char *name, size_t capacity_bytes)
+{
+	char text[LINE_BYTES_MAX];
+	uint64_t start = line->start, size_bytes = line->end - line->start;
+	ssize_t n = pread(map->fd, text, sizeof(text) - 1, line->at);
+	const char *found = text;
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	text[strcspn(text, "\r\n")] = '\0';
+	if (!map->is_dump)
+		found = parse_line(text, text + strlen(text), &start, &size_bytes);
+	if (!found || start != line->start || size_bytes != line->end - line->start)
+		return false;
+	snprintf(name, capacity_bytes, "%s", found);
+	return name[0];
+}
+
+static const struct line *last_read(const struct perf_map *map)
+{
+	for (size_t i = 0; i < map->count; i++)
+		if (map->lines[i].order == map->count - 1)
+			return &map->lines[i];
+	return NULL;
+}
+
+/* Some runtimes write the whole file again when they are asked to: then nothing is where it was. */
+static void forget_rewritten(struct perf_map *map)
+{
+	const struct line *last = last_read(map);
+	char name[2];
+
+	if (map->is_dump || !last || (!map->is_rewritten && read_name(map, last, name, sizeof(name))))
+		return;
+	map->budget->lines += map->count;
+	map->count = 0;
+	map->read_bytes = 0;
+	map->is_rewritten = false;
 }
 
 void perf_map_refresh(struct perf_map *map)
 {
-	size_t count = map->count;
 	uint64_t reach = 0;
+	size_t count;
 
 	/* It was given to somebody else, who could write other names. */
 	if (owner_of(map->fd) != map->owner)
 		return;
+	forget_rewritten(map);
 	/* It may have been empty so far. */
 	if (!map->read_bytes)
 		map->is_dump = jit_dump_is(map->fd);
+	count = map->count;
 	if (map->is_dump)
 		read_dump(map);
 	else
@@ -229,20 +279,18 @@ static const struct line *find_line(const struct perf_map *map, uint64_t address
 	return best;
 }
 
-bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, size_t size_bytes, uint64_t *start)
+bool perf_map_find(struct perf_map *map, uint64_t address, char *name, size_t size_bytes, uint64_t *start)
 {
 	const struct line *line = find_line(map, address);
-	ssize_t n;
 
 	if (!line || owner_of(map->fd) != map->owner)
 		return false;
-	n = pread(map->fd, name, size_bytes - 1, line->name_at);
-	if (n <= 0)
+	if (!read_name(map, line, name, size_bytes)) {
+		map->is_rewritten = true;
 		return false;
-	name[n] = '\0';
-	name[strcspn(name, "\r\n")] = '\0';
+	}
 	*start = line->start;
-	return name[0];
+	return true;
 }
 
 bool perf_map_is_trusted(const struct perf_map *map)

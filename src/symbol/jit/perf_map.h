@@ -32,11 +32,11 @@ bool perf_map_budget_is_enough(const struct perf_map_budget *budget);
 struct perf_map *perf_map_new(int fd, struct perf_map_budget *budget);
 void perf_map_close(struct perf_map *map);
 
-/* Reads what was added to the file since. */
+/* Reads what was added to the file since; a file that was written again, as a whole. */
 void perf_map_refresh(struct perf_map *map);
 
 /* The name of the code at an address, and where that begins. The last line that holds it wins. */
-bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, size_t size_bytes, uint64_t *start);
+bool perf_map_find(struct perf_map *map, uint64_t address, char *name, size_t size_bytes, uint64_t *start);
 
 /* Whether the file still belongs to who it belonged to at first; if not, it names nothing. */
 bool perf_map_is_trusted(const struct perf_map *map);
