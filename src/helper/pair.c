@@ -139,6 +139,11 @@ int helper_pair_begin(struct helper_pair *pair)
 	return err;
 }
 
+int helper_pair_start_attacher(struct helper_pair *pair, int *socket)
+{
+	return pair->spawner ? spawner_start_attacher(pair->spawner, socket) : -ECHILD;
+}
+
 struct users *helper_pair_users(const struct helper_pair *pair)
 {
 	return pair->users;

@@ -40,6 +40,9 @@ void helper_pair_fail(struct helper_pair *pair, uint32_t user);
 /* A message of one of them, no answer: it may say that it could not be confined. The user is told. */
 void helper_pair_hear(struct helper_pair *pair, const void *message, ssize_t size_bytes);
 
+/* Starts the attacher: spawner_start_attacher(). While the tool has the privileges, and after helper_pair_begin(). */
+int helper_pair_start_attacher(struct helper_pair *pair, int *socket);
+
 /* They are not needed any more. */
 void helper_pair_end(struct helper_pair *pair);
 

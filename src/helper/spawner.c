@@ -26,7 +26,7 @@
 enum {
 	ANSWER_MS_MAX = 2000, /* it only forks; then something is wrong on this machine */
 	SOCKET = 3,
-	HELPERS = 3,
+	HELPERS = 4,
 	PLACES_FIRST = 64,
 	PRIORITY = -20, /* as nice(2) has it */
 	END_MS_MAX = 200,
@@ -37,9 +37,9 @@ struct spawner {
 	int socket;
 };
 
-enum request { START_BOTH, START_WORKER };
+enum request { START_BOTH, START_WORKER, START_ATTACHER };
 
-enum { OPENER, WORKER, SERVERS };
+enum { ATTACHER, OPENER, WORKER, SERVERS };
 
 /* Sent twice if err is 0: with the opener's socket (to the tool, or to the worker), and with the worker's. */
 struct started {
@@ -209,6 +209,23 @@ static struct started start(const struct helper_roles *roles, const struct pairs
 	return started;
 }
 
+/* One message, with the tool's end of its socket. */
+static bool answer_attacher(const struct helper_roles *roles, int *pidfds)
+{
+	struct started started = { .err = -EAGAIN };
+	int pair[2];
+	bool is_sent;
+
+	if (pidfds[ATTACHER] >= 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return !message_put(SOCKET, &started, sizeof(started), -1);
+	if (start_one(roles->attach, (struct helper_sockets){ pair[1], -1, -1 }, &pidfds[ATTACHER]))
+		started.err = 0;
+	is_sent = !message_put(SOCKET, &started, sizeof(started), pair[0]);
+	close(pair[0]);
+	close(pair[1]);
+	return is_sent;
+}
+
 /* False: nobody is there who could be answered. */
 static bool answer(const struct helper_roles *roles, enum request request, int *pidfds)
 {
@@ -216,6 +233,8 @@ static bool answer(const struct helper_roles *roles, enum request request, int *
 	struct pairs pairs;
 	bool is_sent;
 
+	if (request == START_ATTACHER)
+		return answer_attacher(roles, pidfds);
 	kill_from(pidfds, request == START_BOTH ? OPENER : WORKER);
 	started.err = pairs_open(&pairs, roles->ask_servers);
 	if (started.err)
@@ -230,8 +249,10 @@ static bool answer(const struct helper_roles *roles, enum request request, int *
 
 static _Noreturn void serve(int socket, const struct helper_roles *roles)
 {
-	struct pollfd ends[HELPERS] = { { .events = POLLIN }, { .events = POLLIN }, { .events = POLLIN } };
-	int pidfds[HELPERS] = { -1, -1, -1 }, fd;
+	struct pollfd ends[HELPERS] = {
+		{ .events = POLLIN }, { .events = POLLIN }, { .events = POLLIN }, { .events = POLLIN }
+	};
+	int pidfds[HELPERS] = { -1, -1, -1, -1 }, fd;
 	char request;
 
 	reset_signals();
@@ -248,7 +269,7 @@ static _Noreturn void serve(int socket, const struct helper_roles *roles)
 			break;
 	for (int i = 0; i < HELPERS; i++)
 		ends[i].fd = fcntl(pidfds[i], F_DUPFD_CLOEXEC, 0);
-	kill_from(pidfds, OPENER);
+	kill_from(pidfds, ATTACHER);
 	/* Who is stuck ends later. */
 	for (int i = 0; i < HELPERS; i++)
 		if (ends[i].fd >= 0)
@@ -338,4 +359,17 @@ int spawner_start_worker(struct spawner *spawner, struct helpers *helpers, int *
 	helpers->worker = started.worker;
 	helpers->worker_socket = worker;
 	return 0;
+}
+
+int spawner_start_attacher(struct spawner *spawner, int *socket)
+{
+	const char request = START_ATTACHER;
+	struct started started;
+	int err;
+
+	*socket = -1;
+	if (message_put(spawner->socket, &request, sizeof(request), -1))
+		return -ECHILD;
+	err = receive(spawner, &started, socket);
+	return err || *socket < 0 ? -ECHILD : 0;
 }

@@ -5,7 +5,8 @@
  * gives up; it reads nothing but the tool's own requests.
  *
  *     pinch ──▶ spawner ──▶ opener  (opens files, reads /proc and memory; parses nothing of theirs)
- *                      └──▶ worker  (parses; may open nothing)
+ *                      ├──▶ worker  (parses; may open nothing)
+ *                      └──▶ attacher  (asks Java virtual machines, as their users: attacher.h)
  *
  * Owns: the processes that open and read what traced programs made, and how they are asked.
  * Used by: symbol/elf, symbol/answer, symbol/jit, symbol/space, symbol/worker, symbol, collect/probe, collect, live.
@@ -33,6 +34,7 @@ struct helper_roles {
 	void (*open)(const struct helper_sockets *sockets);
 	void (*work)(const struct helper_sockets *sockets);
 	void (*ask_servers)(const struct helper_sockets *sockets); /* NULL: nobody does */
+	void (*attach)(const struct helper_sockets *sockets);      /* started only when it is asked for */
 };
 
 /* A pair of helpers as the tool has it. */
@@ -57,3 +59,6 @@ int spawner_start(struct spawner *spawner, struct helpers *helpers);
  * end of the socket between both, the caller's to give to it.
  */
 int spawner_start_worker(struct spawner *spawner, struct helpers *helpers, int *other);
+
+/* 0 and the tool's end of the attacher's socket, the caller's; -ECHILD: it could not be started. Once. */
+int spawner_start_attacher(struct spawner *spawner, int *socket);

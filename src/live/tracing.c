@@ -46,7 +46,7 @@ enum {
 };
 
 /* For what other processes read of the traced ones. */
-static const uint64_t settle_ns_first = 1000000000, settle_ns_last = 2000000000;
+static const uint64_t settle_ns_first = 1000000000, settle_ns_last = 2000000000, java_ns_last = 3000000000;
 
 /*
  * The rings are drained before they are this full, whatever else there is to do; seldom as long as
@@ -74,6 +74,8 @@ static int open_engine(struct tracing *tracing)
 
 	/* Early: what a child shares with us counts as its memory too. */
 	symbols_begin(engine->symbols);
+	if (settings->asks_java)
+		symbols_ask_java(engine->symbols);
 	tracing->kernel_types = kernel_types_new();
 	symbols_set_kernel_types(engine->symbols, kernel_types_member, tracing->kernel_types);
 	tracing->unwinder = unwinder_new(engine->session, engine->symbols,
@@ -485,6 +487,7 @@ void tracing_finish(struct tracing *tracing)
 	if (tracing->klock_spec)
 		collector_list_holds(tracing->collector);
 	collector_finish(tracing->collector);
+	symbols_finish_java(tracing->engine.symbols, java_ns_last);
 	symbols_settle(tracing->engine.symbols, settle_ns_last);
 	unwinder_finish(tracing->unwinder);
 	criticality_finish(tracing->engine.criticality, tracing->ended_ns);

@@ -182,6 +182,13 @@ static int set_acquisitions(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_java_map(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->asks_java = true;
+	return 0;
+}
+
 static int set_dns(struct settings *settings, const char *argument)
 {
 	(void)argument;
@@ -260,6 +267,7 @@ const struct option_spec trace_options[] = {
 	{ "processes-only", 0, NULL, "count only the first thread of each process", set_processes_only },
 	{ "kernel-stacks", 0, NULL, "take call paths through the kernel too", set_kernel_stacks },
 	{ "spin-inactive", 0, NULL, "do not count threads as active while they wait in spin loops", set_spin_inactive },
+	{ "java-map", 0, NULL, "ask Java 17 or newer for the names of compiled methods, as jcmd does", set_java_map },
 	{ "dns", 0, NULL, "show host names instead of addresses, as the program resolved them", set_dns },
 	{ "system", 0, NULL, "also record the rest of the machine: other threads, interrupts, packets and disks",
 	  set_system },

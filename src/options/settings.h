@@ -79,6 +79,7 @@ struct settings {
 	enum page_number first_page; /* of the terminal UI */
 	bool counts_acquisitions;    /* of kernel locks */
 	bool has_critical_slices;    /* call paths are those at which critical slices ended */
+	bool asks_java;              /* JVMs for the names of their code */
 	bool is_spin_inactive;       /* threads that spin are not counted as active */
 	/* attach only */
 	struct pid_list targets;

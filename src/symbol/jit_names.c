@@ -147,6 +147,15 @@ void jit_names_keep(struct jit_names *names, uint32_t number, uint32_t pid)
 	worker_read_jit(names->worker, number, space->user, on_read, names);
 }
 
+void jit_names_renew(struct jit_names *names, uint32_t number, uint32_t pid)
+{
+	struct jit_space *space = table_find(names->spaces, number);
+
+	if (space)
+		space->kept = LOOKED_NEVER;
+	jit_names_keep(names, number, pid);
+}
+
 bool jit_names_has(const struct jit_names *names, uint32_t number)
 {
 	const struct jit_space *space = table_find(names->spaces, number);

@@ -18,6 +18,9 @@ void jit_names_free(struct jit_names *names);
 /* Has the process's file for this space read, or what was added to it. */
 void jit_names_keep(struct jit_names *names, uint32_t space, uint32_t pid);
 
+/* The same, at once: the process has written it. */
+void jit_names_renew(struct jit_names *names, uint32_t space, uint32_t pid);
+
 void jit_names_forget(struct jit_names *names, uint32_t space);
 
 /* Whether a file was found for the space. */

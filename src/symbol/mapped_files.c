@@ -46,6 +46,14 @@ static void keep_jit_names(struct mapped_files *files, uint32_t pid)
 		jit_names_keep(files->jit, hit.space, pid);
 }
 
+void mapped_files_renew_jit(struct mapped_files *files, uint32_t pid)
+{
+	struct space_hit hit;
+
+	if (spaces_find(files->spaces, pid, UINT64_MAX, 0, &hit))
+		jit_names_renew(files->jit, hit.space, pid);
+}
+
 /* Which file it is, in *mapping what is mapped where. */
 static struct module *module_of(struct mapped_files *files, const struct ev_space_map *e, struct mapping *mapping)
 {

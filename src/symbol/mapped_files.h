@@ -33,6 +33,9 @@ struct spaces *mapped_files_spaces(struct mapped_files *files);
 struct modules *mapped_files_modules(struct mapped_files *files);
 struct jit_names *mapped_files_jit(struct mapped_files *files);
 
+/* The process has written the symbol file of its JIT compiler: it is read. */
+void mapped_files_renew_jit(struct mapped_files *files, uint32_t pid);
+
 /* Takes in the mappings that a process has already. 0, or the errno of its maps file. */
 int mapped_files_add(struct mapped_files *files, uint32_t pid);
 

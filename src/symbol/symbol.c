@@ -11,6 +11,7 @@
 #include "symbol/answer/answer_book.h"
 #include "symbol/answer_cache.h"
 #include "symbol/asker.h"
+#include "symbol/java_maps.h"
 #include "symbol/kernel_symbols.h"
 #include "symbol/mapped_files.h"
 #include "symbol/names.h"
@@ -76,6 +77,7 @@ void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
+	java_maps_free(symbols->java_maps);
 	variables_free(symbols->variables);
 	tail_calls_free(symbols->tail_calls);
 	places_free(symbols->places);
@@ -232,10 +234,21 @@ int symbols_begin(struct symbols *symbols)
 	return helper_pair_begin(symbols->helpers);
 }
 
+void symbols_ask_java(struct symbols *symbols)
+{
+	symbols->java_maps = java_maps_new(symbols->session, symbols->helpers, symbols->files, symbols->notes);
+}
+
+void symbols_finish_java(struct symbols *symbols, uint64_t limit_ns)
+{
+	java_maps_finish(symbols->java_maps, limit_ns);
+}
+
 void symbols_step(struct symbols *symbols)
 {
 	opener_step(symbols->opener);
 	worker_step(symbols->worker);
+	java_maps_step(symbols->java_maps);
 }
 
 void symbols_settle(struct symbols *symbols, uint64_t limit_ns)

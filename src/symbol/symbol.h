@@ -233,6 +233,10 @@ int symbols_begin(struct symbols *symbols);
 void symbols_step(struct symbols *symbols);
 void symbols_settle(struct symbols *symbols, uint64_t limit_ns);
 
+/* Java virtual machines are asked for names: java_maps.h. After symbols_begin(). finish: a last time, in limit_ns. */
+void symbols_ask_java(struct symbols *symbols);
+void symbols_finish_java(struct symbols *symbols, uint64_t limit_ns);
+
 /* Readable when there is something to take in; -1: nothing is to come. */
 int symbols_poll_fd(const struct symbols *symbols);
 

@@ -31,6 +31,7 @@ struct symbols {
 	struct places *places;
 	struct tail_calls *tail_calls;
 	struct variables *variables;
+	struct java_maps *java_maps; /* NULL: no JVM is asked */
 	bool is_offline;
 	bool has_noted_kernel;
 	uint32_t noted_hints;  /* a bit for each of jit_hint() */

@@ -11,7 +11,7 @@ import stat
 import subprocess
 import sys
 
-from lib_attacks import ENGINE, NOBODY, OPENER, SERVERS, SOUND, SPAWNER, WORKER, Tracing, attacker
+from lib_attacks import ATTACHER, ENGINE, NOBODY, OPENER, SERVERS, SOUND, SPAWNER, WORKER, Tracing, attacker
 from lib import finish, is_alive, main, pinch, read, start, status_of, stop, test, wait_until
 
 CAPABILITIES = {"CHOWN": 0, "DAC_OVERRIDE": 1, "DAC_READ_SEARCH": 2, "FOWNER": 3, "KILL": 5, "SETGID": 6, "SETUID": 7, "SETPCAP": 8, "SYS_PTRACE": 19,
@@ -35,6 +35,8 @@ ROLES = {
                  descriptors=r"socket:|pipe:|/memfd:|/(?!proc/|sys/|dev/)|/proc/\d+/statm$|/\d+/statm$"),
     SERVERS: dict(uid=None, capabilities=set(), bounding=set(),
                   limits={"Max data size": 1 << 30, "Max core file size": 0}, descriptors=r"socket:"),
+    ATTACHER: dict(uid=None, capabilities={"SYS_PTRACE", "DAC_READ_SEARCH", "SETUID", "SETGID"}, bounding=None,
+                   limits={"Max core file size": 0}, descriptors=r"socket:"),
 }
 
 # What must not get into the kernel, with arguments that do nothing there: name, number, arguments.
@@ -91,6 +93,18 @@ FORBIDDEN = {
         ("keyctl", 250, 0xffff, 0, 0, 0, 0), ("setpriority", 141, 0, 0xffffff, 0),
     ],
 }
+# It starts copies of itself and becomes other users, but no program and nobody in another namespace.
+FORBIDDEN[ATTACHER] = ANYWHERE + [
+    ("bpf", 321, 0xffff, 0, 0), ("perf_event_open", 298, 0, 0, 0, 0, 0), ("socket", 41, 2, 1, 0),
+    ("netlink socket", 41, 16, 3, 0), ("clone of a namespace", 56, 0x10000011, 0, 0, 0, 0), ("clone3", 435, 0, 0),
+    ("unshare", 272, 0), ("setns", 308, -1, 0), ("kill", 62, 0xffffff, 0), ("tgkill", 234, -1, 1, 0),
+    ("process_vm_readv", 310, 1, 0, 0, 0, 0, 0), ("process_vm_writev", 311, 1, 0, 0, 0, 0, 0),
+    ("pidfd_getfd", 438, -1, 0, 0), ("openat to write", 257, -100, "@/etc/passwd", 1, 0),
+    ("openat to cut off", 257, -100, "@/no/such/file", 0o1001, 0), ("creat", 85, "@/no/such/file", 0o600),
+    ("write", 1, -1, "@text", 1), ("chmod", 90, "@/no/such/file", 0), ("chown", 92, "@/no/such/file", 0, 0),
+    ("rename", 82, "@/no/such/file", "@/no/such/other"), ("bind", 49, -1, 0, 0), ("listen", 50, -1, 0),
+    ("keyctl", 250, 0xffff, 0, 0, 0, 0), ("reboot", 169, 0, 0, 0), ("x32 open", 0x40000002, "@/etc/passwd", 0, 0),
+]
 # What its work takes.
 ALLOWED_TO_SERVERS = [
     ("read a name server", 257, -100, "@/etc/resolv.conf", 0, 0), ("read a library", 257, -100, "@/usr/lib/os-release", 0, 0),
@@ -178,7 +192,8 @@ def check_processes(*options, besides=frozenset(), env=None):
     unknown = {pid: name for pid, name in family.items() if name not in ROLES}
     wrong = [f"unknown processes: {unknown}"] if unknown else []
     wrong += [f"there is no {role}" for role in ROLES
-              if role not in family.values() and (role != SERVERS or env)]
+              if role not in family.values() and (role != SERVERS or env) and
+              (role != ATTACHER or "--java-map" in options)]
     for pid, role in family.items():
         if role in ROLES:
             found = wrong_status(pid, role, besides) + wrong_limits(pid, role) + wrong_descriptors(pid, role)
@@ -217,6 +232,11 @@ def asking_processes():
     check_processes(env=with_servers())
 
 
+@test("with --java-map: the same, and a process that becomes the users of JVMs")
+def attaching_processes():
+    check_processes("attach", "--java-map", "-o", "report.txt")
+
+
 @test("the worker has no network, and sees no files")
 def worker_namespaces():
     tracing = Tracing()
@@ -249,7 +269,8 @@ def check_forbidden(role):
             if tracing:
                 stop(tracing.process)
                 stop(tracing.target)
-            tracing = Tracing(env=with_servers() if role == SERVERS else None)
+            options = ("attach", "--java-map", "-o", "report.txt") if role == ATTACHER else ()
+            tracing = Tracing(*options, env=with_servers() if role == SERVERS else None)
             pid = wait_until(lambda: tracing.find(role), f"a process called {role}", 5)
         result = inject(pid, number, *arguments, is_32=is_32)
         if result is not None and result not in REFUSALS:
@@ -279,6 +300,11 @@ def opener_calls():
 @test("who asks servers, taken over, reaches no file but its own, no process and nobody on this machine")
 def servers_calls():
     check_forbidden(SERVERS)
+
+
+@test("who asks JVMs, taken over, starts no program, writes to no file that is there, reaches no network")
+def attacher_calls():
+    check_forbidden(ATTACHER)
 
 
 @test("who asks servers reads who they are, and writes to its cache, which it makes")

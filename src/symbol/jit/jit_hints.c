@@ -14,7 +14,7 @@ static const struct {
 	{ { NULL },
 	  "generated code has no names: let the program's runtime write /tmp/perf-PID.map or a jitdump, if it can" },
 	{ { "libjvm" },
-	  "code that Java compiled has no names: run jcmd PID Compiler.perfmap before the end, or "
+	  "code that Java compiled has no names: use --java-map, run jcmd PID Compiler.perfmap before the end, or "
 	  "start java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
 	{ { "node", "libnode" }, "code that Node.js compiled has no names: start it with node --perf-basic-prof" },
 	{ { "libcoreclr" }, "code that .NET compiled has no names: set DOTNET_PerfMapEnabled=1 in its environment" },

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/pause.h"
+#include "helper/attacher.h"
 #include "helper/message.h"
 #include "helper/opener.h"
 #include "helper/opener_message.h"
@@ -35,8 +36,8 @@ static const uint64_t second_ns = 1000000000, stuck_ns = 2000000000, stuck_memor
 
 const struct helper_roles *worker_roles(void)
 {
-	static const struct helper_roles alone = { opener_serve, worker_serve, NULL };
-	static const struct helper_roles with_servers = { opener_serve, worker_serve, servers_serve };
+	static const struct helper_roles alone = { opener_serve, worker_serve, NULL, attacher_serve };
+	static const struct helper_roles with_servers = { opener_serve, worker_serve, servers_serve, attacher_serve };
 
 	return servers_are_wanted() ? &with_servers : &alone;
 }
