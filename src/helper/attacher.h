@@ -14,16 +14,16 @@ struct helper_sockets;
 
 /* What became of it. */
 enum java_result {
-	JAVA_WRITTEN,    /* the file is there: jit_place.h */
-	JAVA_GONE,       /* the process has ended */
-	JAVA_OTHER,      /* it is no HotSpot virtual machine */
-	JAVA_DEAF,       /* it does not catch SIGQUIT: it is starting, or runs with -Xrs */
-	JAVA_DISABLED,   /* it runs with -XX:+DisableAttachMechanism */
-	JAVA_USER,       /* we may not become its user */
-	JAVA_DIRECTORY,  /* nothing can be written to its /tmp, or what is in the way is another user's */
-	JAVA_SILENT,     /* no answer in time */
-	JAVA_OLD,        /* it does not know Compiler.perfmap, which is of JDK 17 */
-	JAVA_REFUSED,    /* its answer was an error */
+	JAVA_WRITTEN,   /* the file is there: jit_place.h */
+	JAVA_GONE,      /* the process has ended */
+	JAVA_OTHER,     /* it is no HotSpot virtual machine */
+	JAVA_DEAF,      /* it does not catch SIGQUIT: it is starting, or runs with -Xrs */
+	JAVA_DISABLED,  /* it runs with -XX:+DisableAttachMechanism */
+	JAVA_USER,      /* we may not become its user */
+	JAVA_DIRECTORY, /* nothing can be written to its /tmp, or what is in the way is another user's */
+	JAVA_SILENT,    /* no answer in time */
+	JAVA_OLD,       /* it does not know Compiler.perfmap, which is of JDK 17 */
+	JAVA_REFUSED,   /* its answer was an error */
 	JAVA_RESULTS,
 };
 

@@ -103,7 +103,8 @@ void attacher_serve(const struct helper_sockets *sockets)
 		if (!asking)
 			answer(sockets->tool, pid);
 		if (asking < 0)
-			message_put(sockets->tool, &(struct java_answer){ pid, JAVA_SILENT }, sizeof(struct java_answer), -1);
+			message_put(sockets->tool, &(struct java_answer){ pid, JAVA_SILENT },
+				    sizeof(struct java_answer), -1);
 		if (!asking)
 			break;
 	}

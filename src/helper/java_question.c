@@ -81,8 +81,7 @@ static enum java_result wake(struct question *question)
 {
 	enum java_result result = make_file(question);
 
-	if (result == JAVA_WRITTEN &&
-	    syscall(SYS_pidfd_send_signal, question->process->process_fd, SIGQUIT, NULL, 0))
+	if (result == JAVA_WRITTEN && syscall(SYS_pidfd_send_signal, question->process->process_fd, SIGQUIT, NULL, 0))
 		result = errno == ESRCH ? JAVA_GONE : JAVA_USER;
 	return result;
 }

@@ -38,15 +38,17 @@ struct machine {
 struct java_maps {
 	struct mapped_files *files;
 	struct notes *notes;
-	int socket; /* -1: nobody can be asked any more */
+	int socket;             /* -1: nobody can be asked any more */
 	struct table *machines; /* by pid + 1; owns them */
 	bool has_too_many;
 };
 
 /* What there is to say and do about each of enum java_result; NULL: nothing. */
 static const char *const sentences[JAVA_RESULTS] = {
-	[JAVA_DEAF] = "the JVM of process %u cannot be asked for names: it does not listen to SIGQUIT; start it without -Xrs",
-	[JAVA_DISABLED] = "the JVM of process %u cannot be asked for names: start it without -XX:+DisableAttachMechanism",
+	[JAVA_DEAF] =
+		"the JVM of process %u cannot be asked for names: it does not listen to SIGQUIT; start it without -Xrs",
+	[JAVA_DISABLED] =
+		"the JVM of process %u cannot be asked for names: start it without -XX:+DisableAttachMechanism",
 	[JAVA_USER] = "the JVM of process %u is another user's: run pinch as root, or as that user, for --java-map",
 	[JAVA_DIRECTORY] = "the JVM of process %u cannot be asked for names: nothing can be written to its /tmp",
 	[JAVA_SILENT] = "the JVM of process %u did not write its names in 3 s: names of Java code may be missing",

@@ -206,6 +206,9 @@ bool symbols_is_interpreter(const struct symbols *symbols, uint32_t module);
  */
 size_t symbols_notes(const struct symbols *symbols, const char *const **notes);
 
+/* What the user can do so that the code which a process generated has names: a sentence, static. */
+const char *symbols_names_hint(const struct symbols *symbols, uint32_t pid);
+
 /* What a process has mapped to execute now; a module has a number, 0 when there are too many. */
 struct symbol_mapping {
 	uint64_t start, end, file_offset;

@@ -69,19 +69,32 @@ static void find_hint(void *data, const struct mapping *mapping)
 		search->hint = jit_hint_find(module->name);
 }
 
+static unsigned int hint_of(const struct symbols *symbols, uint32_t pid)
+{
+	struct hint_search search = { .symbols = symbols };
+
+	spaces_each(symbols->spaces, pid, find_hint, &search);
+	return search.hint;
+}
+
+const char *symbols_names_hint(const struct symbols *symbols, uint32_t pid)
+{
+	return jit_hint(hint_of(symbols, pid));
+}
+
 /* Says once for each runtime what would give names to the code that it generates. */
 static void note_nameless(struct symbols *symbols, uint32_t pid, const struct space_hit *hit)
 {
-	struct hint_search search = { .symbols = symbols };
+	unsigned int hint;
 
 	if (hit->space == symbols->hinted_space || jit_names_has(symbols->jit, hit->space) ||
 	    jit_names_has(symbols->jit, hit->base))
 		return;
 	symbols->hinted_space = hit->space;
-	spaces_each(symbols->spaces, pid, find_hint, &search);
-	if (!(symbols->noted_hints >> search.hint & 1))
-		notes_add(symbols->notes, "%s", jit_hint(search.hint));
-	symbols->noted_hints |= 1u << search.hint;
+	hint = hint_of(symbols, pid);
+	if (!(symbols->noted_hints >> hint & 1))
+		notes_add(symbols->notes, "%s", jit_hint(hint));
+	symbols->noted_hints |= 1u << hint;
 }
 
 static void resolve_unmapped(struct symbols *symbols, uint32_t pid, const struct space_hit *hit, uint64_t address,

@@ -10,7 +10,7 @@ import sys
 
 import lib
 from causes_model import assert_ends, describe_waits, waits_like, wakers_like
-from lib import PINCH, program, run, start, test, wait_until
+from lib import PINCH, program, read, run, start, test, wait_until
 
 # Four threads come and go at one lock; a line after each hundred rounds of one of them. What holds
 # the lock is compiled, what calls it is not: a loop is only after far more rounds.
@@ -157,10 +157,24 @@ def java_run():
     check_java(report)
 
 
-@test("Java without names: its frames stay, and the notes say once what would name them")
+def check_hints(parts, words):
+    """Those of which generated code is, and has no name, say what would name it; no others do."""
+    found = 0
+    for part in parts:
+        generated = [f["function"] for f in part["stack"] if f["module"] == "[jit]"]
+        ran = any((f["name"] or "").startswith("[jit]+0x") for f in part.get("functions", []))
+        assert bool(part["names_hint"]) == ((bool(generated) or ran) and not any(generated)), part
+        found += bool(part["names_hint"] and words in part["names_hint"])
+    return found
+
+
+@test("Java without names: its frames stay, and paths, waits and a note say what would name them")
 def java_nameless():
-    report = run(*java(rounds=50), options=["--nmin", 100]).report
+    report = run(*java(rounds=50), options=["--nmin", 100, "-o", "report.txt"]).report
     assert any("[jit]" in [f["module"] for f in path["stack"]] for path in report["paths"])
+    assert check_hints(report["paths"], "--java-map") and check_hints(report["waits"], "--java-map")
+    text = " ".join(read("report.txt").split())
+    assert text.index("code that Java compiled has no names") < text.index(" Notes "), text
     notes = notes_of(report)
     assert len(notes) == 1 and "Compiler.perfmap" in notes[0], report["notes"]
 
@@ -192,6 +206,7 @@ def node_nameless():
     with open("compute.js", "w") as file:
         file.write(NODE)
     report = run(installed("node"), "compute.js", options=["--nmin", 100]).report
+    assert check_hints(report["paths"], "--perf-basic-prof")
     notes = notes_of(report)
     assert len(notes) == 1 and "--perf-basic-prof" in notes[0], report["notes"]
 

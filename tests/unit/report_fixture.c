@@ -106,6 +106,7 @@ static const struct report_path lock_paths[] = {
 	  .frames = lock_frames + 5,
 	  .frame_count = COUNT(lock_frames) - 5,
 	  .stack_end = STACK_TRUNCATED,
+	  .names_hint = "code that Java compiled has no names: use --java-map",
 	  .functions = lock_functions + 2,
 	  .function_count = 1,
 	  .cause = CAUSE_PREEMPTED,

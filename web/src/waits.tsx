@@ -47,7 +47,7 @@ export function Waits({ report, leftOut }: { report: Report; leftOut?: LeftOut }
 		<Table name="waits" columns={waitColumns} rows={report.waits} sort={3} search={w => stackWords(w.stack)} detail={w => <>
 			<h3>{stateTitle(w.cause)} {visible(w.object ?? "")}</h3>
 			{w.is_estimated && <p class="muted">Estimated: not every stack was kept.</p>}
-			<Stack frames={w.stack} />
+			<Stack frames={w.stack} hint={w.names_hint} />
 			<Wakers wakers={w.wakers} title="Ended by" />
 		</>} />
 		<MoreWaits leftOut={leftOut} />
@@ -108,7 +108,7 @@ export function Paths({ report }: { report: Report }) {
 			<h3>{headline(p.stack)}</h3>
 			{p.functions.length > 0 && <ul>{p.functions.map((f, i) => <li key={i}>{visible(f.name ?? "?")}: {
 				plural(f.samples, "sample")}{f.lines.map(line => line.line ? `, line ${line.line} ${count(line.samples)}` : "")}</li>)}</ul>}
-			<Stack frames={p.stack} />
+			<Stack frames={p.stack} hint={p.names_hint} />
 		</>} />
 	</Section>;
 }

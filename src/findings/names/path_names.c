@@ -207,6 +207,21 @@ size_t path_names_sample_frames(struct path_names *names, uint32_t pid, uint64_t
 	return name_stack(names, pid, time_ns, found, ip, kernel_ip, frames);
 }
 
+const char *path_names_hint(const struct path_names *names, uint32_t pid, const struct report_frame *frames,
+			    size_t count, bool is_sampled)
+{
+	bool has_nameless = is_sampled;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!frames[i].module || strcmp(frames[i].module, "[jit]"))
+			continue;
+		if (frames[i].function)
+			return NULL;
+		has_nameless = true;
+	}
+	return has_nameless ? symbols_names_hint(names->symbols, pid) : NULL;
+}
+
 /* The function that the call before this return address calls directly, or NULL. */
 static const char *callee(const struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t address)
 {

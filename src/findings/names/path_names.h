@@ -52,6 +52,13 @@ size_t path_names_frames(struct path_names *names, uint32_t pid, uint64_t time_n
 size_t path_names_sample_frames(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t stack, uint64_t ip,
 				uint64_t kernel_ip, const struct report_frame **frames, enum stack_end *end);
 
+/*
+ * What would give names to code that the process generated, a sentence that stays valid; NULL: these frames have names
+ * of it, or there is none of it in them nor, is_sampled, elsewhere.
+ */
+const char *path_names_hint(const struct path_names *names, uint32_t pid, const struct report_frame *frames,
+			    size_t count, bool is_sampled);
+
 /* Why a thread waits: what facts tell, cause, and what the functions on its stack say of that. */
 struct wait_meaning path_names_meaning(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t stack,
 				       const struct wait_facts *facts, enum wait_cause cause);

@@ -311,6 +311,7 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		out.worst_object = object_of(findings, merged->worst, merged->meaning.cause);
 	out.frame_count =
 		path_names_frames(findings->names, path->pid, path->first_ns, path->stack, &out.frames, &out.stack_end);
+	out.names_hint = path_names_hint(findings->names, path->pid, out.frames, out.frame_count, false);
 	out.waker_count = put_wakers(findings, merged->wakers, merged->wait_ns, merged->count, false, &out.wakers);
 	return out;
 }

@@ -18,7 +18,7 @@ enum { SORT_CMETRIC, SORT_SAMPLES, SORT_STALLS, SORT_CAUSE };
 static const char *const sorts[] = { "CMetric", "samples", "stalls", "cause", NULL };
 
 /* Numbers of rows below a path; its frames are in between. */
-enum { NUMBER_COUNTS, NUMBER_STALLS, NUMBER_ESTIMATE, NUMBER_FRAMES, NUMBER_SAMPLES = 10000 };
+enum { NUMBER_COUNTS, NUMBER_STALLS, NUMBER_ESTIMATE, NUMBER_FRAMES, NUMBER_HINT = 9999, NUMBER_SAMPLES };
 
 static void put_titles(struct page *page, const struct row_context *context)
 {
@@ -160,6 +160,8 @@ static void add_path_rows(struct rows *rows, const struct row *row)
 
 	add_counts(rows, row, path);
 	rows_add_stack(rows, row, NUMBER_FRAMES, path->frames, path->frame_count, path->stack_end);
+	if (path->names_hint)
+		rows_add_whole(rows, row, NUMBER_HINT, "", path->names_hint);
 	for (size_t i = 0; i < path->function_count; i++)
 		sample_count += path->functions[i].samples;
 	if (path->function_count)

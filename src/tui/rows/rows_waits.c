@@ -22,6 +22,7 @@ enum {
 	NUMBER_CMETRIC,
 	NUMBER_OBJECT,
 	NUMBER_WORST = 1000,
+	NUMBER_HINT = 9000,
 	NUMBER_FRAMES = 10000,
 };
 
@@ -197,6 +198,8 @@ static void add_wait_rows(struct rows *rows, const struct row *row)
 
 	add_wait_counts(rows, row, wait);
 	rows_add_stack(rows, row, NUMBER_FRAMES, wait->frames, wait->frame_count, wait->stack_end);
+	if (wait->names_hint)
+		rows_add_whole(rows, row, NUMBER_HINT, "", wait->names_hint);
 	for (size_t i = 0; i < wait->waker_count; i++)
 		rows_add(rows, row,
 			 (struct row){

@@ -336,17 +336,27 @@ static void show_functions(struct page *page, const struct report_path *path)
 	}
 }
 
-static void show_full(struct page *page, const struct report_path *path)
+/* Where it stands first: other paths that lack names mostly lack them for the same reason. */
+static void show_names_hint(struct page *page, const struct report_path *path, const char **hint)
+{
+	if (!path->names_hint || (*hint && !strcmp(*hint, path->names_hint)))
+		return;
+	page_paragraph(page, "      ", path->names_hint);
+	*hint = path->names_hint;
+}
+
+static void show_full(struct page *page, const struct report_path *path, const char **hint)
 {
 	show_summary(page, path);
 	page_end_line(page);
 	show_detail(page, path);
 	show_stack(page, path);
+	show_names_hint(page, path, hint);
 	if (path->function_count)
 		show_functions(page, path);
 }
 
-static void show_brief(struct page *page, const struct report_path *path)
+static void show_brief(struct page *page, const struct report_path *path, const char **hint)
 {
 	show_summary(page, path);
 	page_color(page, PAGE_DIM);
@@ -355,11 +365,13 @@ static void show_brief(struct page *page, const struct report_path *path)
 		put_threads(page, path);
 	}
 	page_end_line(page);
+	show_names_hint(page, path, hint);
 }
 
 void text_paths_show(struct page *page, const struct report *report)
 {
 	size_t full = page->style->is_verbose ? SIZE_MAX : page->style->full_paths;
+	const char *hint = NULL;
 	bool was_full = false;
 
 	if (!report->path_count)
@@ -375,9 +387,9 @@ void text_paths_show(struct page *page, const struct report *report)
 		if (was_full)
 			page_end_line(page);
 		if (is_full)
-			show_full(page, path);
+			show_full(page, path, &hint);
 		else
-			show_brief(page, path);
+			show_brief(page, path, &hint);
 		was_full = is_full;
 	}
 	if (report->totals.paths > report->path_count) {
