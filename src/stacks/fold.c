@@ -306,6 +306,16 @@ static const struct report_frame *library_call(const struct fold_rules *rules, c
 	return found;
 }
 
+/* Of the user's own code without a name, the innermost caller that has one; if none has, the code itself. */
+static const struct report_frame *named_caller(const struct fold_rules *rules, const struct report_frame *frames,
+					       size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (frames[i].function && !frames[i].is_kernel && !fold_find_label(rules, &frames[i]))
+			return &frames[i];
+	return frames;
+}
+
 const struct report_frame *fold_find_headline(const struct fold_rules *rules, const struct report_frame *frames,
 					      size_t count)
 {
@@ -316,7 +326,7 @@ const struct report_frame *fold_find_headline(const struct fold_rules *rules, co
 			return &frames[i];
 	for (size_t i = 0; i < count; i++)
 		if (!fold_is_plumbing(rules, &frames[i]))
-			return &frames[i];
+			return named_caller(rules, frames + i, count - i);
 	found = library_call(rules, frames, count);
 	for (size_t i = 0; !found && i < count; i++)
 		if (!frames[i].is_kernel)

@@ -39,8 +39,9 @@ bool fold_is_plumbing(const struct fold_rules *rules, const struct report_frame 
 
 /*
  * Of a stack, innermost frame first, the one that it is named after: the innermost of the user's own
- * code, with a name if there is one; where all is boilerplate the call by which it left the innermost
- * library, else the innermost frame outside the kernel. NULL only when count is 0.
+ * code that has a name; if none has, what called it, if that has one and does not fold, else itself; where all is
+ * boilerplate the call by which it left the innermost library, else the innermost frame outside the kernel. NULL only
+ * when count is 0.
  */
 const struct report_frame *fold_find_headline(const struct fold_rules *rules, const struct report_frame *frames,
 					      size_t count);

@@ -168,6 +168,12 @@ def check_hints(parts, words):
     return found
 
 
+def check_headlines(report, text):
+    """A place in code without a name is evidence: it is in no finding's title, and not in what the text begins with."""
+    assert not [f["title"] for f in report["findings"] if "+0x" in f["title"]], report["findings"]
+    assert "+0x" not in text[:text.index(" Time of all threads ")], text
+
+
 @test("Java without names: its frames stay, and paths, waits and a note say what would name them")
 def java_nameless():
     report = run(*java(rounds=50), options=["--nmin", 100, "-o", "report.txt"]).report
@@ -175,6 +181,7 @@ def java_nameless():
     assert check_hints(report["paths"], "--java-map") and check_hints(report["waits"], "--java-map")
     text = " ".join(read("report.txt").split())
     assert text.index("code that Java compiled has no names") < text.index(" Notes "), text
+    check_headlines(report, text)
     notes = notes_of(report)
     assert len(notes) == 1 and "Compiler.perfmap" in notes[0], report["notes"]
 
@@ -249,6 +256,7 @@ def nameless():
     found = [s for s in stacks(report) if "wait_shortly" in s]
     at = found[0].index("wait_shortly")
     assert found[0][at + 1:at + 4] == [None, None, "main"], found[0]
+    assert not [f["title"] for f in report["findings"] if "+0x" in f["title"]], report["findings"]
     notes = notes_of(report)
     assert len(notes) == 1 and "jitdump" in notes[0], report["notes"]
 

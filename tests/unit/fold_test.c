@@ -276,6 +276,19 @@ TEST(a_stack_of_libraries_alone_is_named_after_the_call_that_says_most)
 	fold_rules_free(rules);
 }
 
+TEST(code_without_a_name_is_named_after_who_called_it)
+{
+	struct fold_rules *rules = fold_rules_new();
+	const char *const called[] = { "pthread_mutex_lock", "", "", "pthread_once", "start_thread", NULL };
+	const char *const own[] = { "pthread_mutex_lock", "", "pthread_once", "serve(int)", "start_thread", NULL };
+	const char *const alone[] = { "pthread_mutex_lock", "", "start_thread", "clone3", NULL };
+
+	CHECK(!strcmp(headline(rules, "libcrypto.so.3", called), "pthread_once"));
+	CHECK(!strcmp(headline(rules, "libcrypto.so.3", own), "serve(int)"));
+	CHECK(!strcmp(headline(rules, "libcrypto.so.3", alone), ""));
+	fold_rules_free(rules);
+}
+
 TEST(boilerplate_of_runtimes_is_called_by_its_name)
 {
 	struct fold_rules *rules = fold_rules_new();

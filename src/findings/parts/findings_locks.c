@@ -29,7 +29,9 @@ static const char *place_of(struct findings *findings, const struct wait_path *p
 	frame = fold_find_headline(findings->input.fold, frames, count);
 	if (!frame || frame->function)
 		return frame ? frame->function : NULL;
-	return frame->module ? words_frame(findings, frame) : NULL;
+	return frame->module
+		       ? arena_printf(findings->arena, "%s+0x%llx", frame->module, (unsigned long long)frame->offset)
+		       : NULL;
 }
 
 static const char *name_of(struct findings *findings, const struct thread *thread)

@@ -119,24 +119,28 @@ static struct report_frame name_frame(struct findings *findings, const struct br
 }
 
 /*
- * The innermost frame of the trunk that is the user's own; NULL if that is where his own code begins,
- * as main() or what a thread starts with: all that it does goes through it.
+ * The innermost frame of the trunk that is the user's own, one with a name if there is one; NULL if that is where his
+ * own code begins, as main() or what a thread starts with: all that it does goes through it.
  */
 static const struct report_frame *find_frame(struct findings *findings, const struct branch *branch, size_t depth)
 {
-	struct report_frame *found = NULL;
+	struct report_frame last = { 0 }, *found = NULL;
+	bool has_last = false;
 
-	while (depth--) {
+	while (depth-- && !(found && found->function)) {
 		struct report_frame frame = name_frame(findings, branch, depth);
 
 		if (fold_is_plumbing(findings->input.fold, &frame))
 			continue;
-		if (found)
-			return found;
-		found = arena_alloc(findings->arena, sizeof(*found));
-		*found = frame;
+		/* This one is further out: the last one is not the outermost. */
+		if (has_last && (!found || last.function)) {
+			found = arena_alloc(findings->arena, sizeof(*found));
+			*found = last;
+		}
+		last = frame;
+		has_last = true;
 	}
-	return NULL;
+	return found;
 }
 
 void findings_add_trunk(struct findings *findings, const struct trunk_path *paths, size_t count)

@@ -7,6 +7,7 @@
 #include "findings/parts/findings_waits.h"
 #include "findings/parts/stuck.h"
 #include "report/report_cause.h"
+#include "report/report_nameless.h"
 #include "stacks/fold.h"
 
 enum { NAME_BYTES = 96, PATH_FRAMES_MAX = 3, LONG_PARTS = 10 };
@@ -46,13 +47,32 @@ const char *words_object(struct findings *findings, const char *name)
 	return arena_printf(findings->arena, "%.*s...%s", (int)begin, name, name + end);
 }
 
+static const char *words_nameless(struct findings *findings, const char *module)
+{
+	struct text text = { 0 };
+	const char *copy;
+
+	report_put_nameless(&text, module);
+	copy = arena_strdup(findings->arena, text.bytes);
+	text_fini(&text);
+	return copy;
+}
+
+const char *words_function(struct findings *findings, const char *name)
+{
+	size_t length = report_nameless_length(name);
+
+	if (!length)
+		return words_name(findings, name);
+	return words_nameless(findings, arena_printf(findings->arena, "%.*s", (int)length, name));
+}
+
 const char *words_frame(struct findings *findings, const struct report_frame *frame)
 {
 	const char *file;
 
 	if (!frame->function)
-		return arena_printf(findings->arena, "%s+0x%llx", frame->module ? frame->module : "?",
-				    (unsigned long long)frame->offset);
+		return words_nameless(findings, frame->module);
 	if (!frame->file || !frame->line)
 		return words_name(findings, frame->function);
 	file = strrchr(frame->file, '/');

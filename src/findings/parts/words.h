@@ -27,8 +27,11 @@ const char *words_counted(struct findings *findings, uint64_t count, const char 
 /* "3 waits of 2 ms on average and 4 ms at most" */
 const char *words_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns, uint64_t max_ns);
 
-/* "big_work() (multi_mutex.cpp:28)", or "libx.so+0x1234". */
+/* "big_work() (multi_mutex.cpp:28)", or "code of libx.so without symbols". */
 const char *words_frame(struct findings *findings, const struct report_frame *frame);
+
+/* The same of a name that may be one, or a place: "libx.so+0x1234". */
+const char *words_function(struct findings *findings, const char *name);
 
 /* The frames of a path, which may be NULL: then there are none. */
 size_t words_path_frames(struct findings *findings, const struct wait_path *path, const struct report_frame **frames);

@@ -21,9 +21,9 @@ static const char *lock_title(struct findings *findings, const struct report_loc
 		return words_object(findings, lock->name);
 	if (count > 1)
 		return arena_printf(findings->arena, "%llu %s locks in %s", (unsigned long long)count, lock->kind,
-				    words_name(findings, lock->where));
+				    words_function(findings, lock->where));
 	if (lock->where)
-		return arena_printf(findings->arena, "a %s in %s", lock->kind, words_name(findings, lock->where));
+		return arena_printf(findings->arena, "a %s in %s", lock->kind, words_function(findings, lock->where));
 	return arena_printf(findings->arena, "the %s at %s", lock->kind, lock->address);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "report/report_nameless.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"
 #include "view/view.h"
@@ -71,9 +72,27 @@ static void say_parallelism(const struct report *report, struct text *text)
 	}
 }
 
+/* A place says nothing in a sentence; that there is no name, and whose code it is, does. */
+static void say_nameless(const struct page *page, const char *module, size_t length, struct text *text)
+{
+	struct text name = { 0 }, shown = { 0 };
+
+	text_put_bytes(&name, module, length);
+	text_put(&shown, "");
+	page_text_name(page, &shown, name.bytes);
+	report_put_nameless(text, shown.bytes);
+	text_fini(&name);
+	text_fini(&shown);
+}
+
 static void say_frame(const struct page *page, const struct report_frame *frame, struct text *text)
 {
 	struct text name = { 0 };
+
+	if (!frame->function || !*frame->function) {
+		say_nameless(page, frame->module ? frame->module : "", frame->module ? strlen(frame->module) : 0, text);
+		return;
+	}
 
 	text_frame_name(&name, frame);
 	page_text_function(page, text, name.bytes, NAME_COLUMNS_MAX);
@@ -111,6 +130,7 @@ static void say_sampled(const struct page *page, const struct report_path *path,
 	const struct report_function *first = path->functions;
 	const struct report_line *line = NULL;
 	uint64_t count = 0;
+	size_t nameless;
 
 	for (size_t i = 0; i < path->function_count; i++)
 		count += path->functions[i].samples - path->functions[i].stack_tops;
@@ -118,9 +138,16 @@ static void say_sampled(const struct page *page, const struct report_path *path,
 		return;
 	if (first->line_count && first->lines[0].file && first->lines[0].line)
 		line = &first->lines[0];
+	nameless = first->name ? report_nameless_length(first->name) : 0;
+	/* The headline is what could be said of it. */
+	if (nameless && !headline->function)
+		return;
 	if (!is_same(first->name, headline->function)) {
 		text_put(text, ", mostly in ");
-		page_text_function(page, text, first->name, NAME_COLUMNS_MAX);
+		if (nameless)
+			say_nameless(page, first->name, nameless, text);
+		else
+			page_text_function(page, text, first->name, NAME_COLUMNS_MAX);
 		if (line) {
 			text_put(text, " at ");
 			page_text_location(page, text, line->file, line->line);
