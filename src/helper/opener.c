@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -513,6 +514,22 @@ int opener_read_maps(struct opener *opener, uint32_t pid,
 	for (size_t i = 0; i < recorded.mapping_count && (!err || err == -E2BIG); i++)
 		on_each(data, &recorded.mappings[i]);
 	free_mappings(&recorded);
+	return err;
+}
+
+int opener_read_words(struct opener *opener, uint32_t pid, struct process_words *words)
+{
+	int err = ask(opener, &(struct opener_request){ .kind = OPENER_TITLE, .pid = pid }, "");
+	const struct wanted_answer *recorded = &opener->wanted;
+
+	if (!err && recorded->mapping_count != 3)
+		err = -EIO;
+	if (!err) {
+		snprintf(words->line, sizeof(words->line), "%s", recorded->mappings[0].path);
+		snprintf(words->path, sizeof(words->path), "%s", recorded->mappings[1].path);
+		snprintf(words->name, sizeof(words->name), "%s", recorded->mappings[2].path);
+	}
+	free_mappings(&opener->wanted);
 	return err;
 }
 

@@ -70,6 +70,18 @@ bool opener_distrust_tree(struct opener *opener, uint32_t pid);
 int opener_read_maps(struct opener *opener, uint32_t pid,
 		     void (*on_each)(void *data, const struct file_mapping *mapping), void *data);
 
+enum { PROCESS_WORDS_BYTES = 4096 };
+
+/* What the kernel says of a process; empty where it says nothing. */
+struct process_words {
+	char line[PROCESS_WORDS_BYTES]; /* its command line, with a line's end between words */
+	char path[PROCESS_WORDS_BYTES]; /* of the file that it executes */
+	char name[16];
+};
+
+/* 0 or -errno: it has ended, or cannot be examined. */
+int opener_read_words(struct opener *opener, uint32_t pid, struct process_words *words);
+
 /* Whether nothing of this process is examined: its user, or it itself, has cost too many helpers. */
 bool opener_refuses(const struct opener *opener, uint32_t pid);
 

@@ -76,6 +76,48 @@ static void emit_mapping(void *data, const struct file_mapping *mapping)
 	message_send(to->opener->tool, parts, 2, -1, true);
 }
 
+/* What a process wrote, as a path: words end with a line's end. */
+static void emit_words(const struct maps_answer *to, char *words, size_t size_bytes)
+{
+	while (size_bytes && (!words[size_bytes - 1] || words[size_bytes - 1] == '\n'))
+		size_bytes--;
+	for (size_t i = 0; i < size_bytes; i++)
+		if (!words[i])
+			words[i] = '\n';
+	words[size_bytes] = '\0';
+	emit_mapping((void *)to, &(struct file_mapping){ .path = words });
+}
+
+static void emit_file(const struct maps_answer *to, uint32_t pid, const char *name)
+{
+	char path[32], words[OPENER_PATH_BYTES];
+	size_t n = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	file = fopen(path, "re");
+	if (file) {
+		n = fread(words, 1, sizeof(words) - 1, file);
+		fclose(file);
+	}
+	emit_words(to, words, n);
+}
+
+static int tell_title(const struct maps_answer *to, uint32_t pid)
+{
+	char path[32], words[OPENER_PATH_BYTES];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	n = readlink(path, words, sizeof(words) - 1);
+	if (n < 0)
+		return -ENOENT;
+	emit_file(to, pid, "cmdline");
+	emit_words(to, words, n);
+	emit_file(to, pid, "comm");
+	return 0;
+}
+
 static void allow_memory(struct opener *opener, uint32_t pid)
 {
 	if (table_count(opener->readable) < READABLE_MAX)
@@ -101,6 +143,9 @@ static void answer_tool(struct opener *opener, const struct opener_request *requ
 		break;
 	case OPENER_MAPS:
 		answer.err = maps_file_read(request->pid, emit_mapping, &maps);
+		break;
+	case OPENER_TITLE:
+		answer.err = tell_title(&maps, request->pid);
 		break;
 	case OPENER_JIT:
 		answer.err = jit_places_find(opener->jits, request->number, request->pid);

@@ -22,6 +22,7 @@
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
 #include "collect/target/cpus.h"
+#include "collect/titles.h"
 #include "collect/unwinder.h"
 #include "engine/recorder.h"
 #include "engine/run_events.h"
@@ -84,6 +85,7 @@ static int open_engine(struct tracing *tracing)
 						 .spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
 						 .depth = settings->kernel.depth,
 					 });
+	tracing->titles = titles_new(engine->session, engine->symbols);
 	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
 	tracing->taking_in = (struct pause){ take_pause, tracing, TAKE_IN_PERIOD_NS, 0 };
 	tracing_set_pause(tracing, NULL);
@@ -183,6 +185,7 @@ void tracing_close(struct tracing *tracing)
 	collector_free(tracing->collector);
 	span_functions_free(tracing->functions);
 	resolver_free(tracing->resolver);
+	titles_free(tracing->titles);
 	unwinder_free(tracing->unwinder);
 	engine_close(&tracing->engine);
 	kernel_types_free(tracing->kernel_types);
@@ -387,6 +390,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 {
 	collector_poll(tracing->collector);
 	symbols_step(tracing->engine.symbols);
+	titles_step(tracing->titles);
 	if (tracing->resolver)
 		resolver_update(tracing->resolver);
 	if (tracing->functions)
@@ -487,6 +491,7 @@ void tracing_finish(struct tracing *tracing)
 	if (tracing->klock_spec)
 		collector_list_holds(tracing->collector);
 	collector_finish(tracing->collector);
+	titles_finish(tracing->titles);
 	symbols_finish_java(tracing->engine.symbols, java_ns_last);
 	symbols_settle(tracing->engine.symbols, settle_ns_last);
 	unwinder_finish(tracing->unwinder);

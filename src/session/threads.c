@@ -17,6 +17,12 @@ struct threads {
 	size_t external_count;
 };
 
+static void thread_free(struct thread *thread)
+{
+	free(thread->title);
+	free(thread);
+}
+
 static void set_name(struct thread *thread, const char *name)
 {
 	memcpy(thread->name, name, sizeof(thread->name));
@@ -104,6 +110,21 @@ static void on_exec(void *data, const struct ev_header *header)
 	set_name(thread, e->name);
 }
 
+static void on_title(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_title *e = (const struct ev_thread_title *)header;
+	const struct threads *threads = data;
+	struct thread *thread = table_find(threads->by_number, header->thread);
+	char title[sizeof(e->title) + 1] = { 0 };
+
+	/* It may have ended before. */
+	if (!thread)
+		return;
+	free(thread->title);
+	memcpy(title, e->title, sizeof(e->title));
+	thread->title = title[0] ? xstrdup(title) : NULL;
+}
+
 static void on_switch(void *data, const struct ev_header *header)
 {
 	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
@@ -118,8 +139,13 @@ static void on_switch(void *data, const struct ev_header *header)
 }
 
 static const struct event_handler handlers[] = {
-	{ EV_SCHED_SWITCH, on_switch }, { EV_THREAD_BORN, on_born }, { EV_THREAD_FOUND, on_found },
-	{ EV_THREAD_NAME, on_name },    { EV_THREAD_EXEC, on_exec }, { 0, NULL },
+	{ EV_SCHED_SWITCH, on_switch },
+	{ EV_THREAD_BORN, on_born },
+	{ EV_THREAD_FOUND, on_found },
+	{ EV_THREAD_NAME, on_name },
+	{ EV_THREAD_EXEC, on_exec },
+	{ EV_THREAD_TITLE, on_title },
+	{ 0, NULL },
 };
 
 struct threads *threads_new(struct session *session)
@@ -140,7 +166,7 @@ void threads_free(struct threads *threads)
 	if (!threads)
 		return;
 	while ((thread = table_next(threads->by_number, &cursor)))
-		free(thread);
+		thread_free(thread);
 	table_free(threads->by_number);
 	free(threads);
 }
@@ -157,7 +183,7 @@ static void forget_externals(struct threads *threads, bool has_ended)
 			table_put(left, thread->number, thread);
 			continue;
 		}
-		free(thread);
+		thread_free(thread);
 		threads->external_count--;
 	}
 	table_free(threads->by_number);
@@ -196,5 +222,5 @@ void threads_forget(struct threads *threads, struct thread *thread)
 	if (thread->is_kept)
 		return;
 	table_take(threads->by_number, thread->number);
-	free(thread);
+	thread_free(thread);
 }

@@ -23,6 +23,7 @@ struct thread {
 	uint64_t start_ns;       /* CLOCK_BOOTTIME; tells apart two lives of one tid */
 	uint64_t born_ns;        /* CLOCK_MONOTONIC, when the trace first seen it */
 	char name[16];           /* NUL-terminated; bytes are the program's, not escaped */
+	char *title;             /* what its process calls itself, if it is the first one; NULL: not known */
 	bool was_found;          /* lived before the trace began */
 	bool is_outside;         /* told of, but not traced */
 	bool has_ended;          /* known of those only */

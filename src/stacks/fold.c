@@ -254,7 +254,9 @@ static struct verdict verdict_of(const struct fold_rules *rules, const struct re
 {
 	struct verdict *known, verdict = {
 		.function = frame->function && *frame->function ? frame->function : "-",
-		.module = frame->module ? frame->module : "",
+		.module = frame->file_module ? frame->file_module
+			  : frame->module    ? frame->module
+					     : "",
 	};
 	uint64_t key;
 

@@ -17,6 +17,7 @@
 #include "symbol/names.h"
 #include "symbol/notes.h"
 #include "symbol/places.h"
+#include "symbol/program_names.h"
 #include "symbol/python_frames.h"
 #include "symbol/space/module.h"
 #include "symbol/space/space.h"
@@ -63,6 +64,7 @@ struct symbols *symbols_new(struct session *session)
 	symbols->modules = mapped_files_modules(symbols->files);
 	symbols->jit = mapped_files_jit(symbols->files);
 	symbols->names = names_new(NAMES_BYTES_MAX, symbols->notes);
+	symbols->programs = program_names_new(session, symbols->names);
 	symbols->asker = asker_new(symbols->worker, symbols->notes);
 	symbols->places = places_new(symbols->asker, symbols->names);
 	symbols->tail_calls = tail_calls_new(symbols->asker, symbols->names);
@@ -90,6 +92,7 @@ void symbols_free(struct symbols *symbols)
 	opener_free(symbols->opener);
 	helper_pair_free(symbols->helpers);
 	kernel_symbols_free(symbols->kernel);
+	program_names_free(symbols->programs);
 	names_free(symbols->names);
 	notes_free(symbols->notes);
 	arena_free(symbols->requests);
@@ -232,6 +235,11 @@ int symbols_begin(struct symbols *symbols)
 	if (!symbols->kernel)
 		symbols->kernel = kernel_symbols_new("/proc/kallsyms");
 	return helper_pair_begin(symbols->helpers);
+}
+
+int symbols_read_words(struct symbols *symbols, uint32_t pid, struct process_words *words)
+{
+	return opener_read_words(symbols->opener, pid, words);
 }
 
 void symbols_ask_java(struct symbols *symbols)

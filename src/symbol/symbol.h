@@ -236,6 +236,11 @@ int symbols_begin(struct symbols *symbols);
 void symbols_step(struct symbols *symbols);
 void symbols_settle(struct symbols *symbols, uint64_t limit_ns);
 
+struct process_words;
+
+/* What the kernel says of a process now: helper/opener.h. 0, or -errno: it has ended, or cannot be examined. */
+int symbols_read_words(struct symbols *symbols, uint32_t pid, struct process_words *words);
+
 /* Java virtual machines are asked for names: java_maps.h. After symbols_begin(). finish: a last time, in limit_ns. */
 void symbols_ask_java(struct symbols *symbols);
 void symbols_finish_java(struct symbols *symbols, uint64_t limit_ns);

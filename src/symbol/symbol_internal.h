@@ -27,6 +27,7 @@ struct symbols {
 	void *kernel_member_data;
 	struct python_frames *python;
 	struct names *names;
+	struct program_names *programs;
 	struct notes *notes;
 	struct places *places;
 	struct tail_calls *tail_calls;

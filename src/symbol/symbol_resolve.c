@@ -16,6 +16,7 @@
 #include "symbol/names.h"
 #include "symbol/notes.h"
 #include "symbol/places.h"
+#include "symbol/program_names.h"
 #include "symbol/python_frames.h"
 #include "symbol/space/module.h"
 #include "symbol/space/space.h"
@@ -127,6 +128,7 @@ void symbols_function(struct symbols *symbols, uint32_t pid, uint64_t time_ns, u
 	if (place->count)
 		*frame = place->frames[place->count - 1];
 	frame->module = module->name;
+	frame->program = program_names_find(symbols->programs, pid, module->name);
 	frame->offset = offset;
 }
 
@@ -135,6 +137,7 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 {
 	uint64_t wanted = address - (is_return && address), offset, start;
 	const struct place *place;
+	const char *program;
 	struct space_hit hit;
 	struct module *module;
 	size_t count;
@@ -156,7 +159,9 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 		return 1;
 	}
 	offset = wanted - hit.mapping.start + hit.mapping.file_offset;
+	program = program_names_find(symbols->programs, pid, module->name);
 	frames[0].module = module->name;
+	frames[0].program = program;
 	frames[0].offset = offset + (address - wanted);
 	if (module->kind == MODULE_OTHER)
 		return 1;
@@ -173,6 +178,7 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	for (size_t i = 0; i < count; i++) {
 		frames[i] = place->frames[i];
 		frames[i].module = module->name;
+		frames[i].program = program;
 		frames[i].offset = offset + (address - wanted);
 	}
 	return count;

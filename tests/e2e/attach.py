@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from lib import LIMIT_S, PINCH, Skip, check_laws, describe, finish, \
+from lib import LIMIT_S, PINCH, Skip, check_laws, describe, finish, pinch, \
     find_path, main, near, parse_report, program, read, \
     read_line, start, status_of, stop, test, threads_named, wait_attached, wait_until
 
@@ -387,6 +387,55 @@ def namespace():
     assert {t["pid"] for t in report["threads"]} == {1}
     os.kill(pid, signal.SIGKILL)
     target.wait(LIMIT_S)
+
+
+def titles_of(report):
+    """What is told of each process, by its id; and that nobody else has a title."""
+    assert not [t for t in report["threads"] if t["title"] and t["tid"] != t["pid"]], report["threads"]
+    return {t["pid"]: t["title"] for t in report["threads"] if t["tid"] == t["pid"]}
+
+
+@test("processes of one name are told apart by the titles that they give themselves, in traces too")
+def titles():
+    target = start(program("titled"), "x" * 40, stdout=subprocess.PIPE)
+    try:
+        assert read_line(target) == b"ready\n"
+        parts = [int(pid) for pid in read(f"/proc/{target.pid}/task/{target.pid}/children").split()]
+        pids = ",".join(map(str, [target.pid, *parts]))
+        wait_until(lambda: all(b"part" in read(f"/proc/{pid}/cmdline", "rb") for pid in parts), "the titles")
+        for command in ("record", "-o", "t.pinch"), ("attach", "--json", "live.json"):
+            result = pinch(*command, "--duration", "1s", "-p", pids)
+            assert result.status == 0, result.text
+        result = pinch("report", "--json", "replay.json", "-o", "report.txt", "t.pinch")
+        assert result.status == 0, result.text
+    finally:
+        for pid in [*parts, target.pid]:
+            os.kill(pid, signal.SIGKILL)
+    live, replay = (titles_of(parse_report(read(name, "rb"))) for name in ("live.json", "replay.json"))
+    # Arguments are none.
+    assert live == replay == {target.pid: None, **{pid: f"server: part\t{i}" for i, pid in enumerate(parts)}}, (live, replay)
+    # What it may have for a terminal is escaped.
+    assert all(f"server: part\\x09{i}" in read("report.txt") for i in range(3)), read("report.txt")
+
+
+@test("a program keeps the name that it runs under, and not that of the file behind a link")
+def renamed():
+    os.symlink(program("titled"), "renamed-server")
+    target = start("./renamed-server", "x" * 40, stdout=subprocess.PIPE)
+    try:
+        assert read_line(target) == b"ready\n"
+        for command in ("record", "-o", "t.pinch"), ("attach", "--json", "live.json"):
+            result = pinch(*command, "--duration", "1s", "-p", target.pid)
+            assert result.status == 0, result.text
+    finally:
+        for pid in [*read(f"/proc/{target.pid}/task/{target.pid}/children").split(), target.pid]:
+            os.kill(int(pid), signal.SIGKILL)
+    result = pinch("report", "--json", "replay.json", "t.pinch")
+    assert result.status == 0, result.text
+    for name in "live.json", "replay.json":
+        waits = parse_report(read(name, "rb"))["waits"]
+        modules = {frame["module"] for wait in waits for frame in wait["stack"] if frame["function"] == "main"}
+        assert modules == {"renamed-server"}, waits
 
 
 if __name__ == "__main__":

@@ -128,6 +128,7 @@ static const struct {
 	{ EV_THREAD_BORN, sizeof(struct ev_thread_born) },
 	{ EV_THREAD_FOUND, sizeof(struct ev_thread_found) },
 	{ EV_THREAD_NAME, sizeof(struct ev_thread_name) },
+	{ EV_THREAD_TITLE, sizeof(struct ev_thread_title) },
 	{ EV_THREAD_EXEC, sizeof(struct ev_thread_exec) },
 	{ EV_COLLECT_GAP, sizeof(struct ev_collect_gap) },
 	{ EV_COLLECT_SYNC_BEGIN, sizeof(struct ev_collect_sync_begin) },

@@ -17,7 +17,7 @@ PROGRAMS_TBB := $(and $(wildcard /usr/include/oneapi/tbb/mutex.h),tbb_mutex)
 PROGRAMS_MPI := $(and $(shell command -v $(MPICC)),stencil_mpi)
 PROGRAMS_OPENMP := $(and $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo yes),openmp_turns)
 PROGRAMS_C := known_serial pipeline_stages cpu_bound mutex_storm fsync_io fork_storm many_threads \
-	odd_names thread_churn exec_thread signal_self short_children inline_chain generated_code direct_read
+	odd_names thread_churn exec_thread signal_self short_children inline_chain generated_code direct_read titled
 
 # One cause of waiting each: tests/e2e/causes.py.
 PROGRAMS_CAUSES := cond_wait barrier_straggler rwlock_writer rwlock_readers \

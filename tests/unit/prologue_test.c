@@ -401,6 +401,16 @@ static void rename_one(void)
 		put(&e);
 }
 
+static void title_one(void)
+{
+	uint32_t i = 1 + pick(THREADS_MAX);
+	struct ev_thread_title e = { .header = header_of(EV_THREAD_TITLE, i) };
+
+	snprintf(e.title, sizeof(e.title), "title %u", pick(100));
+	if (w.truth[i].phase != PHASE_UNKNOWN && w.truth[i].phase != PHASE_DEAD)
+		put(&e);
+}
+
 static void put_found(uint32_t i)
 {
 	struct ev_thread_found e = {
@@ -511,7 +521,7 @@ static void step(void)
 		wake();
 		break;
 	case 4:
-		rename_one();
+		pick(2) ? rename_one() : title_one();
 		break;
 	case 5:
 		emit_something();
@@ -665,8 +675,11 @@ static void compare_thread(uint32_t i, const struct account *whole, const struct
 	CHECK_SEED(is_near(a.cmetric_oncpu, b.cmetric_oncpu, c.cmetric_oncpu));
 	CHECK_SEED(is_near(a.cmetric_runqueue, b.cmetric_runqueue, c.cmetric_runqueue));
 	CHECK_SEED(a.is_alive == c.is_alive);
-	if (a.is_alive)
+	if (a.is_alive) {
 		CHECK_SEED(!strcmp(a.name, c.name) && a.thread->pid == c.thread->pid);
+		CHECK_SEED(!a.thread->title == !c.thread->title &&
+			   (!a.thread->title || !strcmp(a.thread->title, c.thread->title)));
+	}
 }
 
 /* Those that last at the moment were counted up to there, and are counted again. */

@@ -712,6 +712,7 @@ static void make_mpi(struct report_fixture *fixture)
 		threads[i] = thread_of(7001 + i, "IncNavierStokes", rank_ms[i] * (uint64_t)MS, 0, wall_ns);
 		threads[i].pid = threads[i].tid;
 	}
+	threads[2].title = "solver: rank 2";
 	groups[0] = (struct report_group){ .name = "IncNavierStokes", .row_count = 8 };
 	group_finish(&groups[0], threads);
 	path = copy(fixture, &lock_paths[0], sizeof(*path));
@@ -817,6 +818,7 @@ static void make_hostile(struct report_fixture *fixture)
 	groups = copy(fixture, report->groups, 2 * sizeof(*groups));
 	for (size_t i = 0; i < 4; i++)
 		threads[i] = thread_of(i * 1400000000u, names[i], (i + 1) * 40 * MS, 30, 4210 * (uint64_t)MS);
+	threads[0].title = evil;
 	groups[0].row_count = 4;
 	group_finish(&groups[0], threads);
 	groups[0].name = evil;

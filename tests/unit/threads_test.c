@@ -109,6 +109,36 @@ TEST(a_thread_is_found_once_and_updated_by_a_resync)
 	session_free(session);
 }
 
+static void title(struct session *session, uint64_t time_ns, uint32_t number, const char *text)
+{
+	struct ev_thread_title e = { .header = header_of(EV_THREAD_TITLE, time_ns, number) };
+
+	memcpy(e.title, text, strnlen(text, sizeof(e.title)));
+	session_push(session, 0, &e, sizeof(e));
+}
+
+TEST(a_title_is_of_a_thread_that_is_known_and_the_last_one_counts)
+{
+	struct session *session = session_new(1, 4096);
+	struct threads *threads = threads_new(session);
+	char endless[sizeof(((struct ev_thread_title *)NULL)->title) + 1];
+
+	memset(endless, 'x', sizeof(endless));
+	endless[sizeof(endless) - 1] = '\0';
+	born(session, 1, 0, 1001, 1001, "postgres");
+	born(session, 2, 0, 1002, 1002, "postgres");
+	title(session, 300, 1, "postgres");
+	title(session, 400, 1, "postgres: checkpointer");
+	title(session, 500, 2, endless);
+	title(session, 600, 3, "nobody");
+	session_finish(session);
+	CHECK_STRING(threads_get(threads, 1)->title, "postgres: checkpointer");
+	CHECK_STRING(threads_get(threads, 2)->title, endless);
+	CHECK(!threads_get(threads, 3)->title);
+	threads_free(threads);
+	session_free(session);
+}
+
 TEST(an_exec_takes_over_the_id_of_its_process)
 {
 	struct session *session = session_new(1, 4096);

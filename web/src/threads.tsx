@@ -9,7 +9,7 @@ import { type Column, Table } from "./table";
 import { columnsOfReportThread, type Report, type ReportThread } from "./report";
 
 const columns: Column<ReportThread>[] = [
-	words("thread", t => t.name, true),
+	words("thread", t => t.title ?? t.name, true),
 	{ title: "tid", value: t => t.tid, show: t => t.thread_count > 1 ? `${t.thread_count} ended` : String(t.tid), tip: t => `thread ${t.tid} of process ${t.pid}` },
 	words("group", t => t.group), ...described(columnsOfReportThread), times("slices", t => t.slices), times("critical", t => t.critical_slices),
 ];

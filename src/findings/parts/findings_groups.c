@@ -58,6 +58,7 @@ static struct report_thread as_row(struct findings *findings, const struct threa
 		.host_pid = thread ? thread->pid : 0,
 		.number = thread ? thread->number : 0,
 		.name = arena_strdup(findings->arena, metrics->name),
+		.title = thread && thread->title ? arena_strdup(findings->arena, thread->title) : NULL,
 		.thread_count = metrics->thread_count,
 		.cmetric_ns = fixed_to_ns(metrics->cmetric_oncpu + metrics->cmetric_runqueue),
 		.cmetric_oncpu_ns = oncpu_ns,

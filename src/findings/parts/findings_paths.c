@@ -207,7 +207,8 @@ static void add_sample(struct findings *findings, struct tally *tally, const str
 	else if (frame->function)
 		name = frame->function;
 	else
-		name = arena_printf(findings->arena, "%s+0x%llx", frame->module, (unsigned long long)frame->offset);
+		name = arena_printf(findings->arena, "%s+0x%llx", frame->program ? frame->program : frame->module,
+				    (unsigned long long)frame->offset);
 	index = function_of(tally, name);
 	if (index == FUNCTIONS_MAX)
 		return;

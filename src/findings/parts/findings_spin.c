@@ -86,7 +86,8 @@ static struct report_frame frame_of(struct findings *findings, const struct run_
 			.function = named[i].function,
 			.file = named[i].file,
 			.line = named[i].line,
-			.module = named[i].module,
+			.module = named[i].program ? named[i].program : named[i].module,
+			.file_module = named[i].program ? named[i].module : NULL,
 			.offset = named[i].offset,
 			.is_kernel = named[i].is_kernel,
 		};

@@ -112,7 +112,8 @@ static struct report_frame name_frame(struct findings *findings, const struct br
 		.function = whole->function,
 		.file = whole->file,
 		.line = whole->line,
-		.module = whole->module,
+		.module = whole->program ? whole->program : whole->module,
+		.file_module = whole->program ? whole->module : NULL,
 		.offset = whole->offset,
 		.is_guessed = frame.is_guessed,
 	};

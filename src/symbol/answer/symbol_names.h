@@ -11,6 +11,7 @@ struct symbol_frame {
 	uint32_t line;        /* 0 when not known */
 	const char *module;   /* base name of the mapped file, "[kernel]", "[vdso]", "[jit]",
 				 * "[python]" for a function of Python */
+	const char *program;  /* the name that the program runs under, if it is not module's; else NULL */
 	uint64_t offset;      /* in the file, where function is NULL that of its beginning, if that is
 				 * known; of the kernel, in the function; of [jit], address;
 				 * of [python], the code object's, or 0 */

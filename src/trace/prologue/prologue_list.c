@@ -45,6 +45,18 @@ static void emit_found(const struct prologue_thread *thread, uint64_t time_ns, c
 	out->emit(out->data, &e.header);
 }
 
+/* Titles are told of threads that are known. */
+static void emit_title(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
+{
+	struct ev_thread_title e;
+
+	if (!thread->title)
+		return;
+	e = *thread->title;
+	e.header.time_ns = time_ns;
+	out->emit(out->data, &e.header);
+}
+
 static void emit_wait(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
 {
 	const struct ev_sched_switch *wait = &thread->wait;
@@ -151,8 +163,10 @@ void prologue_threads_begin(struct prologue_threads *threads, uint64_t time_ns, 
 	for (size_t i = 0; i < count; i++)
 		emit_found(all[i], time_ns, out);
 	emit_plain(out, EV_COLLECT_SYNC_END, time_ns);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		emit_title(all[i], time_ns, out);
 		emit_waits(threads, all[i], time_ns, out);
+	}
 	emit_gap_state(threads, all, count, time_ns, out);
 	free(all);
 }
@@ -166,4 +180,5 @@ void prologue_threads_refer(struct prologue_threads *threads, uint32_t number, u
 		return;
 	thread->recorded = threads->begins;
 	emit_found(thread, time_ns, out);
+	emit_title(thread, time_ns, out);
 }

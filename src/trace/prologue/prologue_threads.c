@@ -22,6 +22,12 @@ struct prologue_threads *prologue_threads_new(void)
 	return threads;
 }
 
+static void thread_free(struct prologue_thread *thread)
+{
+	free(thread->title);
+	free(thread);
+}
+
 void prologue_threads_free(struct prologue_threads *threads)
 {
 	struct prologue_thread *thread;
@@ -30,7 +36,7 @@ void prologue_threads_free(struct prologue_threads *threads)
 	if (!threads)
 		return;
 	while ((thread = table_next(threads->by_number, &cursor)))
-		free(thread);
+		thread_free(thread);
 	table_free(threads->by_number);
 	free(threads);
 }
@@ -42,7 +48,7 @@ static void forget(struct prologue_threads *threads, struct prologue_thread *thr
 	if (*recent == thread)
 		*recent = NULL;
 	table_take(threads->by_number, prologue_thread_number(thread));
-	free(thread);
+	thread_free(thread);
 }
 
 /* Those that died first go, unless they have turned out to live. */
@@ -297,6 +303,17 @@ static void on_sync_end(struct prologue_threads *threads)
 	threads->is_in_gap = false;
 }
 
+static void on_title(struct prologue_threads *threads, const struct ev_thread_title *e)
+{
+	struct prologue_thread *thread = prologue_threads_find(threads, e->header.thread);
+
+	if (!thread)
+		return;
+	if (!thread->title)
+		thread->title = xcalloc(1, sizeof(*thread->title));
+	*thread->title = *e;
+}
+
 void prologue_threads_follow(struct prologue_threads *threads, const struct ev_header *header)
 {
 	if (header->time_ns > threads->now_ns)
@@ -325,6 +342,9 @@ void prologue_threads_follow(struct prologue_threads *threads, const struct ev_h
 		break;
 	case EV_THREAD_EXEC:
 		on_exec(threads, (const void *)header);
+		break;
+	case EV_THREAD_TITLE:
+		on_title(threads, (const void *)header);
 		break;
 	case EV_COLLECT_GAP:
 		threads->is_in_gap = threads->is_sync_damaged = true;

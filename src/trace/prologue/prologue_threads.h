@@ -15,9 +15,10 @@ struct prologue_out;
 struct prologue_threads;
 
 struct prologue_thread {
-	struct ev_thread_found found; /* what it is called, and what it does, as of the moment */
-	struct ev_sched_switch wait;  /* with which it blocked; time_ns 0: before anything was told */
-	uint32_t cpu;                 /* of its slice */
+	struct ev_thread_found found;  /* what it is called, and what it does, as of the moment */
+	struct ev_thread_title *title; /* NULL: none was told */
+	struct ev_sched_switch wait;   /* with which it blocked; time_ns 0: before anything was told */
+	uint32_t cpu;                  /* of its slice */
 	uint64_t wake_ns;
 	uint32_t sync;       /* the last list that it was in, or that was before its last event */
 	uint32_t recorded;   /* the last beginning at which it was told */

@@ -58,6 +58,12 @@ static const char *name_of(const struct report_thread *thread)
 	return thread->name ? thread->name : "";
 }
 
+/* What tells the first threads of processes of one program apart. */
+static const char *label_of(const struct report_thread *thread)
+{
+	return thread->title ? thread->title : name_of(thread);
+}
+
 /* A row of several threads shows their mean: next to others it must not look like one. */
 static void put_thread(struct page *page, const struct row *row, const struct row_context *context)
 {
@@ -70,7 +76,7 @@ static void put_thread(struct page *page, const struct row *row, const struct ro
 		page_put_count(page, count, 0);
 		page_put(page, " ended");
 	} else {
-		page_put_name(page, name_of(thread), end - page->column - 9);
+		page_put_name(page, label_of(thread), end - page->column - 9);
 		page_printf(page, " %u", thread->tid);
 	}
 	page_pad_to(page, end);
@@ -205,7 +211,7 @@ static void add_group_rows(struct rows *rows, const struct row *row)
 	for (size_t i = 0; i < group->row_count; i++) {
 		const struct report_thread *thread = threads[i];
 
-		if (has_all || rows_filter_has(rows, thread->name))
+		if (has_all || rows_filter_has(rows, thread->name) || rows_filter_has(rows, label_of(thread)))
 			add_thread(rows, row, thread);
 	}
 }

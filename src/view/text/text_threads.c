@@ -152,7 +152,7 @@ static void put_thread_label(struct page *page, const struct report_thread *thre
 		return;
 	}
 	page_printf(page, "    %-7u ", thread->tid);
-	page_put_name(page, thread->name ? thread->name : "", end - page->column);
+	page_put_name(page, thread->title ? thread->title : thread->name ? thread->name : "", end - page->column);
 }
 
 static void show_thread(struct page *page, const struct report *report, const struct report_thread *thread, double max)
