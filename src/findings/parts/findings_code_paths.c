@@ -346,6 +346,8 @@ static struct report_path as_report_path(struct paths *paths, struct code_path *
 		out.wall_share = path->sum.ns[quantity] / findings->report.target.wall_ns;
 	set_cause(findings, path, &out);
 	set_functions(findings, path, &out);
+	out.names_hint = path_names_hint(findings->names, path->heaviest->sample->pid, out.frames, out.frame_count,
+					 findings_ran_nameless(&out));
 	return out;
 }
 

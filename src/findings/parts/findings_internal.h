@@ -115,6 +115,9 @@ bool findings_is_spin_at(struct findings *findings, uint32_t pid, uint64_t time_
 /* findings_spin.c: whether most samples of the path are in code that waits for others, spinning. */
 bool findings_is_spin(struct findings *findings, const struct path_metrics *path);
 
+/* findings_paths.c: whether a sample of the path is of generated code without a name. */
+bool findings_ran_nameless(const struct report_path *path);
+
 /*
  * findings_spin.c: what of the balance, which has the running time already, is spinning; and
  * findings.spins.

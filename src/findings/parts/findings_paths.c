@@ -295,8 +295,7 @@ static void add_cause(struct findings *findings, const struct path_metrics *path
 	out->group = wait_cause_group(meaning.cause);
 }
 
-/* Whether a sample is of generated code without a name. */
-static bool ran_nameless(const struct report_path *path)
+bool findings_ran_nameless(const struct report_path *path)
 {
 	static const char prefix[] = "[jit]+0x";
 
@@ -327,7 +326,8 @@ static struct report_path as_report_path(struct findings *findings, const struct
 	add_cause(findings, path, &out);
 	add_threads(findings, merged, &out);
 	add_functions(findings, merged, &out);
-	out.names_hint = path_names_hint(findings->names, path->pid, out.frames, out.frame_count, ran_nameless(&out));
+	out.names_hint =
+		path_names_hint(findings->names, path->pid, out.frames, out.frame_count, findings_ran_nameless(&out));
 	return out;
 }
 
