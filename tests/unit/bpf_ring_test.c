@@ -430,7 +430,11 @@ TEST(a_cpu_without_a_ring_loses_nothing_silently)
 
 TEST(lost_samples_have_a_count_and_a_ring_of_their_own)
 {
-	enum { RING_BYTES = 128, RECORD_BYTES = 8 + sizeof(struct ev_sched_sample), FIT = RING_BYTES / RECORD_BYTES };
+	enum {
+		RING_BYTES = 128,
+		RECORD_BYTES = 8 + sizeof(struct ev_sched_sample),
+		FIT = (RING_BYTES - 1) / RECORD_BYTES
+	};
 	struct bpf_perf_event_data ctx = { .regs.ip = 0x401234 };
 
 	begin(1);
