@@ -328,9 +328,14 @@ static int take_life(struct taker *t, struct threads *threads)
 	return err;
 }
 
-/* Which CPUs they ran on: a thread may have waited for one that only others of them ran on. */
+/*
+ * Which CPUs they ran on: a thread may have waited for one that only others of them ran on. One on which they were for
+ * no time worth mentioning was not theirs: a command that binds itself to CPUs has begun elsewhere.
+ */
 static void find_cpus(struct lives_make *make, struct states *states)
 {
+	static const uint64_t share_min = 200; /* of what the CPU that was theirs most had of them, a part */
+	uint64_t used_ns[CPUS_APART] = { 0 }, most_ns = 0;
 	struct state_walk walk;
 	struct state state;
 
@@ -338,8 +343,13 @@ static void find_cpus(struct lives_make *make, struct states *states)
 		states_walk(states, make->lives->lives[i].thread, 0, UINT64_MAX, &walk);
 		while (state_walk_next(&walk, &state))
 			if (state.kind == STATE_RUNNING || state.kind == STATE_SPINNING)
-				make->cpus[state.cpu % CPUS_APART / 64] |= 1ull << state.cpu % 64;
+				used_ns[state.cpu % CPUS_APART] += state.end_ns - state.begin_ns;
 	}
+	for (uint32_t cpu = 0; cpu < CPUS_APART; cpu++)
+		most_ns = used_ns[cpu] > most_ns ? used_ns[cpu] : most_ns;
+	for (uint32_t cpu = 0; cpu < CPUS_APART; cpu++)
+		if (used_ns[cpu] && used_ns[cpu] >= most_ns / share_min)
+			make->cpus[cpu / 64] |= 1ull << cpu % 64;
 }
 
 int lives_take(struct lives_make *make, struct states *states, struct threads *threads)

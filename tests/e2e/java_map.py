@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import lib
-from lib import is_alive, read, read_line, run, start, stop, test, wait_until
+from lib import is_alive, read, read_line, run, start, stop, test
 
 # Two threads compute; a line when the method has been compiled for sure.
 JAVA = """
