@@ -316,7 +316,7 @@ static bool is_spinning(void *data, const struct thread *thread, uint64_t time_n
 	(void)data;
 	(void)thread;
 	(void)time_ns;
-	(void)e->kernel_ip;
+	(void)before;
 	return e->ip == SPIN_IP;
 }
 
