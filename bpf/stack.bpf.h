@@ -168,17 +168,15 @@ static __always_inline __u64 stack_take(void *ctx, struct task_struct *task, str
  */
 static __always_inline void interrupted_frames_read(void *ctx, struct stack_scratch *s, __u64 ip)
 {
-	__u32 i;
 	long bytes = bpf_get_stack(ctx, s->frames, INTERRUPT_FRAMES_MAX * sizeof(__u64), 0);
+	__u32 i, count = bytes > 0 ? bytes / sizeof(__u64) : 0;
 
-	if (bytes < 0)
-		bytes = 0;
 	for (i = 0; i < INTERRUPT_FRAMES_MAX; i++)
-		if (i * sizeof(__u64) >= bytes || s->frames[i] == ip)
+		if (i >= count || s->frames[i] == ip)
 			break;
 	s->frames[0] = 0;
 	s->first = 1;
-	if (i >= INTERRUPT_FRAMES_MAX || i * sizeof(__u64) >= bytes)
+	if (i >= INTERRUPT_FRAMES_MAX || i >= count)
 		return;
 	bytes = bpf_get_stack(ctx, s->frames + 1, (STACK_DEPTH_MAX - 1) * sizeof(__u64), i + 1);
 	if (bytes > 0)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "account/criticality.h"
+#include "account/code_shares.h"
 #include "account/run_samples.h"
 #include "session/session.h"
 #include "session/threads.h"
@@ -46,16 +47,18 @@ struct world {
 	struct threads *threads;
 	struct stacks *stacks;
 	struct run_samples *samples;
+	struct code_samples *code;
 	struct criticality *criticality;
 	uint64_t now_ns;
 };
 
-static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip)
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, const struct ev_sched_sample *e,
+			const struct ev_sched_sample *before)
 {
 	(void)data;
 	(void)thread;
 	(void)time_ns;
-	return (ip ^ kernel_ip) & 1;
+	return (e->ip ^ e->kernel_ip ^ before->ip) & 1;
 }
 
 static void begin(struct world *world, uint8_t flags)
@@ -72,6 +75,7 @@ static void begin(struct world *world, uint8_t flags)
 	if (flags & 64)
 		options.is_spinning = is_spinning;
 	world->samples = options.samples = run_samples_new();
+	world->code = options.code = code_samples_new();
 	if (!(flags & 32))
 		options.stacks = world->stacks;
 	world->criticality = criticality_new(world->session, world->threads, &options);
@@ -79,6 +83,23 @@ static void begin(struct world *world, uint8_t flags)
 }
 
 static volatile uint64_t seen_by_the_sanitizers;
+
+/* Nothing that samples stand for is more than there is. */
+static void check_code(const struct world *world)
+{
+	struct code_shares *shares = code_shares_new(world->criticality, world->code);
+	const struct code_sample *sample;
+
+	for (size_t q = 0; q < CODE_QUANTITIES; q++) {
+		double exact_ns = code_shares_exact_ns(shares, q), sum_ns = code_shares_unsampled_ns(shares, q);
+
+		for (size_t i = 0; (sample = code_shares_sample(shares, i)); i++)
+			sum_ns += code_shares_ns(shares, sample, q);
+		if (!(sum_ns <= exact_ns * (1 + 1e-6) + 1))
+			abort();
+	}
+	code_shares_free(shares);
+}
 
 /* The account closes, and all that is handed out can be read. */
 static void check(const struct world *world)
@@ -90,6 +111,7 @@ static void check(const struct world *world)
 	size_t cursor = 0;
 	uint64_t sum = 0;
 
+	check_code(world);
 	if (totals.spun_ns > totals.stalled_ns)
 		abort();
 	if (totals.closure_error_ns || totals.active_ns + totals.stalled_ns != totals.wall_ns)

@@ -68,6 +68,7 @@ static bool is_spinning(void *data, const struct thread *thread, uint64_t time_n
 
 	(void)thread;
 	(void)time_ns;
+	(void)before;
 	return replay->spin_ip && e->ip == replay->spin_ip && !e->kernel_ip;
 }
 
