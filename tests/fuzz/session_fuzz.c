@@ -244,6 +244,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	check(&world);
 	criticality_free(world.criticality);
 	run_samples_free(world.samples);
+	code_samples_free(world.code);
 	stacks_free(world.stacks);
 	threads_free(world.threads);
 	session_free(world.session);
