@@ -328,28 +328,84 @@ static int take_life(struct taker *t, struct threads *threads)
 	return err;
 }
 
-/*
- * Which CPUs they ran on: a thread may have waited for one that only others of them ran on. One on which they were for
- * no time worth mentioning was not theirs: a command that binds itself to CPUs has begun elsewhere.
- */
-static void find_cpus(struct lives_make *make, struct states *states)
+/* Goes over all that they ran; false of on_run ends it. */
+static bool each_run(const struct lives_make *make, struct states *states,
+		     bool (*on_run)(void *data, const struct state *state), void *data)
 {
-	static const uint64_t share_min = 200; /* of what the CPU that was theirs most had of them, a part */
-	uint64_t used_ns[CPUS_APART] = { 0 }, most_ns = 0;
 	struct state_walk walk;
 	struct state state;
 
 	for (size_t i = 0; i < make->lives->count; i++) {
 		states_walk(states, make->lives->lives[i].thread, 0, UINT64_MAX, &walk);
 		while (state_walk_next(&walk, &state))
-			if (state.kind == STATE_RUNNING || state.kind == STATE_SPINNING)
-				used_ns[state.cpu % CPUS_APART] += state.end_ns - state.begin_ns;
+			if ((state.kind == STATE_RUNNING || state.kind == STATE_SPINNING) && !on_run(data, &state))
+				return false;
 	}
+	return true;
+}
+
+enum { RUNS_MAX = 16 };
+
+/* A CPU on which they ran a few times, and when. */
+struct cpu_use {
+	uint32_t cpu;
+	struct state runs[RUNS_MAX];
+	size_t count;
+};
+
+static bool note_cpu(void *data, const struct state *state)
+{
+	bool *is_used = data;
+
+	is_used[state->cpu % CPUS_APART] = true;
+	return true;
+}
+
+static bool note_run(void *data, const struct state *state)
+{
+	struct cpu_use *use = data;
+
+	if (state->cpu % CPUS_APART != use->cpu)
+		return true;
+	if (use->count == RUNS_MAX)
+		return false;
+	use->runs[use->count++] = *state;
+	return true;
+}
+
+static bool is_apart(void *data, const struct state *state)
+{
+	const struct cpu_use *use = data;
+
+	for (size_t i = 0; i < use->count; i++)
+		if (state->cpu % CPUS_APART != use->cpu && state->begin_ns < use->runs[i].end_ns &&
+		    state->end_ns > use->runs[i].begin_ns)
+			return false;
+	return true;
+}
+
+/*
+ * Which CPUs they ran on: a thread may have waited for one that only others of them ran on. One on which they were a few
+ * times, and never while they were on another, too, was not theirs: a command that binds itself to CPUs has begun elsewhere.
+ */
+static void find_cpus(struct lives_make *make, struct states *states)
+{
+	bool is_used[CPUS_APART] = { false };
+	size_t count = 0;
+
+	each_run(make, states, note_cpu, is_used);
 	for (uint32_t cpu = 0; cpu < CPUS_APART; cpu++)
-		most_ns = used_ns[cpu] > most_ns ? used_ns[cpu] : most_ns;
-	for (uint32_t cpu = 0; cpu < CPUS_APART; cpu++)
-		if (used_ns[cpu] && used_ns[cpu] >= most_ns / share_min)
+		count += is_used[cpu];
+	for (uint32_t cpu = 0; cpu < CPUS_APART; cpu++) {
+		struct cpu_use use = { .cpu = cpu };
+
+		if (!is_used[cpu])
+			continue;
+		if (count > 1 && each_run(make, states, note_run, &use) && each_run(make, states, is_apart, &use))
+			count--;
+		else
 			make->cpus[cpu / 64] |= 1ull << cpu % 64;
+	}
 }
 
 int lives_take(struct lives_make *make, struct states *states, struct threads *threads)

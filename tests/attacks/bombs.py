@@ -141,8 +141,6 @@ def frames_by_module(report):
     for path in report["paths"]:
         for frame in path["stack"]:
             found.setdefault(frame["module"], []).append(frame)
-        for row in path.get("samples", []):
-            found.setdefault(row.get("module"), []).append(row)
     return found
 
 
