@@ -294,7 +294,7 @@ def assert_turns(report):
 
 
 def assert_plain(text):
-    assert not re.search("[^\n -~\u00b7-\uffff]", text), repr(text)
+    assert not re.search("[^\n -~\u00b1\u00b7-\uffff]", text), repr(text)
 
 
 def attached(process, pid, lines=2):
