@@ -302,7 +302,7 @@ def looking_for():
         t.keys("Enter")
         t.wait("not found: no such thing")
         t.type("s")
-        t.wait("sorted by slices")
+        t.wait("sorted by samples")
         t.type("s")
         t.wait("sorted by stalls")
         t.type("s")

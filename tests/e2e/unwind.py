@@ -224,7 +224,7 @@ def go_stripped():
     path = go_build("stripped", "-ldflags=-s -w")
     process = start(path, stdout=subprocess.PIPE)
     process.stdout.readline()
-    result = lib.pinch("attach", "--json", "report.json", "--nmin", 1000, "--top", 1000,
+    result = lib.pinch("attach", "--json", "report.json", "--nmin", 1000, "--top", 1000, "--critical-slices",
                        "--duration", "2s", "-p", process.pid)
     lib.stop(process)
     assert result.status == 0, result.text
@@ -267,7 +267,7 @@ def through_libc():
 
 @test("first_steps: what a process does before its tables are there has its whole call path, too")
 def first_moments():
-    report = run(program("first_steps"), 20, options=["--nmin", 4, "--top", 1000]).report
+    report = run(program("first_steps"), 20, options=["--nmin", 4, "--top", 1000, "--critical-slices"]).report
     waits = 0
     for path in report["paths"]:
         functions = [f["function"] for f in path["stack"]]

@@ -123,6 +123,7 @@ static void name(struct findings *findings, struct code_places *places)
 static void fill(struct code_places *places)
 {
 	const struct code_sample *sample;
+	double critical_ns = 0;
 	size_t capacity = 0;
 
 	while ((sample = code_shares_sample(places->shares, places->count))) {
@@ -133,10 +134,11 @@ static void fill(struct code_places *places)
 		*place = (struct code_place){ .sample = sample };
 		for (size_t i = 0; i < CODE_QUANTITIES; i++)
 			place->ns[i] = code_shares_ns(places->shares, sample, i);
+		critical_ns += place->ns[CODE_CRITICAL];
 	}
 	places->quantity = CODE_CRITICAL;
-	if (code_shares_exact_ns(places->shares, CODE_CRITICAL) <
-	    critical_share_min * code_shares_exact_ns(places->shares, CODE_CMETRIC))
+	/* Not all of it may have been sampled. */
+	if (critical_ns < critical_share_min * code_shares_exact_ns(places->shares, CODE_CMETRIC))
 		places->quantity = CODE_CMETRIC;
 }
 
