@@ -291,7 +291,7 @@ def unfolding():
 
 @test("search, sorting and filtering say what they do")
 def looking_for():
-    with Terminal(PINCH, "run", "--tui", program("multi_mutex"), 10) as t:
+    with Terminal(PINCH, "run", "--tui", "--critical-slices", program("multi_mutex"), 10) as t:
         t.wait("ended, exit status 0, after")
         page(t, 2)
         t.type("/multi_mutex.cpp")

@@ -248,7 +248,7 @@ def unwind_by_pinch(directory, program):
     """Traces the program: the call paths in the report are what it says. Counts the whole ones."""
     told, own = [], set()
     report = f"{directory}/report.json"
-    process = lib.start(lib.PINCH, "run", "--json", report, "--nmin", 4, "--top", 1000, "-q", "--",
+    process = lib.start(lib.PINCH, "run", "--json", report, "--nmin", 4, "--top", 1000, "--critical-slices", "-q", "--",
                         f"{directory}/main", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                         stderr=subprocess.PIPE)
     for texts, truth in each_stop(process, directory):
