@@ -150,6 +150,19 @@ __noinline __u64 stack_find(__u32 owner)
 	return frames_send(s, owner);
 }
 
+__noinline __u32 stack_place(__u32 owner, __u64 address, __u32 count)
+{
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
+	__u32 i;
+
+	if (!s)
+		return count;
+	for (i = 0; i < INTERRUPT_FRAMES_MAX; i++)
+		if (i >= count || s->frames[i] == address)
+			return i;
+	return count;
+}
+
 __noinline __u64 stack_find_kernel(__u32 owner)
 {
 	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);

@@ -44,6 +44,9 @@ static __always_inline __u32 keep_of_two(__u64 first, __u64 second)
  */
 __u64 stack_find(__u32 owner);
 
+/* Where among the first frames in scratch memory an address is; not below count: nowhere. */
+__u32 stack_place(__u32 owner, __u64 address, __u32 count);
+
 /* The same of nothing but the kernel's frames. */
 __u64 stack_find_kernel(__u32 owner);
 
@@ -169,11 +172,9 @@ static __always_inline __u64 stack_take(void *ctx, struct task_struct *task, str
 static __always_inline void interrupted_frames_read(void *ctx, struct stack_scratch *s, __u64 ip)
 {
 	long bytes = bpf_get_stack(ctx, s->frames, INTERRUPT_FRAMES_MAX * sizeof(__u64), 0);
-	__u32 i, count = bytes > 0 ? bytes / sizeof(__u64) : 0;
+	__u32 count = bytes > 0 ? bytes / sizeof(__u64) : 0;
+	__u32 i = stack_place(s->owner, ip, count);
 
-	for (i = 0; i < INTERRUPT_FRAMES_MAX; i++)
-		if (i >= count || s->frames[i] == ip)
-			break;
 	s->frames[0] = 0;
 	s->first = 1;
 	if (i >= INTERRUPT_FRAMES_MAX || i >= count)
