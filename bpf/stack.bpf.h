@@ -139,6 +139,19 @@ static __always_inline void stack_count(struct cpu_counts *here, __u64 spent_ns)
 	here->stack_times[time & (STACK_TIMES - 1)]++;
 }
 
+/* Behind the kernel's frames that lie in scratch memory those of the thread; it was begun at begin_ns. */
+static __always_inline __u64 subject_stack(struct stack_scratch *s, struct task_struct *task,
+					   struct thread_state *thread, __u64 begin_ns)
+{
+	__u64 stack;
+
+	subject_read(&s->subject, task, thread);
+	stack = stack_find(s->owner);
+	thread->python = s->subject.python;
+	stack_count(counts_here(), bpf_ktime_get_ns() - begin_ns);
+	return stack;
+}
+
 /*
  * Sends the stack of a thread if it is new. It is the current one, or one of its process that is
  * blocked: the memory is the same. The kernel's frames are the current one's, whatever is wanted.
@@ -150,7 +163,6 @@ static __always_inline __u64 stack_take(void *ctx, struct task_struct *task, str
 	__u32 key = owner;
 	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &key);
 	__u64 begin_ns = bpf_ktime_get_ns();
-	__u64 stack;
 
 	if (!s)
 		return 0;
@@ -158,16 +170,12 @@ static __always_inline __u64 stack_take(void *ctx, struct task_struct *task, str
 	s->first = 0;
 	if (wants_kernel)
 		kernel_frames_read(ctx, s);
-	subject_read(&s->subject, task, thread);
-	stack = stack_find(owner);
-	thread->python = s->subject.python;
-	stack_count(counts_here(), bpf_ktime_get_ns() - begin_ns);
-	return stack;
+	return subject_stack(s, task, thread, begin_ns);
 }
 
 /*
  * The kernel's frames of a thread that was interrupted at ip, into scratch memory, without those of the
- * interrupt. The first one is left out, so that stacks are told once that differ in nothing else.
+ * interrupt. The first one is left out: stacks that differ in nothing else are sent once.
  */
 static __always_inline void interrupted_frames_read(void *ctx, struct stack_scratch *s, __u64 ip)
 {
@@ -194,7 +202,6 @@ static __always_inline __u64 stack_of_sample(void *ctx, struct task_struct *task
 	__u32 key = SCRATCH_OF_SAMPLES;
 	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &key);
 	__u64 begin_ns = bpf_ktime_get_ns();
-	__u64 stack;
 
 	if (!s)
 		return 0;
@@ -202,11 +209,7 @@ static __always_inline __u64 stack_of_sample(void *ctx, struct task_struct *task
 	s->first = 0;
 	if (kernel_ip)
 		interrupted_frames_read(ctx, s, kernel_ip);
-	subject_read(&s->subject, task, thread);
-	stack = stack_find(SCRATCH_OF_SAMPLES);
-	thread->python = s->subject.python;
-	stack_count(counts_here(), bpf_ktime_get_ns() - begin_ns);
-	return stack;
+	return subject_stack(s, task, thread, begin_ns);
 }
 
 /* The same of the kernel's frames of what runs now. */

@@ -35,6 +35,7 @@ struct code_stratum {
 	bool is_shared;  /* some of its samples are not apart from those of others */
 	struct code_weights all;
 	/* Filled in by code_shares.c. */
+	const char *name;                 /* of the thread by now; NULL: of several, or gone */
 	double exact_ns[CODE_QUANTITIES]; /* what the thread has in all */
 	bool is_alone[CODE_QUANTITIES];   /* it has enough samples to be calibrated alone */
 	uint32_t order;

@@ -87,6 +87,8 @@ static void take_threads(struct code_shares *shares, const struct criticality *c
 	while ((metrics = criticality_next_thread(criticality, &cursor))) {
 		exact_of(metrics, exact_ns);
 		stratum = metrics->thread ? code_samples_stratum_of(samples, metrics->thread->number) : NULL;
+		if (stratum)
+			stratum->name = metrics->name;
 		take_thread(shares, stratum, exact_ns,
 			    metrics->thread && is_hidden(stratum, metrics->running_ns, rate));
 	}

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "account/call_path.h"
-#include "account/code_samples.h"
 #include "account/run_samples.h"
 #include "account/state_listener.h"
 #include "account/thread_waits.h"
@@ -48,20 +47,6 @@ static void note_stall(struct criticality *self, struct thread_row *row, uint8_t
 		call_path_add_stall(call_paths_get(self->paths, row->thread, row->block_stack, p->now_ns), stall_ns);
 }
 
-/* Why the slice of the row has ended is known of what was sampled in it. */
-static void end_code(const struct criticality *self, struct thread_row *row, const struct ev_sched_switch *e)
-{
-	struct wait_facts facts;
-
-	if (!row->code_count)
-		return;
-	if (e && self->options.waits)
-		facts = wait_facts_of(e);
-	code_samples_end_slice(row,
-			       e && self->options.waits ? waits_cause_of(self->options.waits, &facts) : SLICE_CAUSES,
-			       e && self->options.waits ? &facts : NULL);
-}
-
 /*
  * The thread does something else from now on. Its slice ends before n and N change: a thread
  * counts in the N of its own last slice.
@@ -74,7 +59,7 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 	thread_row_settle(row, &self->parallelism);
 	if (before == PHASE_RUNNING) {
 		slices_end(&self->slices, row, &self->parallelism, e);
-		end_code(self, row, e);
+		criticality_end_code(self, row, e);
 		if (row->cpu != CPU_UNKNOWN)
 			self->running[row->cpu] = NULL;
 	}
@@ -338,18 +323,6 @@ static void on_wake(void *data, const struct ev_header *header)
 	}
 }
 
-/* The row has been sampled. n is that of when its timer was to expire: where interrupts are off, it comes late. */
-static bool add_code_sample(struct criticality *self, struct thread_row *row, const struct ev_sched_sample *e)
-{
-	const struct parallelism *p = &self->parallelism;
-	struct parallelism_moment due = parallelism_at(p, e->due_ns ? e->due_ns : p->now_ns);
-
-	if (!due.active)
-		due = parallelism_at(p, p->now_ns); /* the row was woken since */
-	return code_samples_add(self->options.code, row, p->now_ns, e, row->is_spinning ? 0 : due.active,
-				due.is_critical);
-}
-
 static void on_sample(void *data, const struct ev_header *header)
 {
 	const struct ev_sched_sample *e = (const struct ev_sched_sample *)header;
@@ -370,7 +343,7 @@ static void on_sample(void *data, const struct ev_header *header)
 		set_spinning(self, row,
 			     options->is_spinning(options->spin_data, row->thread, p->now_ns, e, &row->sampled));
 	row->sampled = *e;
-	if (options->code && !add_code_sample(self, row, e))
+	if (options->code && !criticality_add_code(self, row, e))
 		self->totals.samples_dropped++;
 	if (!self->paths)
 		return;

@@ -26,3 +26,9 @@ struct criticality {
 	uint64_t gap_begin_wall_ns;
 	uint32_t sync; /* number of the latest, from 1 */
 };
+
+/* criticality_code.c: the row has been sampled. False: there was no space for it. */
+bool criticality_add_code(struct criticality *self, struct thread_row *row, const struct ev_sched_sample *e);
+
+/* criticality_code.c: the row's slice has ended, with e; NULL: its switch was lost, or is yet to come. */
+void criticality_end_code(const struct criticality *self, struct thread_row *row, const struct ev_sched_switch *e);

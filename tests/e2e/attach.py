@@ -390,12 +390,12 @@ def namespace():
 
 
 def titles_of(report):
-    """What is told of each process, by its id; and that nobody else has a title."""
+    """The title and program of each process, by its id; nobody else has a title."""
     assert not [t for t in report["threads"] if t["title"] and t["tid"] != t["pid"]], report["threads"]
     return {t["pid"]: t["title"] for t in report["threads"] if t["tid"] == t["pid"]}
 
 
-@test("processes of one name are told apart by the titles that they give themselves, in traces too")
+@test("processes of one name are distinguished by the titles that they give themselves, in traces too")
 def titles():
     target = start(program("titled"), "x" * 40, stdout=subprocess.PIPE)
     try:

@@ -10,6 +10,7 @@
 
 #include "base/table.h"
 #include "base/whole.h"
+#include "findings/parts/line_list.h"
 
 enum { FUNCTIONS_MAX = 200, LINES_MAX = 16 };
 
@@ -39,22 +40,6 @@ static struct function *get_function(struct findings *findings, struct table *by
 	return function;
 }
 
-static void add_line(struct function *function, const struct report_frame *frame, uint64_t count)
-{
-	size_t i = 0;
-
-	if (!frame->file)
-		return;
-	while (i < function->row.line_count &&
-	       (function->lines[i].line != frame->line || strcmp(function->lines[i].file, frame->file) != 0))
-		i++;
-	if (i == LINES_MAX)
-		return;
-	if (i == function->row.line_count)
-		function->lines[function->row.line_count++] = (struct report_line){ frame->file, frame->line, 0 };
-	function->lines[i].samples += count;
-}
-
 static void add_place(struct findings *findings, struct table *by_key, const struct code_places *places, size_t index)
 {
 	const struct code_place *place = &places->list[index];
@@ -65,7 +50,8 @@ static void add_place(struct findings *findings, struct table *by_key, const str
 		function = get_function(findings, by_key, &place->frames[i]);
 		if (&place->frames[i] == leaf) {
 			code_sum_add(places->shares, &function->self, place->sample);
-			add_line(function, leaf, place->sample->weights.count);
+			line_list_add(function->lines, &function->row.line_count, LINES_MAX, leaf->file, leaf->line,
+				      place->sample->weights.count);
 		}
 		if (function->last_place != index + 1)
 			code_sum_add(places->shares, &function->total, place->sample);
@@ -110,15 +96,6 @@ static int by_cmetric(const void *a, const void *b)
 	return by_critical(a, b);
 }
 
-static int lines_by_count(const void *a, const void *b)
-{
-	const struct report_line *x = a, *y = b;
-
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	return x->line < y->line ? -1 : x->line > y->line;
-}
-
 static void add_functions(struct findings *findings, const struct code_places *places)
 {
 	struct report_code *code = &findings->report.code;
@@ -133,7 +110,7 @@ static void add_functions(struct findings *findings, const struct code_places *p
 	while ((function = table_next(by_key, &cursor))) {
 		function->row.self = as_time(places, &function->self);
 		function->row.total = as_time(places, &function->total);
-		qsort(function->lines, function->row.line_count, sizeof(*function->lines), lines_by_count);
+		line_list_sort(function->lines, function->row.line_count);
 		all[count++] = function;
 	}
 	table_free(by_key);

@@ -11,6 +11,7 @@
 
 #include "base/table.h"
 #include "base/whole.h"
+#include "findings/parts/line_list.h"
 #include "findings/parts/findings_waits.h"
 #include "stacks/fold.h"
 #include "waits/files.h"
@@ -121,23 +122,6 @@ static struct code_path *get_path(struct paths *paths, uint64_t key)
 
 /* --- What it adds up to ---------------------------------------------------------------------------- */
 
-static void add_line(struct code_path *path, size_t function, const struct report_frame *frame, uint64_t count)
-{
-	struct report_function *row = &path->functions[function];
-	struct report_line *lines = path->lines[function];
-	size_t i = 0;
-
-	if (!frame->file)
-		return;
-	while (i < row->line_count && (lines[i].line != frame->line || strcmp(lines[i].file, frame->file) != 0))
-		i++;
-	if (i == LINES_MAX)
-		return;
-	if (i == row->line_count)
-		lines[row->line_count++] = (struct report_line){ frame->file, frame->line, 0 };
-	lines[i].samples += count;
-}
-
 static void add_function(struct paths *paths, struct code_path *path, size_t index)
 {
 	const struct code_place *place = &paths->places->list[index];
@@ -155,21 +139,23 @@ static void add_function(struct paths *paths, struct code_path *path, size_t ind
 		path->functions[path->function_count++].name = name;
 	path->functions[i].samples += place->sample->weights.count;
 	path->function_ns[i] += place_ns(paths, index);
-	add_line(path, i, leaf, place->sample->weights.count);
+	line_list_add(path->lines[i], &path->functions[i].line_count, LINES_MAX, leaf->file, leaf->line,
+		      place->sample->weights.count);
 }
 
 static void add_thread(struct code_path *path, const struct code_sample *sample)
 {
+	const char *name = sample->stratum->name ? sample->stratum->name : sample->name;
 	size_t i = 0;
 
 	/* Samples come thread by thread; those of several threads together say nothing of their number. */
 	if (path->last_stratum != sample->stratum->order + 1)
 		path->thread_count++;
 	path->last_stratum = sample->stratum->order + 1;
-	while (i < path->name_count && strcmp(path->names[i], sample->name) != 0)
+	while (i < path->name_count && strcmp(path->names[i], name) != 0)
 		i++;
 	if (i == path->name_count && i < THREAD_NAMES_MAX)
-		path->names[path->name_count++] = sample->name;
+		path->names[path->name_count++] = name;
 }
 
 static void add_spinning(struct paths *paths, struct code_path *path, size_t index)
@@ -289,15 +275,6 @@ static int functions_by_ns(const void *a, const void *b)
 	return strcmp(x->function.name, y->function.name);
 }
 
-static int lines_by_count(const void *a, const void *b)
-{
-	const struct report_line *x = a, *y = b;
-
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	return x->line < y->line ? -1 : x->line > y->line;
-}
-
 static void set_functions(struct findings *findings, struct code_path *path, struct report_path *out)
 {
 	struct report_function *functions = arena_alloc(findings->arena, path->function_count * sizeof(*functions));
@@ -307,7 +284,7 @@ static void set_functions(struct findings *findings, struct code_path *path, str
 		struct report_function *function = &path->functions[i];
 		struct report_line *lines = arena_alloc(findings->arena, function->line_count * sizeof(*lines));
 
-		qsort(path->lines[i], function->line_count, sizeof(*lines), lines_by_count);
+		line_list_sort(path->lines[i], function->line_count);
 		function->lines = memcpy(lines, path->lines[i], function->line_count * sizeof(*lines));
 		ranked[i] = (struct ranked_function){ *function, path->function_ns[i] };
 	}

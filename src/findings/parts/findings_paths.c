@@ -5,6 +5,7 @@
  */
 #include "base/whole.h"
 #include "findings/parts/findings_waits.h"
+#include "findings/parts/line_list.h"
 #include "waits/files.h"
 
 #include <stdlib.h>
@@ -167,24 +168,12 @@ static void add_line(struct findings *findings, struct tally *tally, size_t inde
 		     uint64_t count)
 {
 	struct report_function *function = &tally->functions[index].function;
-	struct report_line *lines = tally->lines[index];
 
-	if (!frame->file)
-		return;
-	for (size_t i = 0; i < function->line_count; i++) {
-		if (lines[i].line == frame->line && !strcmp(lines[i].file, frame->file)) {
-			lines[i].samples += count;
-			return;
-		}
+	if (frame->file && !tally->lines[index]) {
+		tally->lines[index] = arena_alloc(findings->arena, LINES_MAX * sizeof(*tally->lines[index]));
+		function->lines = tally->lines[index];
 	}
-	if (function->line_count == LINES_MAX)
-		return;
-	if (!lines) {
-		lines = arena_alloc(findings->arena, LINES_MAX * sizeof(*lines));
-		tally->lines[index] = lines;
-		function->lines = lines;
-	}
-	lines[function->line_count++] = (struct report_line){ frame->file, frame->line, count };
+	line_list_add(tally->lines[index], &function->line_count, LINES_MAX, frame->file, frame->line, count);
 }
 
 static void add_sample(struct findings *findings, struct tally *tally, const struct path_metrics *path,
@@ -241,15 +230,6 @@ static int functions_by_weight(const void *a, const void *b)
 	return strcmp(x->function.name, y->function.name);
 }
 
-static int lines_by_count(const void *a, const void *b)
-{
-	const struct report_line *x = a, *y = b;
-
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	return x->line < y->line ? -1 : x->line > y->line;
-}
-
 static void add_functions(struct findings *findings, const struct merged_path *merged, struct report_path *out)
 {
 	struct tally *tally = xcalloc(1, sizeof(*tally));
@@ -263,7 +243,7 @@ static void add_functions(struct findings *findings, const struct merged_path *m
 
 		t->weight_ns = weight_ns(&t->function, merged, findings->input.sample_period_ns);
 		if (tally->lines[i])
-			qsort(tally->lines[i], t->function.line_count, sizeof(struct report_line), lines_by_count);
+			line_list_sort(tally->lines[i], t->function.line_count);
 	}
 	qsort(tally->functions, tally->count, sizeof(*tally->functions), functions_by_weight);
 	functions = arena_alloc(findings->arena, tally->count * sizeof(*functions));

@@ -10,6 +10,7 @@
 
 #include "base/table.h"
 #include "base/whole.h"
+#include "findings/parts/line_list.h"
 
 enum { HOT_FUNCTIONS_MAX = 20, LINES_MAX = 64, UNLOCKS_MAX = 20 };
 
@@ -22,20 +23,9 @@ struct hot_function {
 
 static void add_lines(struct hot_function *hot, const struct report_function *function)
 {
-	size_t *count = &hot->hot.function.line_count;
-
-	for (size_t i = 0; i < function->line_count; i++) {
-		const struct report_line *line = &function->lines[i];
-		size_t k = 0;
-
-		while (k < *count && (hot->lines[k].line != line->line || strcmp(hot->lines[k].file, line->file) != 0))
-			k++;
-		if (k == LINES_MAX)
-			return;
-		if (k == *count)
-			hot->lines[(*count)++] = (struct report_line){ line->file, line->line, 0 };
-		hot->lines[k].samples += line->samples;
-	}
+	for (size_t i = 0; i < function->line_count; i++)
+		line_list_add(hot->lines, &hot->hot.function.line_count, LINES_MAX, function->lines[i].file,
+			      function->lines[i].line, function->lines[i].samples);
 }
 
 /* A path's CMetric is its functions' as far as its samples are. */
@@ -72,15 +62,6 @@ static int hot_by_cmetric(const void *a, const void *b)
 	if (x->cmetric_ns != y->cmetric_ns)
 		return x->cmetric_ns < y->cmetric_ns ? 1 : -1;
 	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static int lines_by_count(const void *a, const void *b)
-{
-	const struct report_line *x = a, *y = b;
-
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	return x->line < y->line ? -1 : x->line > y->line;
 }
 
 /* The same of the code that ran. */
@@ -125,7 +106,7 @@ static void add_hot_functions(struct findings *findings)
 		count = HOT_FUNCTIONS_MAX;
 	rows = arena_alloc(findings->arena, count * sizeof(*rows));
 	for (size_t i = 0; i < count; i++) {
-		qsort(all[i]->lines, all[i]->hot.function.line_count, sizeof(*all[i]->lines), lines_by_count);
+		line_list_sort(all[i]->lines, all[i]->hot.function.line_count);
 		rows[i] = all[i]->hot;
 		rows[i].cmetric_ns = whole(all[i]->cmetric_ns + 0.5);
 	}

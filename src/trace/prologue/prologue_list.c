@@ -45,7 +45,7 @@ static void emit_found(const struct prologue_thread *thread, uint64_t time_ns, c
 	out->emit(out->data, &e.header);
 }
 
-/* Titles are told of threads that are known. */
+/* Titles of threads that are known. */
 static void emit_title(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
 {
 	struct ev_thread_title e;
