@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where threads waited, for which locks, files and sockets, and where critical slices ended.
+// Where threads waited, for which locks, files and sockets, and which code was critical.
 import { described, ns, threads, words } from "./columns";
 import { count, duration, plural, share, size, visible } from "./format";
 import { Section } from "./page";
@@ -103,7 +103,7 @@ const pathColumns: Column<ReportPath>[] = [
 ];
 
 export function Paths({ report }: { report: Report }) {
-	return <Section id="paths" title="Call paths" isHeavy about="Where critical slices ended: call paths by the CMetric of what led there.">
+	return <Section id="paths" title="Call paths" isHeavy about="The code that ran while few threads were active, by its CMetric.">
 		<Table name="call paths" columns={pathColumns} rows={report.paths} search={p => stackWords(p.stack)} detail={p => <>
 			<h3>{headline(p.stack)}</h3>
 			{p.functions.length > 0 && <ul>{p.functions.map((f, i) => <li key={i}>{visible(f.name ?? "?")}: {
