@@ -255,8 +255,7 @@ static int set_help(struct settings *settings, const char *argument)
 }
 
 const struct option_spec trace_options[] = {
-	{ "nmin", 0, "N",
-	  "time is critical while at most N threads are active (default: half of the living threads)",
+	{ "nmin", 0, "N", "time is critical while at most N threads are active (default: half of the living threads)",
 	  set_nmin },
 	{ "sample-period", 0, "TIME",
 	  "sample running threads this often (default: 3ms, or the nearest kernel timer tick)", set_sample_period },

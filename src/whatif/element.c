@@ -224,12 +224,12 @@ static struct call *get_call(struct calls *calls, struct element *caller, struct
 static void add_own(struct list *list, struct calls *calls, struct graph_labels *labels, const struct run_place *place,
 		    uint64_t count, double ns_a_sample)
 {
-	const struct report_frame *frame = graph_own_frame(labels, place->frames, place->frame_count);
-	const struct report_frame *end = place->frames + place->frame_count;
+	const struct report_frame *frame = graph_own_frame(labels, place->frames, place->frame_count), *end;
 	struct element *callee, *caller;
 
 	if (!frame || !frame->function || !count)
 		return;
+	end = place->frames + place->frame_count;
 	callee = get(list, ELEMENT_FUNCTION, frame->function);
 	callee->own_ns += count * ns_a_sample;
 	do

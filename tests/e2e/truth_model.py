@@ -138,7 +138,8 @@ class Truth:
                 thread = self.threads[number] = self.by_tid[fields["ns_tid"]] = Thread(fields["ns_tid"])
                 self.become(thread, RUNNABLE if kind == b"thread.BORN" else PHASES[fields["phase"]])
         elif kind == b"sched.SAMPLE":
-            self.on_sample(self.threads[number])
+            if number in self.threads:      # a record of another ring may come before its birth
+                self.on_sample(self.threads[number])
         elif kind == b"sched.WAKE":
             self.on_wake(self.threads.get(number))
         elif kind == b"sched.SWITCH":
