@@ -10,11 +10,11 @@
 
 const struct report_frame *text_path_caller(const struct report_path *path, const struct fold_rules *fold)
 {
-	const struct report_frame *headline = text_path_headline(path, fold), *end = path->frames + path->frame_count;
+	const struct report_frame *headline = text_path_headline(path, fold);
 
 	if (!path->samples || !headline || !headline->function)
 		return NULL;
-	for (const struct report_frame *frame = headline + 1; frame < end; frame++)
+	for (const struct report_frame *frame = headline + 1; frame < path->frames + path->frame_count; frame++)
 		if (frame->function && !fold_is_plumbing(fold, frame) &&
 		    strcmp(frame->function, headline->function) != 0)
 			return frame;
