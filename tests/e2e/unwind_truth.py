@@ -224,10 +224,13 @@ def unwind_by_probe(directory, program):
 # --- The kernel's own -----------------------------------------------------------------------------
 
 def traced_paths(report, own):
-    """The call paths to shadow_block(): {(the program's functions, innermost first; its end)}."""
+    """
+    The call paths to shadow_block(): {(the program's functions, innermost first; its end)}. The program's own stack lacks
+    what went on by a jump, and was put back.
+    """
     paths = set()
     for path in report["paths"]:
-        names = lib.functions_of(path)
+        names = lib.functions_of({"stack": [frame for frame in path["stack"] if not frame["is_tail_call"]]})
         if "shadow_block" in names and not any(frame["is_guessed"] for frame in path["stack"]):
             paths.add((" < ".join(name for name in names if name in own), path["stack_end"]))
     return paths
