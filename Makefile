@@ -452,7 +452,7 @@ repeat: test-packages
 truth: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@ROUNDS=$(ROUNDS) TEST_SECONDS=86400 V=1 tests/run "/usr/bin/python3 tests/truth/perf.py" \
-		"/usr/bin/python3 tests/truth/rounds.py"
+		"/usr/bin/python3 tests/truth/rounds.py" "/usr/bin/python3 tests/truth/whatif.py"
 
 # What the last tests and benches found, as far as rows of doc/evidence come from them, and the table of all rows.
 evidence:
