@@ -40,8 +40,8 @@ class Turns:
         with open(self.out, "wb") as out:
             result = tracer.run(self.argv(), stdout=out)
         with open(self.out) as out:
-            told = json.load(out)
-        result["wall_s"] = told["wall_ns"] / 1e9 / told["turns"]
+            printed = json.load(out)
+        result["wall_s"] = printed["wall_ns"] / 1e9 / printed["turns"]
         return result
 
 
@@ -57,7 +57,7 @@ def rows(by_program):
         yield figures.row_of(f"{name}: {names[name]}, a turn untraced", [one["untraced"]["wall_s"] for one in rounds],
                              lambda s: f"{s * 1e6:,.1f} us")
         waits = [one["pinch"]["report"]["kernel_locks"]["waits"] for one in rounds]
-        yield figures.row_of("  waits told", waits, lambda count: f"{count:,.0f}")
+        yield figures.row_of("  waits reported", waits, lambda count: f"{count:,.0f}")
         yield figures.row_of("  pinch", figures.wall_ratios(rounds, "pinch"), figures.ratio)
         yield figures.row_of("  perf record", figures.wall_ratios(rounds, "perf"), figures.ratio)
         costs = [cost_ns(one["counted"]) for one in rounds if "counted" in one]

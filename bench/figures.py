@@ -139,7 +139,7 @@ def median_stack_rows(workload, stacks):
         yield at_most("the median stack", median_ns, nanoseconds, GOAL_STACK_NS)
     else:
         yield row_of("the median stack", median_ns, nanoseconds)
-    yield row_of("  frames, in the mean", [one["frames"] / one["taken"] for one in stacks],
+    yield row_of("  frames, mean", [one["frames"] / one["taken"] for one in stacks],
                  "{:.1f}".format)
 
 

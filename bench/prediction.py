@@ -59,9 +59,9 @@ def run(place, options, share, *asked):
         load = server.sysbench("run", scaled(TRANSACTIONS, share), THREADS)
         processes.run(load)             # warms the buffer pool
         wall_s = session.of(server, load)
-        told = session.whatif(*asked)
+        value = session.whatif(*asked)
         # What came before the load, in which it was stopped, is in both.
-        return {**told, "wall_s": wall_s, "lead_s": told["recorded_ns"] / 1e9 - wall_s}
+        return {**value, "wall_s": wall_s, "lead_s": value["recorded_ns"] / 1e9 - wall_s}
     finally:
         server.stop()
         for path in session.path, session.path + ".states":
@@ -69,7 +69,7 @@ def run(place, options, share, *asked):
                 os.unlink(path)
 
 
-def told_s(one, what):
+def without_lead_s(one, what):
     return one[what] / 1e9 - one["lead_s"]
 
 
@@ -79,19 +79,19 @@ def measure(place, share, rounds, say):
         before, after = run(place, BEFORE, share, *ASKED), run(place, AFTER, share)
         results.append({"before": before, "after": after})
         say(f"what if: round {i + 1}/{rounds}: {before['wall_s']:.3f} s, predicted "
-            f"{told_s(before, 'predicted_ns'):.3f} s, it was {after['wall_s']:.3f} s")
+            f"{without_lead_s(before, 'predicted_ns'):.3f} s, it was {after['wall_s']:.3f} s")
     return results
 
 
 def rows(results):
     before, after = ([one[when] for one in results] for when in ("before", "after"))
-    predicted = [told_s(one, "predicted_ns") for one in before]
+    predicted = [without_lead_s(one, "predicted_ns") for one in before]
     yield figures.row_of("MariaDB, commits wait for more", [one["wall_s"] for one in before], figures.seconds)
     yield figures.row_of("  replay error", [one["replay_error"] for one in before], "{:+.1%}".format)
     yield figures.row_of("predicted without waits for conditions", predicted, figures.seconds)
-    yield figures.row_of("  least", [told_s(one, "least_ns") for one in before], figures.seconds)
-    yield figures.row_of("  most", [told_s(one, "most_ns") for one in before], figures.seconds)
+    yield figures.row_of("  least", [without_lead_s(one, "least_ns") for one in before], figures.seconds)
+    yield figures.row_of("  most", [without_lead_s(one, "most_ns") for one in before], figures.seconds)
     yield figures.row_of("commits that do not wait", [one["wall_s"] for one in after], figures.seconds)
-    off = [told / one["wall_s"] - 1 for told, one in zip(predicted, after)]
+    off = [value / one["wall_s"] - 1 for value, one in zip(predicted, after)]
     yield figures.row_of("  the prediction is off by", off, "{:+.1%}".format, f"within {GOAL_OFF:.0%}",
                          lambda value: abs(value) <= GOAL_OFF)

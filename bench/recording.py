@@ -14,7 +14,7 @@ GOAL_FILE_IO = 1.10         # of the untraced, where DepGraph had 1.101
 
 
 class Record(tracers.Pinch):
-    """Leaves the trace where it is told."""
+    """Leaves the trace at the given path."""
 
     def __init__(self, place, path, name="record", options=()):
         super().__init__(place, options)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Locks of the kernel that traced threads take and released, also while nobody else wants them: by probes of
- * the functions that do so (share/klock.json). Added up by lock, and told when the engine asks. Who waits for
+ * the functions that do so (share/klock.json). Added up by lock, and recorded when the engine asks. Who waits for
  * a lock has it from the end of the wait on, which klock.bpf.c says.
  */
 #include "acquire.bpf.h"
@@ -185,7 +185,7 @@ static __always_inline void own_return(__u64 now_ns)
 
 /* --- Probes ------------------------------------------------------------------------------------ */
 
-/* The current thread does it itself, and not an interrupt in its place. NULL: neither is told. */
+/* The current thread does it itself, and not an interrupt in its place. NULL: neither is recorded. */
 static __always_inline struct thread_state *thread_here(struct task_struct *current)
 {
 	struct thread_state *thread = thread_of(current);
@@ -243,7 +243,7 @@ static __always_inline bool ring_has_space(void)
 }
 
 /*
- * Tells of each lock what came since it was told last. Those that there is no space for in the ring are counted:
+ * Records for each lock what came since its last record. Those that there is no space for in the ring are counted:
  * they come the next time.
  */
 SEC("iter/bpf_map_elem")

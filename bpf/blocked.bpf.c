@@ -88,7 +88,7 @@ static __always_inline void blocked_futex(__u32 words[FUTEX_WORDS], struct task_
 }
 
 /*
- * Tells of each wait that lasts where it is, once. Those that there is no space for in the ring are
+ * Records where each open wait is, once. Those that there is no space for in the ring are
  * counted: they come the next time.
  */
 SEC("iter.s/task")
@@ -112,7 +112,7 @@ int list_waits(struct bpf_iter__task *ctx)
 		waits_left++;
 		return 0;
 	}
-	/* The switch has told it, unless the wait is older than our tracing. */
+	/* The switch has recorded it, unless the wait is older than our tracing. */
 	if (!begin_ns || !thread->wait_has_stack)
 		stack = blocked_send(task, thread, begin_ns);
 	blocked_futex(words, task);

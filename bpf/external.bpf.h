@@ -25,7 +25,7 @@ static __always_inline __u32 external_number(struct task_struct *task)
 }
 
 /*
- * Begins to tell of a thread, its phase still unknown. NULL when that cannot be, or when the iterator
+ * Begins to record a thread, its phase still unknown. NULL when that cannot be, or when the iterator
  * and a fork meet and the other one has begun.
  */
 static __always_inline struct external_thread *external_add(struct task_struct *task)

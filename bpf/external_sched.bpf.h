@@ -41,7 +41,7 @@ static __always_inline void externals_emit(struct ev_sched_switch *e, struct ext
 		external_wait(e, prev);
 }
 
-/* The same with --system, where all are told of and not only those who take turns. */
+/* The same with --system, where all are recorded and not only those who take turns. */
 static __always_inline void external_switch(struct cpu_counts *here, struct task_struct *prev, struct task_struct *next,
 					    __u32 reason, __u32 is_hidden)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Files and sockets that threads wait for. Resolved when they wait, so that a descriptor that is
- * used again for something else confuses nobody. A file is told once, by a file.PATH or file.SOCKET;
+ * used again for something else confuses nobody. A file is recorded once, by a file.PATH or file.SOCKET;
  * then its name is enough.
  */
 #pragma once
@@ -10,7 +10,7 @@
 
 #include <bpf/bpf_core_read.h>
 
-/* The name of what lies at these addresses in the kernel, told if it is new. 0: it is gone. */
+/* The name of what lies at these addresses in the kernel, recorded if it is new. 0: it is gone. */
 __u64 file_name(__u64 file, __u64 inode, __u32 owner);
 
 /* The same of an inode that no file is at hand of. 0: it has no name. */

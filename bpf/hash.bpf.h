@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names for what is told once: a hash of all that makes it what it is.
+ * Names for what is recorded once: a hash of all that makes it what it is.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * Locks of the kernel that traced threads wait for: a wait is one record, at its end. While a lock is free
  * nothing of this runs.
  *
- * A mutex tells of its waiting twice, of its spinning and of its sleeping, and once of the end. Who sleeps may
+ * A mutex reports a wait twice, when it spins and when it sleeps, and its end once. Who sleeps may
  * go on on another CPU; who spins stays, and may be interrupted by what spins for another lock.
  */
 #include "acquire.bpf.h"
@@ -250,7 +250,7 @@ static __always_inline void spin_forget(__u32 key)
 
 /*
  * While code of this context runs here, nothing that interrupts it waits. The kernel does not enter a program again
- * that it has interrupted, so an interrupt's beginning may be told and its end not: then it must not meet the end of a
+ * that it has interrupted, so an interrupt's beginning may be recorded and its end not: then it must not meet the end of a
  * later one.
  */
 static __always_inline void interrupts_forget(__u32 context)
@@ -288,7 +288,7 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 	context = context_here(current);
 	interrupts_forget(context);
 	wait = wait_begun(thread, current, address, flags, context);
-	/* Of any other kind the end was not told, and this is another wait. */
+	/* Of any other kind the end was not reported, and this is another wait. */
 	if (!wait || (wait->address == address && wait->kind == KLOCK_MUTEX))
 		return;
 	__builtin_memset(wait, 0, sizeof(*wait));

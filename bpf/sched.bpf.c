@@ -215,7 +215,7 @@ __noinline int wait_emit(struct ev_sched_switch *e, struct thread_state *thread)
 	return 0;
 }
 
-/* The thread that got this CPU in the last switch told here has left it without a word. */
+/* The thread that got this CPU in the last switch recorded here has left it without a record. */
 __noinline int hidden_emit(__u32 tid)
 {
 	struct cpu_counts *here = counts_here();
@@ -235,9 +235,9 @@ __noinline int hidden_emit(__u32 tid)
 }
 
 /*
- * Whether prev is not who got the CPU in the last switch that was told here: some kernels hide threads
- * from all tracers, and what these do with it. They tell of the switch to such a thread, not of the one
- * from it. Since when it had the CPU must not be told too late, or a wait that ended then has no reason:
+ * Whether prev is not who got the CPU in the last switch that was recorded here: some kernels hide threads
+ * from all tracers, and what these do with it. They report the switch to such a thread, not the one
+ * from it. Since when it had the CPU must not be recorded too late, or a wait that ended then has no reason:
  * the clock is read before it runs. The scheduler's own would cost nothing, but lags by up to a
  * millisecond, now more and now less, so that no moment follows from two readings. Only a kernel that
  * hides threads pays for it.

@@ -79,11 +79,11 @@ struct cpu_counts {
 	__u64 lost_unreported; /* records lost since the last collect.GAP */
 	__u64 runs;            /* of the scheduler's programs */
 	__u64 timed_runs;      /* of them, those whose time was taken */
-	/* Switches between others to tell of: a traced thread waits for the CPU. */
+	/* Switches between others to record: a traced thread waits for the CPU. */
 	__u32 turns_left;
 	__u32 next_recorded;  /* who got the CPU in the last switch: tid + 1; 0: unknown */
 	__u32 next_process;   /* and its process */
-	__u32 hidden_process; /* the last one whose switch from here the kernel told no tracer; 0: none */
+	__u32 hidden_process; /* the last one whose switch from here the kernel reported to no tracer; 0: none */
 	/* Behind the cache line that each switch needs. */
 	__u64 timed_ns;
 	__u64 stack_ns; /* spent on taking stacks */
@@ -95,8 +95,8 @@ struct cpu_counts {
 	__u32 memory_sent;     /* stack.MEMORY records */
 	__u32 memory_allowed;  /* how many may have been; written by the engine */
 	__u64 other_recorded;  /* the last thread named that is not traced, and its name */
-	__u32 hidden;          /* switches of which the kernel told no tracer */
-	__u32 is_remembering;  /* what the engine has been told is being noted */
+	__u32 hidden;          /* switches that the kernel reported to no tracer */
+	__u32 is_remembering;  /* what the engine knows is being noted */
 	__u64 hidden_since_ns; /* just before that process got the CPU, if it did last; else 0 */
 	__u64 unfollowed;      /* what the verifier is not to know */
 	__u64 run_queue;       /* where the kernel has that of this CPU; 0: unknown */
@@ -112,7 +112,7 @@ struct system_cpu {
 	__u8 is_timer;                        /* one that has expired */
 	__u16 reserved;
 	__u32 running, running_tid; /* who got the CPU in the last switch: number and tid */
-	/* Packets that are not told yet. */
+	/* Packets that are not recorded yet. */
 	__u64 received_begin_ns;
 	__u32 received_packets, received_bytes, received_interface;
 	char received_name[16];

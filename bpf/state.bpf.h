@@ -48,7 +48,7 @@ struct python_hint {
 	__u32 skip_last;
 };
 
-/* A call of getaddrinfo() that lasts. */
+/* An open call of getaddrinfo(). */
 struct host_call {
 	__u64 name, result; /* addresses of what it was given */
 	__u64 return_at;    /* where on the stack its return address was; 0: nowhere */
@@ -97,7 +97,7 @@ struct thread_state {
 	__u64 exit_stack;           /* taken while the thread still had its memory */
 	__u32 has_exit_stack;
 	__u32 cpu; /* where it runs or ran last */
-	/* The wait that lasts, or the last one. */
+	/* The open wait, or the last one. */
 	__u64 wait_begin_ns;
 	__u64 wait_object;
 	__u16 wait_syscall;
@@ -313,7 +313,7 @@ struct klock_waits {
 	struct klock_wait waits[KLOCKS_AT_ONCE];
 };
 
-/* Of threads that are not traced, when all are told of: those of the kernel. */
+/* Of threads that are not traced, when all are recorded: those of the kernel. */
 struct klock_others_map {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -333,7 +333,7 @@ struct klock_held_key {
 	__u64 kind;
 };
 
-/* Since it was told last: the fields of klock.HELD. */
+/* Since the last record: the fields of klock.HELD. */
 struct klock_held {
 	__u64 taken, take_ns, holds, hold_ns, max_hold_ns;
 	__u64 caller; /* the first one: of all time */

@@ -55,7 +55,7 @@ int BPF_PROG(softirq_begin, unsigned int vector)
 	return 0;
 }
 
-/* Tells of the packets that have come in since it was last told. */
+/* Records the packets that have come in since the last record. */
 static __noinline int received_emit(void)
 {
 	struct system_cpu *here = system_here();

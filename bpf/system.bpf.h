@@ -14,7 +14,7 @@ static __always_inline void system_lost(struct system_cpu *here)
 	__sync_fetch_and_add(&here->lost, 1);
 }
 
-/* Whether the next record may go out: what is missing before it has been told. */
+/* Whether the next record may go out: what is missing before it has been recorded. */
 static __noinline int system_loss_is_recorded(void *ring)
 {
 	struct system_cpu *here = system_here();

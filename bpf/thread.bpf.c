@@ -183,7 +183,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *task)
 
 /*
  * The thread's last switch comes when its memory is gone, so its stack is taken before. Kernels
- * before 6.16 ("exit: move and extend sched_process_exit() tracepoint") tell of the exit after the
+ * before 6.16 ("exit: move and extend sched_process_exit() tracepoint") report the exit after the
  * memory is gone; there this function, which each exit calls before, is the place.
  */
 SEC("fentry/exit_signals")
@@ -269,7 +269,7 @@ static __always_inline void found_wait(struct ev_thread_found *e, struct task_st
 	e->operation = wait.operation;
 }
 
-/* Tells of a thread that is not traced; but not of one that will be, from its exec on. */
+/* Records a thread that is not traced; but not of one that will be, from its exec on. */
 static __always_inline void external_list(struct task_struct *task)
 {
 	struct external_thread *external = external_of(task);
@@ -299,7 +299,7 @@ static __always_inline void external_list(struct task_struct *task)
 }
 
 /*
- * Walks all tasks: begins to trace those of the targets that are not traced yet, and tells of
+ * Walks all tasks: begins to trace those of the targets that are not traced yet, and records
  * every traced one. Events of a thread count from the moment it has its state; the phase read
  * here holds only if no event has set it first.
  */

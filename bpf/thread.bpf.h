@@ -19,7 +19,7 @@ static __always_inline struct thread_state *thread_of(struct task_struct *task)
 	return bpf_task_storage_get(&threads, task, NULL, 0);
 }
 
-/* Its number; 0: it is not told of. */
+/* Its number; 0: it is not recorded. */
 static __always_inline __u32 number_of(struct task_struct *task)
 {
 	struct thread_state *thread = thread_of(task);
@@ -43,7 +43,7 @@ static __always_inline __u32 number_here(struct task_struct *current)
 
 /*
  * Begins to trace a thread, its phase still unknown. NULL when that cannot be, or when the
- * iterator and a fork meet and the other one has begun: it tells of the thread.
+ * iterator and a fork meet and the other one has begun: it records the thread.
  */
 static __always_inline struct thread_state *thread_add(struct task_struct *task)
 {

@@ -20,7 +20,7 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	       task->se.cfs_rq->throttle_count;
 }
 
-/* For how long the queue was stopped in all, except for a stop that lasts. */
+/* For how long the queue was stopped in all, except for a stop that is not over. */
 static __always_inline __u64 queue_stopped_ns(struct cfs_rq *queue)
 {
 	if (bpf_core_field_exists(queue->throttled_clock_self_time))

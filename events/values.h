@@ -7,7 +7,7 @@
 /* Of the numbers of CPUs: they have 16 bits in events. */
 enum { CPUS_MAX = 1 << 16 };
 
-/* In the number of a thread that is told of with --system and not traced. */
+/* In the number of a thread that is recorded with --system and not traced. */
 #define THREAD_EXTERNAL (1u << 31)
 
 /* Why a thread was switched out: sched.SWITCH.state. */
@@ -26,7 +26,7 @@ enum switch_flags {
 	SWITCH_IO_WAIT = 4,       /* the kernel says that it waits for a device */
 	SWITCH_COMPAT = 8,        /* its system call is one of 32 bits, with numbers of its own */
 	SWITCH_THROTTLED = 16,    /* it could run, except for the CPU limit of its cgroup */
-	SWITCH_AFTER_HIDDEN = 32, /* the kernel has not told how it got the CPU: see sched.HIDDEN */
+	SWITCH_AFTER_HIDDEN = 32, /* the kernel has not reported how it got the CPU: see sched.HIDDEN */
 	SWITCH_KERNEL_LOCK = 64,  /* it waits for a kernel lock: object is a klock.LOCK */
 };
 
@@ -167,7 +167,7 @@ enum klock_kind {
 /* klock.WAIT.flags. */
 enum klock_flags {
 	KLOCK_HAS_STACK = 1,   /* stack and keep are meant, even when stack is 0 */
-	KLOCK_LASTS = 2,       /* the wait had not ended when this was told */
+	KLOCK_LASTS = 2,       /* the wait had not ended when this was recorded */
 	KLOCK_GAVE_UP = 4,     /* it ended without the lock */
 	KLOCK_HAS_READERS = 8, /* whoever had it had it for reading: any number of threads, none is known */
 };

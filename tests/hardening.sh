@@ -89,12 +89,12 @@ esac
 
 # What the compiler was asked for stands in the debug information: a function need not show a sign of it.
 readelf -p .debug_str -p .debug_line_str $objects 2>/dev/null |
-	awk '/^File: / { file = $2 } /GNU C/ { print file, $0 }' >"$tmp/told"
+	awk '/^File: / { file = $2 } /GNU C/ { print file, $0 }' >"$tmp/flags"
 for flag in -fstack-protector-strong -fstack-clash-protection; do
-	grep -v -- " $flag" "$tmp/told" | sed "s/ .*/ without $flag/" >>"$problems"
+	grep -v -- " $flag" "$tmp/flags" | sed "s/ .*/ without $flag/" >>"$problems"
 done
 sentence="each object is compiled with guards of the stack and without jumps over its guard page"
-if [ -s "$tmp/told" ]; then
+if [ -s "$tmp/flags" ]; then
 	report "$sentence"
 else
 	count=$((count + 1))

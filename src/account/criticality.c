@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What each thread does, told from the ordered stream. Records may be lost, and clocks of
+ * What each thread does, derived from the ordered stream. Records may be lost, and clocks of
  * two CPUs may disagree by some nanoseconds: an event that does not fit the state of its
  * thread corrects the state, so that one loss never falsifies what follows.
  */
@@ -154,7 +154,7 @@ static uint8_t phase_after(const struct ev_sched_switch *e, const struct thread_
 }
 
 /*
- * The list of threads has just told what the row does: its next event, on another CPU, may have come
+ * The list of threads has just said what the row does: its next event, on another CPU, may have come
  * between the time of that record and its content.
  */
 static bool may_cross_list(const struct criticality *self, const struct thread_row *row)
@@ -395,14 +395,14 @@ static void on_found(void *data, const struct ev_header *header)
 	/* The list met it at its end: to believe that would leave a ghost, as with wake-ups. */
 	if (row->phase == PHASE_DEAD && row->is_end_seen)
 		return;
-	/* What events have told is right, as long as none are lost; the list was read a moment later. */
+	/* Events are right, as long as none are lost; the list was read a moment later. */
 	if (row->phase != PHASE_UNKNOWN && !self->is_in_gap)
 		return;
 	row->is_wake_early = false;
 	row->is_wake_late = false;
 	row->has_block_stack = false;
 	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
-	/* Its CPU shows at its next switch: the one that is told may be out of date. */
+	/* Its CPU shows at its next switch: the recorded one may be out of date. */
 	set_phase(self, row, e->phase, NULL);
 	row->found_ns = self->parallelism.now_ns;
 	if (e->phase == PHASE_BLOCKED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What criticality.c, which alone decides what threads do, tells of that as it changes. */
+/* The changes of state that criticality.c, which alone decides what threads do, reports. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@ struct thread;
 /* From time_ns on a thread does this. */
 struct state_change {
 	const struct thread *thread;
-	uint64_t time_ns;                  /* not before that of the change that was told before */
+	uint64_t time_ns;                  /* not before that of the change before */
 	uint8_t phase;                     /* enum thread_phase */
 	bool is_spinning;                  /* RUNNING: it waits in a loop */
 	uint32_t cpu;                      /* RUNNING */

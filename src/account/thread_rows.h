@@ -64,7 +64,7 @@ struct thread_row {
 	bool is_wake_early, is_wake_late;
 	uint64_t block_ns; /* when it blocked last */
 	bool is_end_seen;  /* its last switch, not a list that lacks it */
-	uint64_t found_ns; /* when a list told its phase; 0: an event has since */
+	uint64_t found_ns; /* when a list gave its phase; 0: an event has since */
 	uint64_t wake_ns;
 
 	uint32_t sync; /* the last resync by, or after, which it was seen */

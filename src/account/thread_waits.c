@@ -19,7 +19,7 @@ static struct wait_party party_of(struct thread_row *row, const struct paralleli
 	};
 }
 
-/* When the wait of the row ended whose wake-up was lost: a switch or nothing has told. */
+/* When the wait of the row ended whose wake-up was lost: a switch showed it, or nothing did. */
 static uint64_t lost_end_ns(const struct thread_row *row, const struct parallelism *p)
 {
 	return row->phase == PHASE_BLOCKED ? p->now_ns : row->wake_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The clock of all events, and what else tells of time. */
+/* The clock of all events, and other sources of time. */
 #pragma once
 
 #include <stdint.h>

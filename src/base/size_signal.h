@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * SIGXFSZ, which the kernel sends to who writes beyond the limit on the size of files (ulimit -f): it would end
- * pinch without a word. Ignored, the write fails with EFBIG, and a message tells of it.
+ * pinch without a word. Ignored, the write fails with EFBIG, and a message says so.
  */
 #pragma once
 

@@ -107,7 +107,7 @@ static int put_events(struct dump *dump)
 	return err ? err : write_out(dump);
 }
 
-/* What is not there is told behind what is. */
+/* What is missing is reported after what is there. */
 static int report_missing(const struct dump *dump)
 {
 	const struct trace_extent *extent = trace_reader_extent(dump->reader);

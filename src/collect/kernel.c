@@ -123,7 +123,7 @@ static int check_machine(const struct kernel_options *options)
 	return cpu_count;
 }
 
-/* What the programs are told before they are loaded, and which of them are. */
+/* The settings of the programs before they are loaded, and which of them are. */
 static void set_options(struct kernel *kernel, const struct kernel_options *options)
 {
 	struct pinch_bpf *bpf = kernel->bpf;

@@ -57,7 +57,7 @@ int kernel_add_target(struct kernel *kernel, uint32_t pid);
 /* The process is traced from its next exec on. */
 int kernel_add_command(struct kernel *kernel, uint32_t pid);
 
-/* Makes the kernel tell of all traced threads, and begin to trace those of the targets. */
+/* Makes the kernel side list all traced threads, and begin to trace those of the targets. */
 int kernel_list_threads(struct kernel *kernel);
 
 /*
@@ -67,7 +67,7 @@ int kernel_list_threads(struct kernel *kernel);
 int kernel_list_waits(struct kernel *kernel);
 
 /*
- * Has the kernel side tell how often kernel locks were taken since it told last (klock.HELD), also after
+ * Has the kernel side report how often kernel locks were taken since its last report (klock.HELD), also after
  * kernel_detach(). Returns of how many there was no space for in the rings, or a negative errno.
  */
 int kernel_list_holds(struct kernel *kernel);
@@ -105,7 +105,7 @@ void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns);
 
 struct kernel_counts {
 	uint64_t lost, samples_lost;     /* records */
-	uint64_t hidden;                 /* switches that the kernel told no tracer of */
+	uint64_t hidden;                 /* switches that the kernel reported to no tracer */
 	uint64_t stack_ns;               /* spent on taking stacks */
 	uint64_t stack_median_ns;        /* on half of them at most so much */
 	uint64_t stack_ends[STACK_ENDS]; /* of those that were unwound in the kernel */
@@ -119,7 +119,7 @@ struct kernel_counts kernel_counts(const struct kernel *kernel);
 /* Records of the subsystem system, which are not in the counts. */
 uint64_t kernel_system_lost(const struct kernel *kernel);
 
-/* Waits for kernel locks that were not told whole. */
+/* Waits for kernel locks that were not recorded whole. */
 uint64_t kernel_klocks_lost(const struct kernel *kernel);
 
 /* Sentences on what this kernel could not do; borrowed. */

@@ -30,7 +30,7 @@ bool sampler_is_at_ticks(const struct sampler *sampler); /* NULL: false */
 /* From the ticks, which it follows, to its timers. */
 void sampler_leave_ticks(struct sampler *sampler);
 
-/* Starts timers on all CPUs that are there. What does not work is told by sampler_note(). */
+/* Starts timers on all CPUs that are there. sampler_note() says what does not work. */
 struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns, unsigned int cpu_count);
 void sampler_stop(struct sampler *sampler);
 void sampler_free(struct sampler *sampler);

@@ -72,7 +72,7 @@ static bool is_that_file(const struct span_spec *spec, const struct file_stamp *
 
 	if (!strchr(spec->file, '/'))
 		return true;
-	/* In another file tree the path may be another file's, and this one cannot be told from it. */
+	/* In another file tree the path may be another file's, and this one cannot be distinguished from it. */
 	return stat(spec->file, &named) || (named.st_dev == stamp->device && named.st_ino == stamp->inode);
 }
 

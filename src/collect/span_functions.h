@@ -22,7 +22,7 @@ void span_functions_free(struct span_functions *functions);
 
 /*
  * Attaches to those files that are known by their path, or along PATH, before any process maps them: their
- * first calls are told, too. program: a command that is going to be started; NULL: none. 0, or -ENOENT
+ * first calls are recorded, too. program: a command that is going to be started; NULL: none. 0, or -ENOENT
  * after having said that such a file has no function of this name.
  */
 int span_functions_expect(struct span_functions *functions, const char *program);

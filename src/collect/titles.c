@@ -61,7 +61,7 @@ static void on_born(void *data, const struct ev_header *header)
 		expect(data, e->pid, header->thread, clock_ns() + settle_ns);
 }
 
-/* Told again in every list of threads. */
+/* Recorded again in every list of threads. */
 static void on_found(void *data, const struct ev_header *header)
 {
 	const struct ev_thread_found *e = (const struct ev_thread_found *)header;

@@ -3,7 +3,7 @@
  * What the traced processes call themselves: what they write over their command lines, as servers do to say what a process
  * is for ("postgres: checkpointer"), and the name that a program runs under, if its file has another one: redis-server is
  * a link to redis-check-rdb. Arguments are not read: they may be secret. Read when a process is first seen, some time after it began or executed a program, and at the
- * end, of so many as live at a time; told as thread.TITLE of its first thread.
+ * end, of so many as live at a time; recorded as thread.TITLE of its first thread.
  */
 #pragma once
 

@@ -34,7 +34,7 @@ static void add_graph(struct comparison *comparison, unsigned int side, const st
 {
 	struct graph graph;
 
-	/* What is told of one side must not be missing on the other because it was cut there. */
+	/* What is reported of one side must not be missing on the other because it was cut there. */
 	graph_of_threads(trace->states, run->threads, run->thread_count,
 			 &(struct graph_options){
 				 .from_ns = run->from_ns,

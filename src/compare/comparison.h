@@ -32,7 +32,7 @@ struct comparison {
 	struct comparison_side sides[SIDES];
 	struct graph_set *set;
 	bool is_of_runs, is_per_second;
-	double share_min; /* of the longer duration, for a difference to be told */
+	double share_min; /* of the longer duration, for a difference to be reported */
 };
 
 /* Where executions, or threads, are found, and what they wait for is called. */
@@ -65,5 +65,5 @@ struct difference comparison_of_node(const struct comparison *comparison, size_t
 /* The same, but how much it is alone. */
 double comparison_delta(const struct comparison *comparison, size_t node);
 
-/* The least difference of time that is told. */
+/* The least difference of time that is reported. */
 double comparison_least_ns(const struct comparison *comparison);

@@ -9,7 +9,7 @@
 
 #define NONE SIZE_MAX
 
-/* What is rarer than this by chance is told. */
+/* What is rarer than this by chance is reported. */
 static const double CHANCE_MAX = 0.05;
 
 /* What somebody does, and not who or what it is for. */
@@ -27,7 +27,7 @@ static bool is_doing(const struct graph_set_node *node)
 	}
 }
 
-/* Most of it is so because somebody above waits longer: that is told with what there was to wait for. */
+/* Most of it is so because somebody above waits longer: that is reported with what there was to wait for. */
 static bool is_covered_above(const struct comparison *comparison, size_t at)
 {
 	const struct graph_set_node *nodes = comparison->set->nodes;

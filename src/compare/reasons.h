@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the second side of a comparison spends more time than the first one, or less: in which waits, and
- * for whom. What follows from something else that is told is not repeated.
+ * for whom. What follows from another reported reason is not repeated.
  */
 #pragma once
 

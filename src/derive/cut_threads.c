@@ -23,7 +23,7 @@ enum {
 
 struct cut_threads {
 	struct table *numbers, *pids;
-	struct table *others;    /* by tid: as what each of them was told last */
+	struct table *others;    /* by tid: as what each of them was written last */
 	struct table *processes; /* by pid: how the first thread is called */
 	struct arena *arena;
 	uint16_t turns_left[CPUS_MAX];
@@ -136,7 +136,7 @@ static void emit_other(struct cut_threads *threads, const struct ev_thread_found
 	out->emit(out->data, &e.header);
 }
 
-/* The id of a thread that was traced, told of as one that is not; 0: it is unknown. */
+/* The id of a traced thread, written as one that is not; 0: it is unknown. */
 static uint32_t become_other(struct cut_threads *threads, const struct prologue *prologue, uint32_t number,
 			     uint64_t time_ns, const struct prologue_out *out)
 {
@@ -186,7 +186,7 @@ static const struct ev_header *enter(struct cut_threads *threads, const struct p
 	return &changed->header;
 }
 
-/* Neither is theirs, but one of them may want the CPU. Whom one that blocks makes way for, nobody told. */
+/* Neither is theirs, but one of them may want the CPU. Whom one that blocks makes way for is not recorded. */
 static const struct ev_header *take_turns(struct cut_threads *threads, const struct prologue *prologue,
 					  const struct ev_sched_switch *e, const struct prologue_out *out)
 {

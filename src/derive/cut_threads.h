@@ -23,15 +23,15 @@ int cut_threads_new(struct trace_reader *reader, const char *path, const char *c
 		    struct cut_threads **out);
 void cut_threads_free(struct cut_threads *threads);
 
-/* Whether the thread or the mapping that the event tells of belongs to them. */
+/* Whether the thread or the mapping of the event belongs to them. */
 bool cut_threads_have(const struct cut_threads *threads, const struct ev_header *header);
 
 /*
  * The event as it is to be written, valid until the next call; NULL: it is left out. What it says of the
- * others, and was not told yet, is told before.
+ * others, and was not written yet, is written before.
  */
 const struct ev_header *cut_threads_change(struct cut_threads *threads, const struct prologue *prologue,
 					   const struct ev_header *header, const struct prologue_out *out);
 
-/* Whether a process of theirs begins as a copy of one that is not told of. */
+/* Whether a process of theirs begins as a copy of one that is left out. */
 bool cut_threads_is_orphan(const struct cut_threads *threads, const struct ev_header *header);

@@ -280,7 +280,7 @@ static void put_event(struct merge_events *merge, struct merge_source *source, c
 {
 	const struct ev_header *header = &event->header;
 
-	/* What the end of a list changes is told in one with it. */
+	/* What the end of a list changes is written in one with it. */
 	if (header->subsys == TRACE_SUBSYS_COLLECT)
 		prologue_follow(source->now, header, false);
 	switch (header->subsys) {

@@ -32,7 +32,7 @@ struct merge_events {
 	const struct merge_source *system_reporter; /* says what the rest of the machine does */
 	const struct merge_source *klock_reporter;  /* and for what kernel locks it waits */
 	struct merge_hidden hidden[CPUS_MAX];       /* the last one of each CPU */
-	uint32_t running[CPUS_MAX];                 /* who got each CPU in the switch told last */
+	uint32_t running[CPUS_MAX];                 /* who got each CPU in the last switch */
 	struct merge_thread *ghosts[CPUS_MAX];      /* that had each CPU when their trace had no more to tell */
 	struct ev_header *copy;                     /* of an event that is changed */
 	size_t copy_capacity;
@@ -60,7 +60,7 @@ bool merge_list_is_known(struct merge_events *merge, struct merge_source *source
 			 const struct ev_thread_found *e);
 
 /*
- * A list that begins while the CPU of a thread is given to one that another trace has told of may have
+ * A list that begins while the CPU of a thread is given to one that another trace speaks for may have
  * read the thread before: it is found as its own switch, which comes next, leaves it.
  */
 void merge_list_correct(struct merge_events *merge, struct merge_source *source, uint32_t number,
@@ -74,5 +74,5 @@ bool merge_has_ghosts(struct merge_events *merge);
 /* A source was taken an event from: whether it has more to tell may have changed. */
 void merge_check_end(struct merge_events *merge, struct merge_source *source, uint64_t time_ns);
 
-/* Before a switch is told: a ghost that had the CPU has left it. */
+/* Before a switch is written: a ghost that had the CPU has left it. */
 void merge_lay_ghost(struct merge_events *merge, struct ev_sched_switch *e);

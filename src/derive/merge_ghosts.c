@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Traces end, and others go on. A thread that others have found goes on in one of these; a ghost is one
- * that nobody tells of any more.
+ * that no trace speaks for any more.
  */
 #include "derive/merge_events_internal.h"
 
@@ -64,7 +64,7 @@ static uint8_t phase_now(const struct merge_thread *thread)
 	return found ? found->phase : PHASE_UNKNOWN;
 }
 
-/* The wake-up that was told last may have yet to come in the trace that goes on. */
+/* The wake-up that was written last may have yet to come in the trace that goes on. */
 static void skip_wake(const struct merge_thread *thread)
 {
 	struct merge_event *event = thread->reporter->first;
@@ -140,7 +140,7 @@ static uint32_t tid_before(const struct ev_sched_switch *e)
 	return thread_is_traced(e->header.thread) ? 0 : e->value;
 }
 
-/* It wants to go on, as far as anybody knows. Who told of the switch knew it by its id alone, or not at all. */
+/* It wants to go on, as far as anybody knows. The trace of the switch knew it by its id alone, or not at all. */
 void merge_lay_ghost(struct merge_events *merge, struct ev_sched_switch *e)
 {
 	struct merge_thread *thread = merge->ghosts[e->cpu];

@@ -75,7 +75,7 @@ void merge_end_list(struct merge_events *merge, struct merge_source *source, uin
 	}
 }
 
-/* What the trace that told of a thread left it with, when another one goes on; NULL: it tells still. */
+/* What the trace that spoke for a thread left it with, when another one goes on; NULL: it still does. */
 static const struct ev_thread_found *left_with(const struct merge_source *source, const struct merge_thread *thread)
 {
 	const struct merge_source *reporter = thread->reporter;

@@ -22,7 +22,7 @@ struct merge_event {
 	struct merge_event *next;
 	struct merge_event *next_on_cpu; /* of a switch */
 	uint64_t time_ns;                /* not before that of the event before */
-	bool is_joined;                  /* another one's record has told of it: it was followed */
+	bool is_joined;                  /* another one's record has shown it: it was followed */
 	struct ev_header header;         /* and what follows it */
 };
 
@@ -47,10 +47,10 @@ struct merge_source {
 	size_t damaged_count;
 	int err;        /* it cannot be read any more */
 	bool is_read;   /* all of it */
-	bool is_silent; /* what it tells of threads was taken */
+	bool is_silent; /* its events of threads were taken */
 	bool has_ended; /* all of it was taken */
 	bool is_in_gap, is_list_damaged;
-	bool is_listed; /* its first list of threads has been told */
+	bool is_listed; /* its first list of threads is complete */
 };
 
 /* 0, or a negative errno after having said why it cannot be read. */

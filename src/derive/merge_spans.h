@@ -25,7 +25,7 @@ void merge_spans_fini(struct merge_spans *spans);
 int merge_spans_add(struct merge_spans *spans, struct merge_source *source, const struct ev_span_name *name);
 
 /*
- * The same of a source's beginning or end of a task; -1: it is not told. Of two sources that have the same
- * span, the one says that tells of the thread.
+ * The same of a source's beginning or end of a task; -1: it is not written. Of two sources that have the same
+ * span, the one that speaks for the thread decides.
  */
 int merge_spans_find(const struct merge_source *source, const struct merge_thread *thread, uint32_t span);

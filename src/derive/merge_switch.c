@@ -53,7 +53,7 @@ static bool is_of_turns(const struct ev_sched_switch *e)
 	return !e->header.thread && !e->next;
 }
 
-/* What the kernel has hidden before the one switch and not before the other; of turns that is not told. */
+/* What the kernel has hidden before the one switch and not before the other; of turns that is not recorded. */
 static bool has_hidden_between(const struct ev_sched_switch *a, const struct ev_sched_switch *b)
 {
 	return ((a->flags ^ b->flags) & SWITCH_AFTER_HIDDEN) && !is_of_turns(a) && !is_of_turns(b);
@@ -75,7 +75,7 @@ static bool are_same(const struct record *a, const struct record *b)
 	       (!x.is_next_known || !y.is_next_known || x.next == y.next);
 }
 
-/* The next switch of the CPU that was not told yet. */
+/* The next switch of the CPU that was not written yet. */
 static struct merge_event *next_switch(const struct merge_source *source, uint16_t cpu)
 {
 	struct merge_event *event = source->cpus[cpu].first;

@@ -15,7 +15,7 @@ struct merge_threads;
 enum { MERGE_SOURCES_MAX = 64 };
 
 /*
- * What one pinch would have told. event was just taken out of the source; records of the same switch in
+ * What one pinch would have recorded. event was just taken out of the source; records of the same switch in
  * the others are marked as joined. False: nothing, since the one that is listened to tells it.
  */
 bool merge_switch(struct merge_source *sources, size_t count, struct merge_threads *threads,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who is who in several traces: a thread is one that has the same id and began at the same time. At each
- * moment one trace tells of it, the others are not listened to. Of one that is not traced (--system)
+ * moment one trace speaks for it, the others are not listened to. Of one that is not traced (--system)
  * nobody is, while another trace traces it.
  */
 #pragma once
@@ -40,7 +40,7 @@ static inline bool merge_thread_lives(const struct ev_thread_found *found)
 struct merge_threads *merge_threads_new(void);
 void merge_threads_free(struct merge_threads *threads);
 
-/* The thread that a source's event begins to tell of: thread.BORN or thread.FOUND. */
+/* The thread that a source's event introduces: thread.BORN or thread.FOUND. */
 void merge_threads_meet(struct merge_threads *threads, struct merge_source *source, const struct ev_header *header);
 
 /* The thread that has an id from now on. */
@@ -52,13 +52,13 @@ struct merge_thread *merge_threads_get(struct merge_threads *threads, struct mer
 /* The thread with this id that lives and is traced now, or NULL. */
 struct merge_thread *merge_threads_by_tid(struct merge_threads *threads, uint32_t tid);
 
-/* The one to be told of: the thread, or as what another trace traces it. NULL: NULL. */
+/* The one whose events count: the thread, or as what another trace traces it. NULL: NULL. */
 struct merge_thread *merge_threads_as_traced(struct merge_thread *thread);
 
 /* Whether the source is to be listened to about the thread; if nobody else is, it is from here on. */
 bool merge_threads_reports(struct merge_thread *thread, struct merge_source *source, uint32_t number);
 
-/* The one that tells of it has nothing more to tell: another one that has it goes on. False: nobody does. */
+/* The trace that speaks for it has no more events: another one that has it goes on. False: nobody does. */
 bool merge_threads_hand_over(struct merge_thread *thread);
 
 /* Walk with *cursor = 0; NULL ends. */

@@ -33,7 +33,7 @@ struct carried_names *carried_names_new_of(struct space_numbers *read, const str
 /* An event of the source, once what is written of it is. */
 void carried_names_follow(struct carried_names *names, const struct ev_header *header);
 
-/* What the trace was told of a process of the source, otherwise than by one of its events. */
+/* What the trace knows about a process of the source, otherwise than by one of its events. */
 void carried_names_pair(struct carried_names *names, uint32_t pid);
 
 /* Writes names of the source, as far as they go along; false: they are damaged. notes: see below. */

@@ -34,7 +34,7 @@ struct recorder {
 	uint64_t *patched; /* a mapping with its file */
 	size_t patched_capacity;
 	bool has_begun;  /* the file is in place */
-	bool has_epoch;  /* not all that was told is still there */
+	bool has_epoch;  /* not all that was recorded is still there */
 	bool has_failed; /* and the user knows */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes what an engine is told into a trace file, and at the end what addresses are called, so that a
+ * Writes the events of an engine into a trace file, and at the end what addresses are called, so that a
  * replay gives the same.
  */
 #pragma once

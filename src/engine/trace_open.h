@@ -12,7 +12,7 @@ struct trace_reader;
 int trace_open(const char *path, struct trace_reader **out);
 
 /*
- * Says which events were left out, or changed, because they tell of times that the trace cannot have or of too many
+ * Says which events were left out, or changed, because they have times that the trace cannot have or too many
  * threads, as a sentence without its full stop. Returns whether there were any.
  */
 bool trace_put_left_out(const struct trace_reader *trace, struct text *out);

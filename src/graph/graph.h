@@ -56,7 +56,7 @@ struct graph_node {
 	uint64_t ns, count;       /* time spent below the parent, in how many stretches */
 	uint64_t max_ns;          /* of one stretch */
 	uint32_t thread_count;    /* GRAPH_THREAD: how many it stands for, at least */
-	bool is_cycle;            /* who waits here is above: what it did is told there */
+	bool is_cycle;            /* who waits here is above: what it did is shown there */
 	bool is_cut;              /* too little time, or too deep, to look further */
 	size_t parent;            /* SIZE_MAX: none */
 	size_t first, last, next; /* children, by time; the next one of the same parent; SIZE_MAX: none */

@@ -19,7 +19,7 @@ struct graph_names {
 	struct threads *threads;
 	const struct others *others;
 	const struct files *files;
-	const struct klocks *klocks; /* NULL: none are told */
+	const struct klocks *klocks; /* NULL: none are known */
 	struct symbols *symbols;
 	struct path_names *paths;
 	const struct fold_rules *fold;

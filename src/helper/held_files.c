@@ -48,7 +48,7 @@ struct held_files *held_files_new(void)
 
 /* --- Opening --------------------------------------------------------------------------------- */
 
-/* True when the descriptor leads to the file that was mapped, as far as the kernel told which that is. */
+/* True when the descriptor leads to the file that was mapped, as far as the kernel reported which that is. */
 static bool is_that_file(int fd, const struct opener_request *request)
 {
 	struct stat status;

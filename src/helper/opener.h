@@ -37,7 +37,7 @@ void opener_free(struct opener *opener);
  */
 int opener_hold(struct opener *opener, const struct opener_file *file, struct file_stamp *stamp);
 
-/* Whether the present opener was told of the file that is called number. */
+/* Whether the present opener was given the file that is called number. */
 bool opener_holds(const struct opener *opener, uint32_t number);
 
 /* What the file, of this device, is like now, which pid maps. 0; -ENOENT: it is not held open; -ETIMEDOUT. */
@@ -65,7 +65,7 @@ bool opener_distrust_tree(struct opener *opener, uint32_t pid);
 
 /*
  * Calls on_each for each executable mapping of a process: at once, or within a second. 0, or -errno:
- * -ETIMEDOUT if the process does not let itself be examined; -E2BIG: there are more, of which nothing is told.
+ * -ETIMEDOUT if the process does not let itself be examined; -E2BIG: there are more, which are not listed.
  */
 int opener_read_maps(struct opener *opener, uint32_t pid,
 		     void (*on_each)(void *data, const struct file_mapping *mapping), void *data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens what traced programs chose, and reads what the kernel tells of them: all of it may take for ever,
+ * Opens what traced programs chose, and reads what the kernel says about them: all of it may take for ever,
  * and then this process is killed. It looks into no file except for its first four bytes, and hands descriptors
  * to the worker, which may open nothing itself.
  */

@@ -37,7 +37,7 @@ int helper_pair_fail_worker(struct helper_pair *pair, uint32_t user);
 /* The same: one of them is stuck, or the opener died. */
 void helper_pair_fail(struct helper_pair *pair, uint32_t user);
 
-/* A message of one of them, no answer: it may say that it could not be confined. The user is told. */
+/* A message of one of them, no answer: it may say that it could not be confined. The user sees it. */
 void helper_pair_hear(struct helper_pair *pair, const void *message, ssize_t size_bytes);
 
 /* Starts the attacher: spawner_start_attacher(). While the tool has the privileges, and after helper_pair_begin(). */

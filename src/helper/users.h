@@ -17,7 +17,7 @@ enum { USERS_FAILURES_MAX = 3 };
 struct users *users_new(void);
 void users_free(struct users *users); /* may be NULL */
 
-/* Is told, once, of each user who is not examined any more. */
+/* Called once for each user who is not examined any more. */
 void users_on_barred(struct users *users, void (*on_barred)(void *data, uint32_t user), void *data);
 
 /*

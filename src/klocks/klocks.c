@@ -28,7 +28,7 @@ struct recorded_wait {
 	uint64_t begin_ns, wait_ns;
 };
 
-/* Of a thread: waits that were told as ones that last, and may yet be told to have ended. */
+/* A thread's waits that were recorded as open, and whose end may yet be recorded. */
 struct lasting {
 	struct recorded_wait waits[LASTING_AT_ONCE];
 };
@@ -300,7 +300,7 @@ static void grow_sum(struct klock_sum *sum, uint64_t wait_ns, uint64_t more_ns)
 		sum->max_ns = wait_ns;
 }
 
-/* What was told before has gone on. */
+/* The open wait has gone on. */
 static void grow(struct recorded_wait *recorded, uint64_t wait_ns)
 {
 	uint64_t more_ns = wait_ns > recorded->wait_ns ? wait_ns - recorded->wait_ns : 0;
@@ -315,7 +315,7 @@ static void grow(struct recorded_wait *recorded, uint64_t wait_ns)
 	recorded->wait_ns = wait_ns;
 }
 
-/* The wait as it was told to last; NULL: it was not. */
+/* The wait as it was recorded while open; NULL: it was not. */
 static struct recorded_wait *find_lasting(struct klocks *klocks, const struct ev_klock_wait *e,
 					  const struct klock *klock)
 {
@@ -347,7 +347,7 @@ static struct recorded_wait *get_lasting(struct klocks *klocks, uint32_t thread)
 }
 
 /*
- * What lasts counts like what has ended, until it is told to have: then its time until it was told first
+ * An open wait counts like one that has ended. When its end is recorded, its time until it was recorded first
  * is in the sums already.
  */
 static void on_wait(void *data, const struct ev_header *header)
@@ -377,7 +377,7 @@ static void on_wait(void *data, const struct ev_header *header)
 
 /* --- Holds -------------------------------------------------------------------------------------- */
 
-/* There are no more kinds than the kernel side knows, unless the trace is odd: then the last one is many. */
+/* There are no more kinds than the kernel side knows, unless the trace is damaged: then the last one stands for several. */
 static enum klock_kind kind_number(struct klocks *klocks, const char *name)
 {
 	size_t kind = klock_kind_find(name);

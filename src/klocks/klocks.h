@@ -20,7 +20,7 @@
 
 struct klocks;
 
-/* What a klock.LOCK told. */
+/* What a klock.LOCK says. */
 struct klock_facts {
 	uint64_t lock, address, file;
 	uint32_t offset, pid;
@@ -106,7 +106,7 @@ struct klock_costs {
 /* False: acquisitions are not counted. */
 bool klocks_costs(const struct klocks *klocks, struct klock_costs *costs);
 
-/* NULL: it was never told, or was one too many. */
+/* NULL: it was never recorded, or was one too many. */
 const struct klock_facts *klocks_find(const struct klocks *klocks, uint64_t lock);
 
 /* Cursor 0 begins; NULL ends. */

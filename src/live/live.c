@@ -102,7 +102,7 @@ static void show_status(struct live *live)
 				  });
 }
 
-/* In the middle of work that lasts: the user, the command and the kernel's buffers do not wait. */
+/* In the middle of long work: the user, the command and the kernel's buffers do not wait. */
 static void take_pause(void *data)
 {
 	struct live *live = data;

@@ -446,7 +446,7 @@ bool tracing_is_target_gone(const struct tracing *tracing)
 {
 	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
 
-	/* The first that is told may be a thread's birth and its end, while others have not been listed. */
+	/* The first events may be a thread's birth and its end, while others have not been listed. */
 	return !tracing->settings->kernel.trace_all && counts.threads && !counts.alive &&
 	       !kernel_counts(tracing->kernel).threads_alive;
 }

@@ -70,7 +70,7 @@ struct settings {
 	const char *trace_path;                         /* NULL: no trace is written */
 	const char *user;                               /* as whom a command runs; NULL: as who calls pinch, or sudo */
 	struct span_specs spans;                        /* --span of what is recorded */
-	struct trace_ring_options ring;                 /* zeros: the trace grows as long as tracing lasts */
+	struct trace_ring_options ring;                 /* zeros: the trace grows as long as tracing runs */
 	bool is_recording;                              /* for a trace alone: no text unless it is asked for */
 	bool is_reporting;                              /* nothing is traced: text goes to standard output */
 	uint32_t pages;                                 /* --page; 0: the text as a whole */

@@ -46,7 +46,7 @@ static void on_end(void *data, const struct ev_header *header)
 	all->has_ended = e->exit_status != UINT32_MAX;
 }
 
-/* What the file has of events tells of threads, mappings, stacks and files. */
+/* The file's events define threads, mappings, stacks and files. */
 static void take_events(struct trace_states *all)
 {
 	struct trace_reader *file = states_file(all->states);

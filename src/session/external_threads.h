@@ -21,6 +21,6 @@ static inline bool thread_is_traced(uint32_t number)
 	return number && !thread_is_external(number);
 }
 
-/* The event as it is told when only the target is: e, or what is put into buffer. */
+/* The event as it would be recorded if only the target were: e, or what is put into buffer. */
 const struct ev_sched_switch *switch_of_target(const struct ev_sched_switch *e, struct ev_sched_switch *buffer);
 const struct ev_sched_wake *wake_of_target(const struct ev_sched_wake *e, struct ev_sched_wake *buffer);

@@ -79,7 +79,7 @@ static void on_found(void *data, const struct ev_header *header)
 	thread->ns_tid = e->ns_tid;
 	thread->ns_pid = e->ns_pid;
 	thread->start_ns = e->start_ns;
-	/* A resync does not know the parent; what the birth told stays. */
+	/* A resync does not know the parent; the birth's stays. */
 	if (e->parent)
 		set_parent(threads, thread, e->parent);
 	set_name(thread, e->name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The threads that are told of and what they are called. Subscribes first, so that every analysis
+ * The threads that events are about, and their names. Subscribes first, so that every analysis
  * finds a thread here when an event names it. Owns the threads; a pointer stays valid
  * until the registry is freed or, for a dead thread, until threads_forget(); of one that is not traced,
  * until another event is delivered.
@@ -16,7 +16,7 @@ struct threads;
 
 struct thread {
 	uint32_t number;         /* unique in the run */
-	uint32_t parent;         /* number; 0 when it is not told of */
+	uint32_t parent;         /* number; 0 when it has none */
 	uint32_t tid, pid;       /* as the host sees them; after an exec, the process's */
 	uint32_t ns_tid, ns_pid; /* as the thread's own PID namespace sees them */
 	uint32_t exec_count;     /* execs of this thread: tells address spaces apart */
@@ -25,7 +25,7 @@ struct thread {
 	char name[16];           /* NUL-terminated; bytes are the program's, not escaped */
 	char *title;             /* what its process calls itself, if it is the first one; NULL: not known */
 	bool was_found;          /* lived before the trace began */
-	bool is_outside;         /* told of, but not traced */
+	bool is_outside;         /* has events, but is not traced */
 	bool has_ended;          /* known of those only */
 	bool is_kept;            /* some result names it: it is never forgotten */
 };

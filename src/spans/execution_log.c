@@ -27,7 +27,7 @@ struct execution_log {
 	struct span spans[SPANS_MAX];
 	struct executions all;
 	struct table *stacks; /* struct open_tasks, by thread and span */
-	uint64_t *gaps;       /* when they were told */
+	uint64_t *gaps;       /* when they were recorded */
 	size_t gap_count, gap_capacity;
 };
 

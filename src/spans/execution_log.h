@@ -35,7 +35,7 @@ struct span {
 struct execution_log *execution_log_new(struct session *session);
 void execution_log_free(struct execution_log *log);
 
-/* The trace has been told: what is begun has no end. lives: whether a thread did at the end. */
+/* The trace is at its end: what is begun has no end. lives: whether a thread did at the end. */
 void execution_log_finish(struct execution_log *log, bool (*lives)(void *data, uint32_t thread), void *data);
 
 /* The rest is for after that. By their beginnings, those of one moment the outer ones first. */

@@ -35,7 +35,7 @@ void features_of_states(struct states *states, const struct execution *execution
 	}
 }
 
-/* --- What is counted as it is told ------------------------------------------------------------ */
+/* --- What is counted as it comes -------------------------------------------------------------- */
 
 /* The executions of one thread. */
 struct thread_executions {

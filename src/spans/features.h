@@ -19,7 +19,7 @@ struct features {
 	uint64_t ns[SHARES], count[SHARES];
 	/* Calls that read or wrote, whether they had to wait or not, and faults of pages. */
 	uint64_t transfers, read_bytes, written_bytes, faults;
-	/* Of calls that had to wait: how many bytes they were to read or to write, where that is told. */
+	/* Of calls that had to wait: how many bytes they were to read or to write, where that is recorded. */
 	uint64_t io_count, io_bytes;
 	uint64_t wakes; /* of other threads, by this one */
 	/* With --system only. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a thread that was seen at an address waits there, using its CPU for it: told from x86-64
+ * Whether a thread that was seen at an address waits there, using its CPU for it: read from x86-64
  * machine code alone.
  *
  * The rule. An address is in a spin loop when it lies on a way round through the code that, were

@@ -15,7 +15,7 @@ struct spin_decoder {
 	uint8_t registers[X86_REG_ENDING]; /* enum spin_location */
 };
 
-/* Integer instructions only: a loop that waits needs no others, and what they do is easily told. */
+/* Integer instructions only: a loop that waits needs no others, and what they do is easily known. */
 /* clang-format off */
 static const struct {
 	uint16_t id;

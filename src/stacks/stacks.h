@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call paths that stack.FRAMES told, each kept once. Owns them; they stay until
+ * The call paths of stack.FRAMES, each kept once. Owns them; they stay until
  * stacks_free(). The frames of a stack may arrive later than the events that name it, so
  * look them up when they are shown.
  *

@@ -46,7 +46,7 @@ struct trace_reader;
 struct activities *activities_new(struct trace_reader *file);
 void activities_free(struct activities *activities);
 
-/* Whether the trace tells of any: without --system it does not. */
+/* Whether the trace has any: without --system it has none. */
 bool activities_are_recorded(const struct activities *activities);
 
 /* Calls on_activity for each that has a part in [from_ns, to_ns), by their ends. */

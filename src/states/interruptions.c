@@ -53,7 +53,7 @@ static int by_begin(const void *a, const void *b)
 struct nest {
 	struct interruption open[NESTED_MAX];
 	unsigned int depth;
-	uint64_t at_ns; /* up to where it is told */
+	uint64_t at_ns; /* up to where it is known */
 	struct gathered out;
 };
 

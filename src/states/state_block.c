@@ -16,7 +16,7 @@
 
 enum op {
 	OP_KIND = 7,
-	OP_ON_CPU = 8,    /* the thread is told by the CPU that it has */
+	OP_ON_CPU = 8,    /* the thread is given by the CPU that it has */
 	OP_SAME_CPU = 16, /* it gets the CPU that the record before was about */
 	OP_SAME_TIME = 32,
 	OP_SAME_VALUE = 64, /* what it waits for, or why it can run, is as expected */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * When records were lost. What a thread did is unknown from the beginning of a gap to the first that
- * is told of it after the gap's end: a wake-up may be missing, so it must not look like a wait.
+ * is recorded of it after the gap's end: a wake-up may be missing, so it must not look like a wait.
  */
 #pragma once
 

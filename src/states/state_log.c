@@ -24,7 +24,7 @@
 #include "waits/sums/wait_ender.h"
 
 enum {
-	/* A block has so many records, and more for more threads, for each is told in each block. */
+	/* A block has so many records, and more for more threads, for each block has all of them. */
 	RECORDS = 1 << 16,
 	RECORDS_A_THREAD = 16,
 	NO_RECORD = UINT32_MAX,
@@ -73,7 +73,7 @@ struct state_log {
 	struct cpu_owner owners[CPUS_MAX];
 	struct state_origin *first_owners; /* when the block began */
 	size_t first_owner_count, cpu_count;
-	uint64_t switched_ns[CPUS_MAX]; /* when a CPU was last told of */
+	uint64_t switched_ns[CPUS_MAX]; /* when a CPU last had an event */
 	uint64_t now_ns;
 	uint32_t block_count;
 	struct state_columns columns;
@@ -267,13 +267,13 @@ static struct state_value wait_value(const struct state_log *log, const struct t
 	static const struct ev_sched_switch nothing = { .syscall = SYSCALL_NONE };
 	uint64_t stack = e && e->flags & SWITCH_HAS_STACK ? e->stack : 0;
 
-	/* A list that tells of the same wait again has no stack. */
+	/* A list that repeats the same wait has no stack. */
 	if (!stack && logged->kind == RECORD_BLOCKED && e && e->object == logged->meaning.object &&
 	    e->syscall == logged->meaning.syscall)
 		stack = logged->meaning.stack;
 	logged->facts = wait_facts_of(e ? e : &nothing);
 	logged->cause = CAUSE_OTHER;
-	/* Threads of the kernel have no calls and no faults, and whether one is such is not told of it. */
+	/* Threads of the kernel have no calls and no faults, and whether one is such is not recorded. */
 	if (e && !(thread_is_external(thread->number) && e->syscall == SYSCALL_NONE))
 		logged->cause = wait_cause_of(&logged->facts, file_of(log, &logged->facts));
 	return (struct state_value){
@@ -465,7 +465,7 @@ static void on_hidden(void *data, const struct ev_header *header)
 	correct_owner(log, e->cpu, e->tid, header->time_ns);
 }
 
-/* What was found blocked may have been so for long; where, is told late. */
+/* What was found blocked may have been so for long; where, is recorded late. */
 static void on_waits(void *data, const struct ev_header *header)
 {
 	const struct ev_thread_waits *e = (const struct ev_thread_waits *)header;

@@ -81,7 +81,7 @@ static bool begin_state(const struct open_block *open, uint8_t kind, uint64_t be
 	return kind != RECORD_END;
 }
 
-/* The stack of a wait may be told when it ends: the block in which it does so knows. */
+/* The stack of a wait may be recorded when it ends: the block in which it does so knows. */
 static void learn_stack(const struct open_block *end, uint32_t thread, struct state *state)
 {
 	uint32_t place = open_block_find(end, thread);

@@ -53,7 +53,7 @@ struct state_walk {
 	uint64_t from_ns, to_ns;
 	size_t block, at; /* the record to come; AT_ORIGIN: what the block began with */
 	bool is_over;
-	struct state rest; /* the part behind a gap of what was told last */
+	struct state rest; /* the part behind a gap of the last state */
 	bool has_rest;
 };
 

@@ -59,7 +59,7 @@ int asker_ask(struct asker *asker, struct module *module, bool wants_debug, aske
 		module->is_over_budget = err == -EDQUOT;
 		module->failure_count = has_debug ? 1 : MODULE_FAILURES_MAX;
 	}
-	/* A trace that does not say may tell of other places. */
+	/* A trace that does not say may be of another machine. */
 	if (err && err != -ENODATA && !module_has_failed(module))
 		note_error(asker, module, err);
 	if (!err)

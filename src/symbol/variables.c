@@ -79,7 +79,7 @@ void variables_use_cache(struct variables *variables, struct answer_cache *cache
 
 /* --- Where data is -------------------------------------------------------------------------- */
 
-/* Empty for a file that cannot be read: whoever asks about the file itself is told why. */
+/* Empty for a file that cannot be read: whoever asks about the file itself learns why. */
 static const struct layout *layout_get(struct variables *variables, struct module *module)
 {
 	struct layout *layout = table_find(variables->layouts, module->number);

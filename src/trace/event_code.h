@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events in few bytes: what a chunk of a trace holds (doc/pinch-trace.5). An event is told by what makes
+ * Events in few bytes: what a chunk of a trace holds (doc/pinch-trace.5). An event is recorded by what makes
  * it different from the one of its kind and thread before; where that was the same, which is often, a
  * bit says so. Each chunk begins again and can be read alone.
  */

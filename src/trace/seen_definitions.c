@@ -8,7 +8,7 @@
 #include "base/table.h"
 #include "trace/prologue/prologue_facts_internal.h"
 
-/* Of what is more nobody knows whether it was told: it may be told twice. */
+/* Whether further ones were recorded is unknown: they may be recorded twice. */
 enum { RECORDED_MAX = 4 << 20 };
 
 struct seen_definitions {

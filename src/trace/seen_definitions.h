@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What events have told that others refer to: stacks, files, threads and the like. */
+/* What events have defined that others refer to: stacks, files, threads and the like. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,5 +11,5 @@ struct seen_definitions;
 struct seen_definitions *seen_definitions_new(void);
 void seen_definitions_free(struct seen_definitions *recorded);
 
-/* Notes what the event says; false: that was told already. */
+/* Notes what the event says; false: that was recorded already. */
 bool seen_definitions_note(struct seen_definitions *recorded, const struct ev_header *header);

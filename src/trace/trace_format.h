@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define TRACE_MAGIC "\x89PINCH\r\n" /* tells of transfers that change bytes */
+#define TRACE_MAGIC "\x89PINCH\r\n" /* reveals transfers that change bytes */
 
 enum {
 	TRACE_VERSION = 2,
@@ -49,7 +49,7 @@ enum trace_chunk_kind {
 
 enum trace_chunk_flags {
 	TRACE_CHUNK_BEGINS = 1,       /* a trace can begin with this chunk */
-	TRACE_CHUNK_HAS_PROLOGUE = 2, /* with it, all is told with which an epoch begins */
+	TRACE_CHUNK_HAS_PROLOGUE = 2, /* all events with which an epoch begins are recorded */
 };
 
 enum trace_packing { TRACE_PLAIN = 0, TRACE_ZSTD = 1 };

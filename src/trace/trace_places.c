@@ -116,7 +116,7 @@ static bool is_whole(const struct trace_places *places, size_t i, struct trace_f
 	return false;
 }
 
-/* When a trace that tells of the last so many nanoseconds has to begin. */
+/* When a trace of the last so many nanoseconds has to begin. */
 static uint64_t late_ns(const struct trace_places *places, const struct trace_file *file)
 {
 	uint64_t end_ns = 0;

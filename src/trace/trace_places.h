@@ -14,7 +14,7 @@
 
 struct trace_file;
 
-/* In trace_place.reserved of those: what was told before need not be repeated. */
+/* In trace_place.reserved of those: what was recorded before need not be repeated. */
 enum { TRACE_PLACE_PROLOGUE = 1 };
 
 struct trace_places {

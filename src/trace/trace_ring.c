@@ -127,7 +127,7 @@ void trace_ring_trim(struct trace_ring *ring, uint64_t *file_end)
 	ring->used_bytes = ring->segment_bytes;
 }
 
-/* What is repeated must not crowd out what is told. */
+/* Repeated events must not crowd out new ones. */
 static bool is_large(const struct trace_ring *ring)
 {
 	return ring->options.size_bytes && ring->epoch_bytes >= ring->options.size_bytes / PARTS &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which threads live in a trace as it is read: so many at a time, so that whoever wrote it does not say how much
- * memory its readers need. What is told of further ones they never see.
+ * memory its readers need. They never see events of further ones.
  */
 #pragma once
 

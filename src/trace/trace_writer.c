@@ -14,7 +14,7 @@
 enum {
 	EVENTS_BYTES = 1 << 20, /* of a chunk, before it is packed */
 	SEGMENT_PARTS = 4,      /* such chunks in a segment of a ring at least */
-	FORMS_BYTES = 64 << 20, /* from where they are told to where they are repeated */
+	FORMS_BYTES = 64 << 20, /* from where they are recorded to where they are repeated */
 };
 
 /* A chunk that is being filled. */
@@ -30,7 +30,7 @@ struct trace_writer {
 	size_t chunk_bytes; /* of events, before they are packed */
 	uint64_t time_ns;   /* of the latest event */
 	uint64_t event_count;
-	uint64_t forms_at; /* how long the file was when they were told */
+	uint64_t forms_at; /* how long the file was when they were recorded */
 	bool has_begun;    /* the trace, or the epoch: there is a chunk with which readers can */
 };
 

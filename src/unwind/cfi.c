@@ -43,7 +43,7 @@ struct reader {
 	size_t function_count, function_capacity;
 	struct cie cie;     /* the last that was needed */
 	uint64_t cie_place; /* UINT64_MAX: none */
-	uint64_t end;       /* of the functions told so far */
+	uint64_t end;       /* of the functions so far */
 };
 
 /* An entry's contents; false at the end of the section. */

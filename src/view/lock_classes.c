@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "view/page.h"
 
-/* Waiting for the end of a thread is told of with the other waits: nobody holds it. */
+/* Waiting for the end of a thread is reported with the other waits: nobody holds it. */
 static bool is_lock(const struct report_lock *lock)
 {
 	return strcmp(lock->kind, "join") != 0;

@@ -8,7 +8,7 @@
 struct text;
 
 /*
- * Whether output_write() is going to be able to write there, as far as can be told, so that
+ * Whether output_write() is going to be able to write there, as far as can be known, so that
  * nobody traces for an hour without effect. Changes nothing that can be seen, and keeps open what
  * output_write() needs, so that it takes no privilege any more to find it. -errno, after a
  * message, if not.

@@ -34,7 +34,7 @@ struct owner {
 struct cpu {
 	struct owner *owners; /* the heap's; the last one has it */
 	size_t count, kept;   /* of all that came, and space for the last of them */
-	uint64_t switched_ns; /* when it was last told of */
+	uint64_t switched_ns; /* when it last had an event */
 	uint32_t gap;         /* the number of gaps before */
 };
 

@@ -16,7 +16,7 @@ enum {
 	FILES_MAX_DEFAULT = 65536,
 	BYTES_MAX = 16 << 20, /* of all their names */
 	HOSTS_MAX = 65536,
-	PORT_EPHEMERAL_FIRST = 32768, /* what Linux gives to who connects, unless told otherwise */
+	PORT_EPHEMERAL_FIRST = 32768, /* what Linux gives to who connects, unless configured otherwise */
 };
 
 /* The name that the program last resolved to an address. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files and sockets that threads wait for, as file.PATH and file.SOCKET told them. Owns them;
+ * The files and sockets that threads wait for, as file.PATH and file.SOCKET name them. Owns them;
  * they stay until files_free().
  */
 #pragma once
@@ -47,7 +47,7 @@ struct file_info {
 struct files *files_new(struct session *session, size_t files_max);
 void files_free(struct files *files);
 
-/* NULL when it was never told, or was one too many. */
+/* NULL when it was never recorded, or was one too many. */
 const struct file_info *files_find(const struct files *files, uint64_t file);
 
 /*
@@ -59,5 +59,5 @@ const char *files_host(const struct files *files, const struct file_info *info);
 /* What its name alone tells (events/file.pleco). */
 enum file_kind file_kind_of_name(uint64_t file);
 
-/* The same, or better if it was told. */
+/* The same, or better if it was recorded. */
 enum file_kind files_kind(const struct files *files, uint64_t file);

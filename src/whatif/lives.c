@@ -129,7 +129,7 @@ static void add_life(struct lives_make *make, uint32_t number)
 	table_put(make->by_thread, number, (void *)(uintptr_t)lives->count);
 }
 
-/* One after the other, all that they did must have a time that can be told. */
+/* One after the other, all that they did must have a time that can be represented. */
 static bool is_too_long(const struct lives *lives)
 {
 	uint64_t end_ns = lives->end_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Until when a run lasts: what others do in the background is no part of its length. */
+/* When a run ends: what others do in the background is no part of its length. */
 #include "whatif/lives_internal.h"
 
 static bool is_tied(const struct lives *lives, const struct life *life)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the parts of lives_of(): what is told of each thread, and then who woke whom. */
+/* Between the parts of lives_of(): what is recorded of each thread, and then who woke whom. */
 #pragma once
 
 #include "whatif/lives.h"
@@ -32,5 +32,5 @@ void lives_untie_background(struct lives_make *make);
 /* Whether a process came to its end by itself. */
 bool lives_have_awaited(const struct lives *lives);
 
-/* Chooses those that the run lasts for, when none is chosen yet, and finds its end. */
+/* Chooses those whose end is the end of the run, when none is chosen yet, and finds that end. */
 void lives_find_end(struct lives *lives);

@@ -13,7 +13,7 @@
  */
 enum { TURN_NS = 4000000, TURNS_MAX = 1 << 18 };
 
-/* Locks that are given away so, one at a time; then all that wait are let go. */
+/* Locks that are given away so, one at a time; then all that wait are released. */
 enum { LOCKS_LET_GO_MAX = 4096 };
 
 enum doing {
@@ -38,7 +38,7 @@ struct runner {
 
 /* A lock that goes to who comes first. */
 struct queue {
-	uint64_t free_count; /* times that it was let go and nobody waited */
+	uint64_t free_count; /* times that it was released and nobody waited */
 	uint32_t first, last;
 };
 
@@ -231,7 +231,7 @@ static uint32_t first_missing(const struct player *p, size_t at, size_t *group_e
 
 		if (steps[i].kind != STEP_WAKE)
 			continue;
-		/* Who came there after the others had been let go, waits for the next turn. */
+		/* Who came there after the others had been released, waits for the next turn. */
 		if (!other || other->object != barrier->object || steps[steps[i].other].begin_ns > steps[at].begin_ns)
 			break;
 		if (!is_there(p, steps[i].other))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 What happens when privileges cannot be given up, each step in its turn, as strace makes it fail: no process that
-reads what programs wrote goes on with them, and the user is told. What only some kernels have, and only root may
+reads what programs wrote goes on with them, and the user sees it. What only some kernels have, and only root may
 do, may be missing; something else does its work then.
 """
 import shutil

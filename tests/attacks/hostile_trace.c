@@ -5,7 +5,7 @@
  *   turns          nothing is wrong with it
  *   late           one event lies near 2^64, as its chunk says
  *   hidden-late    the same, but its chunk says otherwise
- *   waits          events tell of waits and ends at times that cannot be
+ *   waits          events have waits and ends at times that cannot be
  *   long           a day lies between two events, and then 200 years
  *   ages           a thousand threads wait for two years, one after the other a day long
  *   alive N        so many threads live at once, and each waits

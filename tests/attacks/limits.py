@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Limits under which pinch is started: a disk quota or ulimit -f ends a file in the middle. It is an error that is
-told, not the end of pinch, and it takes nothing away that was there. The command of pinch run knows nothing of it.
+Limits under which pinch is started: a disk quota or ulimit -f ends a file in the middle. It is an error that
+is reported, not the end of pinch, and it takes nothing away that was there. The command of pinch run knows nothing of it.
 """
 import os
 import resource
@@ -35,7 +35,7 @@ def make_trace(events=20_000):
     return "t.pinch"
 
 
-def assert_told(result, path, status=1):
+def assert_reported(result, path, status=1):
     """It ended by itself, and said what is too large and what to do about it."""
     assert result.status == status, f"exit status {result.status}, not {status}\n{result.text}"
     lines = [line for line in result.text.splitlines() if path in line and "ulimit -f" in line]
@@ -59,7 +59,7 @@ def reports():
             assert pinch("graph", "-o", os.devnull, trace).status == 0
             there = os.listdir(".")
         result = limited("report", "-v", "--top", "1000", option, path, trace)
-        assert_told(result, path)
+        assert_reported(result, path)
         assert read(path, "rb") == OLD, f"{path} is not what it was"
         assert not leftovers(there), leftovers(there)
 
@@ -70,21 +70,21 @@ def histories():
     commands = ["graph", "critical-path", "whatif"] if FULL else ["graph"]
     for command in commands:
         there = os.listdir(".")
-        assert_told(limited(command, trace), trace)
+        assert_reported(limited(command, trace), trace)
         assert not leftovers(there), f"{command}: {leftovers(there)}"
 
 
 @test("a trace made of others that becomes too large is an error")
 def derived():
     trace = make_trace()
-    assert_told(limited("cut", "-o", "part.pinch", trace), "part.pinch")
-    assert_told(limited("merge", "-o", "all.pinch", trace), "all.pinch")
+    assert_reported(limited("cut", "-o", "part.pinch", trace), "part.pinch")
+    assert_reported(limited("merge", "-o", "all.pinch", trace), "all.pinch")
 
 
 @test("recording into a trace that becomes too large is an error; the command runs to its end")
 def recording():
     result = limited("record", "-o", "r.pinch", "--", "sh", "-c", "echo done", bytes=4096)
-    assert_told(result, "r.pinch", status=125)
+    assert_reported(result, "r.pinch", status=125)
     assert result.out == b"done\n", result.out
     assert not os.path.exists("r.pinch") or os.path.getsize("r.pinch") <= 4096
 
@@ -92,14 +92,14 @@ def recording():
 @test("a trace beside a report that becomes too large is an error; the report is made")
 def traced():
     result = limited("run", "--trace", "r.pinch", "--", "sh", "-c", "echo done", bytes=4096)
-    assert_told(result, "r.pinch", status=125)
+    assert_reported(result, "r.pinch", status=125)
     assert "Totals" in result.text, result.text
 
 
 @test("recording what runs already into a trace that becomes too large is an error")
 def attached():
     result = limited("record", "-o", "r.pinch", "--duration", "50ms", "-p", str(os.getpid()), bytes=4096)
-    assert_told(result, "r.pinch")
+    assert_reported(result, "r.pinch")
 
 
 @test("what a run needs for itself is not limited: its call paths are whole, and no file is blamed")

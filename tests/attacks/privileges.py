@@ -3,7 +3,7 @@
 """
 What pinch and its helpers may do while a program is traced: as /proc shows it, and as the kernel answers
 when one of them tries, which it is made to as by code that took it over. And that the command of `pinch run`
-is told nothing of this.
+hears nothing of this.
 """
 import os
 import re

@@ -46,7 +46,7 @@ def measured(*arguments):
 
 
 def each_command(trace):
-    """Every command on the trace: none crashes, lasts or takes what it wants."""
+    """Every command on the trace: none crashes, hangs or takes what it wants."""
     make("turns", "plain.pinch")
     for command in COMMANDS:
         status, memory_mb = measured(*command, trace)
@@ -55,7 +55,7 @@ def each_command(trace):
         assert memory_mb <= MEMORY_MB, f"pinch {' '.join(command)} {trace} took {memory_mb} MB"
 
 
-def check_told(trace, words):
+def check_reported(trace, words):
     """What was left out or put right is said: by check, and in the report."""
     checked = pinch("check", trace)
     assert checked.status == 1 and words in checked.out.decode(), checked.text
@@ -67,21 +67,21 @@ def check_told(trace, words):
 def late_event():
     make("late", "late.pinch")
     each_command("late.pinch")
-    check_told("late.pinch", "1 event was left out: outside the time of the trace")
+    check_reported("late.pinch", "1 event was left out: outside the time of the trace")
 
 
 @test("An event later than its chunk says is left out and counted, and stops no command")
 def hidden_event():
     make("hidden-late", "late.pinch")
     each_command("late.pinch")
-    check_told("late.pinch", "1 event was left out: outside the time of the trace")
+    check_reported("late.pinch", "1 event was left out: outside the time of the trace")
 
 
-@test("Times that events tell of are put right and counted, and stop no command")
+@test("Impossible times of events are corrected and counted, and stop no command")
 def times_in_events():
     make("waits", "waits.pinch")
     each_command("waits.pinch")
-    check_told("waits.pinch", "4 events had impossible times, which were corrected")
+    check_reported("waits.pinch", "4 events had impossible times, which were corrected")
 
 
 @test("Events 200 years apart are damage, and stop no command")
@@ -178,7 +178,7 @@ def record_sources():
     return [os.path.abspath(name) for name in sources]
 
 
-@test("Changed traces with checksums that are right: no command crashes, lasts, or takes what it wants")
+@test("Changed traces with checksums that are right: no command crashes, hangs, or takes what it wants")
 def changed_traces():
     tool = os.path.join(BUILD, "san", "fuzz", "commands")
     if not os.path.exists(tool):

@@ -49,7 +49,7 @@ def environment(**words):
     return env
 
 
-def told(*options, prefix=(), env=None, **popen):
+def entry_of(*options, prefix=(), env=None, **popen):
     """What a command of pinch run says of itself."""
     result = pinch("run", "-q", *options, "--", "/usr/bin/python3", "-c", TELL, env=env or environment(),
                    prefix=prefix, **popen)
@@ -57,21 +57,21 @@ def told(*options, prefix=(), env=None, **popen):
     return json.loads(result.out)
 
 
-def told_alone(env=None):
+def entry_alone(env=None):
     """The same without pinch."""
     done = subprocess.run(["/usr/bin/python3", "-c", TELL], stdin=subprocess.DEVNULL, capture_output=True,
                           env=env or environment(), check=True)
     return json.loads(done.stdout)
 
 
-def is_entry(told, name):
+def is_entry(found, name):
     """The command is that user in every respect."""
     entry = pwd.getpwnam(name)
-    assert told["uids"] == [entry.pw_uid] * 3 and told["gids"] == [entry.pw_gid] * 3, told
-    assert told["groups"] == sorted(set(os.getgrouplist(name, entry.pw_gid))), told["groups"]
-    assert told["caps"] == [0] * 4, told["caps"]
-    assert told["fds"] == [0, 1, 2], told["fds"]
-    words = told["environment"]
+    assert found["uids"] == [entry.pw_uid] * 3 and found["gids"] == [entry.pw_gid] * 3, found
+    assert found["groups"] == sorted(set(os.getgrouplist(name, entry.pw_gid))), found["groups"]
+    assert found["caps"] == [0] * 4, found["caps"]
+    assert found["fds"] == [0, 1, 2], found["fds"]
+    words = found["environment"]
     assert (words["HOME"], words["USER"], words["LOGNAME"], words["SHELL"]) == \
         (entry.pw_dir, name, name, entry.pw_shell or "/bin/sh"), words
 
@@ -90,8 +90,8 @@ def refused(words, *options, env=None, status=125, prefix=(), **popen):
 
 @test("--user: the command has the user's ids, groups and variables, no capability and no descriptor of pinch's")
 def nobody():
-    is_entry(told("--user", "nobody"), "nobody")
-    is_entry(told("--user", str(NOBODY)), "nobody")
+    is_entry(entry_of("--user", "nobody"), "nobody")
+    is_entry(entry_of("--user", str(NOBODY)), "nobody")
 
 
 @test("--user: the command has all groups of a user who is in several")
@@ -101,12 +101,12 @@ def groups():
     entry = max((e for e in pwd.getpwall() if e.pw_uid), key=count)
     if count(entry) < 2:
         raise Skip("no user here is in two groups")
-    is_entry(told("--user", entry.pw_name), entry.pw_name)
+    is_entry(entry_of("--user", entry.pw_name), entry.pw_name)
 
 
 @test("--user UID:GID: ids without an entry; the group is the only one")
 def numbers():
-    command = told("--user", "54321:12345")
+    command = entry_of("--user", "54321:12345")
     assert command["uids"] == [54321] * 3 and command["gids"] == [12345] * 3, command
     assert command["groups"] in ([], [12345]) and command["caps"] == [0] * 4, command
     assert command["environment"]["HOME"] == "/" and command["environment"]["USER"] == "54321"
@@ -115,7 +115,7 @@ def numbers():
 @test("--user: all else is what the command has without pinch: limits, masks, priority, directory, umask, environment")
 def untouched():
     env = environment(PINCH_TEST_WORD="kept")
-    alone, command = told_alone(env), told("--user", "nobody", env=env)
+    alone, command = entry_alone(env), entry_of("--user", "nobody", env=env)
     for key in ("limits", "masks", "nice", "oom", "cwd", "umask", "bounding", "no_new_privs"):
         assert command[key] == alone[key], f"{key}: {command[key]}, without pinch {alone[key]}"
     changed = {key for key in set(alone["environment"]) | set(command["environment"])
@@ -130,7 +130,7 @@ def ambient():
     # KEEP_CAPS and NO_SETUID_FIXUP: where a change of user alone takes no capability away.
     prefix = ["setpriv", "--inh-caps", "+net_raw,+sys_admin", "--ambient-caps", "+net_raw,+sys_admin",
               "--securebits", "+no_setuid_fixup"]
-    is_entry(told("--user", "nobody", prefix=prefix), "nobody")
+    is_entry(entry_of("--user", "nobody", prefix=prefix), "nobody")
 
 
 @test("--user: what is in root's session keyring is out of the command's reach")
@@ -155,7 +155,7 @@ def keyring():
 def root():
     for env in (environment(), environment(SUDO_UID=str(NOBODY), SUDO_GID=str(NOBODY), SUDO_USER="nobody")):
         for name in ("root", "0"):
-            command = told("--user", name, env=env)
+            command = entry_of("--user", name, env=env)
             assert command["uids"] == [0] * 3 and command["caps"][2], command
             assert command["environment"].get("HOME") == env.get("HOME")
 
@@ -222,7 +222,7 @@ def sudo(uid=NOBODY, gid=NOBODY, user="nobody", **words):
 
 @test("sudo: the command runs as who called it, and a line says so unless -q is given")
 def under_sudo():
-    is_entry(told(env=sudo()), "nobody")
+    is_entry(entry_of(env=sudo()), "nobody")
     result = pinch("run", "-o", "r.txt", "--", "id", "-u", env=sudo())
     assert result.out == b"%d\n" % NOBODY and "nobody" in result.text and "--user root" in result.text, result.text
     assert "nobody" not in pinch("run", "-q", "--", "true", env=sudo()).text
@@ -230,12 +230,12 @@ def under_sudo():
 
 @test("sudo: the command's groups are the user's, whatever SUDO_GID says")
 def sudo_group():
-    is_entry(told(env=sudo(gid=0)), "nobody")
+    is_entry(entry_of(env=sudo(gid=0)), "nobody")
 
 
 @test("sudo: of root who called it, the command is root's")
 def sudo_root():
-    assert told(env=sudo(0, 0, "root"))["uids"] == [0] * 3
+    assert entry_of(env=sudo(0, 0, "root"))["uids"] == [0] * 3
 
 
 @test("sudo: variables that name nobody, or two users, are an error, never a command of root's")

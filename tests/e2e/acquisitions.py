@@ -18,7 +18,7 @@ HAS_KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe/type")
 # Since 6.4 page faults do without the lock of all memory of the process.
 RELEASE = tuple(int(n) for n in re.findall(r"\d+", os.uname().release)[:2])
 
-# Locks are told of when they are seen, some thousand of them at once.
+# Locks are recorded when they are seen, some thousand of them at once.
 LARGE_RINGS = ("--ring-kb", "65536")
 USERS_FILE = {**os.environ, "PINCH_KLOCK_FUNCTIONS": "klock.json"}
 

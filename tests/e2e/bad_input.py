@@ -454,7 +454,7 @@ def overflow():
     assert report["losses"]["records"] > 0, report["losses"]
     assert report["losses"]["gaps"] > 0 and report["losses"]["gap_ns"] > 0, report["losses"]
     assert report["losses"]["gap_ns"] <= report["target"]["wall_ns"], report["losses"]
-    assert re.search(r"[Ll]ost\b", result.text), "the text does not tell of the loss"
+    assert re.search(r"[Ll]ost\b", result.text), "the text does not show the loss"
     check_laws(report, is_lossless=False)
     assert 1 <= report["totals"]["threads"] <= 40, report["totals"]
     assert report["totals"]["alive_max"] <= 17, report["totals"]
@@ -477,7 +477,7 @@ def resynchronised():
     first = max(report["threads"], key=lambda t: t["cmetric_ns"])
     assert first["cmetric_ns"] > 800_000_000, first
     assert alone + report["losses"]["gap_ns"] > 1_900_000_000, \
-        f"time that was told wrong is not in the gaps: {alone}, {report['losses']}"
+        f"wrong time is not in the gaps: {alone}, {report['losses']}"
 
 
 # --- How pinch and its command end ---------------------------------------------------------------
@@ -832,7 +832,7 @@ def many_threads():
     assert report["totals"]["threads"] == 5001, report["totals"]["threads"]
     assert report["totals"]["alive_max"] == 5001, report["totals"]["alive_max"]
     # The last one to come has the barrier's rest of the work for all.
-    assert len(report["parallelism"]) > 100, "how many were active is not told"
+    assert len(report["parallelism"]) > 100, "how many were active is missing"
 
 
 @test("odd_names: no control character or invalid UTF-8 of a thread's name gets out")

@@ -341,7 +341,7 @@ def fifo_pair_outside():
     assert_other_end(file_at(report, "/items.fifo"), "writer")
 
 
-@test("reused_fd: four pipes of one descriptor number are told apart, by the names they have then")
+@test("reused_fd: four pipes of one descriptor number are distinguished, by the names they have then")
 def reused_fd():
     report = trace("reused_fd", os.getcwd())
     waits = waits_like(report, cause="pipe", function="read_item")
@@ -602,7 +602,7 @@ def lock_convoy():
     assert any("journal_lock" in f["title"] for f in report["findings"]), report["findings"][:3]
 
 
-@test("lock_convoy, stripped: its lock is told by the function that waits for it, as the waits are")
+@test("lock_convoy, stripped: its lock is named after the function that waits for it, as the waits are")
 def stripped():
     if not shutil.which("strip"):
         raise Skip("no strip here")

@@ -88,7 +88,7 @@ def first_wait(report, beside=(), **what):
 
 
 def assert_lost(wait, least_ms, report=None):
-    """At least what the program forces: its clock is the trace's. report: told of beside, if it is not so."""
+    """At least what the program forces: its clock is the trace's. report: shown beside it, if it is not so."""
     others = f"\n{describe_waits(report)}" if report else ""
     assert wait["wait_ns"] >= FORCED_NS * least_ms, f"less than {least_ms} ms: {describe_wait(wait)}{others}"
 
@@ -193,10 +193,10 @@ def assert_spinning(result):
     """
     samples = result.report["balance"]["samples"]
     spun_ns, ran_ns = map(int, result.out.split())
-    truth, told = spun_ns / ran_ns, spinning_share(result.report)
+    truth, reported = spun_ns / ran_ns, spinning_share(result.report)
     error = (truth * (1 - truth) / samples["running"]) ** 0.5
-    near(told, truth, 5 * error + 0.05, f"what spins, of {samples}")
-    assert told > 0.1, f"hardly anything spins: {told}, {truth}"
+    near(reported, truth, 5 * error + 0.05, f"what spins, of {samples}")
+    assert reported > 0.1, f"hardly anything spins: {reported}, {truth}"
     return truth
 
 

@@ -16,14 +16,14 @@ def compare(*arguments, status=0):
     """What the JSON says."""
     result = pinch("compare", "--json", "-", *arguments)
     assert result.status == status, (result.status, result.text)
-    told = json.loads(result.out)
-    check(told)
-    return told
+    comparison = json.loads(result.out)
+    check(comparison)
+    return comparison
 
 
-def check(told):
+def check(comparison):
     """What holds of any comparison."""
-    nodes = told["nodes"]
+    nodes = comparison["nodes"]
     for node in nodes:
         change = node["second"]["mean"] - node["first"]["mean"]
         assert abs(node["change"] - change) <= 1e-6 * (node["first"]["mean"] + node["second"]["mean"]), node
@@ -31,16 +31,16 @@ def check(told):
             for side in ("first", "second"):
                 assert node[side]["mean"] <= nodes[node["parent"]][side]["mean"] + 1, node
         assert (node["boldness"] == 0) == (not all(node["in"])), node
-    changes = [abs(reason["change"]) for reason in told["reasons"]]
+    changes = [abs(reason["change"]) for reason in comparison["reasons"]]
     assert changes == sorted(changes, reverse=True), "reasons are ranked"
 
 
-def words(told):
-    return [reason["words"] for reason in told["reasons"]]
+def words(comparison):
+    return [reason["words"] for reason in comparison["reasons"]]
 
 
-def figure(told, name):
-    return next(f for f in told["figures"] if f["name"] == name)
+def figure(comparison, name):
+    return next(f for f in comparison["figures"] if f["name"] == name)
 
 
 def is_below(nodes, node, label):
@@ -55,18 +55,18 @@ def is_below(nodes, node, label):
 def held_longer():
     record("short.pinch", 10)
     record("long.pinch", 150)
-    told = compare("short.pinch", "long.pinch")
-    assert told["of"] == "runs" and not told["is_per_second"], told["sides"]
+    comparison = compare("short.pinch", "long.pinch")
+    assert comparison["of"] == "runs" and not comparison["is_per_second"], comparison["sides"]
     # Three clerks wait ten times for 140 ms more, in which keeper sleeps; how long it looks whether they wait,
     # and sleeps between, is up to the machine.
-    slept = sum(node["change"] for node in told["nodes"] if node["label"].startswith("sleep ")
-                and is_below(told["nodes"], node, "lock vault_lock"))
+    slept = sum(node["change"] for node in comparison["nodes"] if node["label"].startswith("sleep ")
+                and is_below(comparison["nodes"], node, "lock vault_lock"))
     assert slept > 3e9, slept
-    reason = told["reasons"][0]
+    reason = comparison["reasons"][0]
     assert "clerk-* threads spend " in reason["words"] and "more in lock vault_lock" in reason["words"], \
-        words(told)
-    assert "open_vault" in reason["words"] and "waiting for keeper threads" in reason["words"], words(told)
-    assert figure(told, "lost.lock")["change"] > 3e9, figure(told, "lost.lock")
+        words(comparison)
+    assert "open_vault" in reason["words"] and "waiting for keeper threads" in reason["words"], words(comparison)
+    assert figure(comparison, "lost.lock")["change"] > 3e9, figure(comparison, "lost.lock")
     text = pinch("compare", "short.pinch", "long.pinch").out.decode()
     verdict = text.split("\n")[0]
     assert verdict.startswith("long.pinch took ") and "lock vault_lock" in verdict, text
@@ -78,10 +78,10 @@ def held_longer():
 @test("a trace against itself has no difference")
 def itself():
     record("short.pinch", 10)
-    told = compare("short.pinch", "short.pinch", "--fail-if", "duration > 0 %", "--fail-if", "lost.lock > 0 ns")
-    assert not told["reasons"] and not told["unsure"], words(told)
-    assert all(f["change"] == 0 for f in told["figures"]), told["figures"]
-    assert all(n["change"] == 0 and n["boldness"] == 1 for n in told["nodes"])
+    comparison = compare("short.pinch", "short.pinch", "--fail-if", "duration > 0 %", "--fail-if", "lost.lock > 0 ns")
+    assert not comparison["reasons"] and not comparison["unsure"], words(comparison)
+    assert all(f["change"] == 0 for f in comparison["figures"]), comparison["figures"]
+    assert all(n["change"] == 0 and n["boldness"] == 1 for n in comparison["nodes"])
     assert pinch("compare", "short.pinch", "short.pinch").out.startswith(b"No difference stands out")
 
 
@@ -100,8 +100,8 @@ def fail_if():
             result = pinch("compare", *arguments)
             assert result.status == status, (arguments, result.status, result.text, result.out)
             assert bool(result.text) == (status == 2), result.text
-    told = compare("short.pinch", "long.pinch", "--fail-if", "lost.lock > 10 %", status=3)
-    assert told["conditions"][0]["holds"] and told["conditions"][0]["change_share"] > 1
+    comparison = compare("short.pinch", "long.pinch", "--fail-if", "lost.lock > 10 %", status=3)
+    assert comparison["conditions"][0]["holds"] and comparison["conditions"][0]["change_share"] > 1
     result = pinch("compare", "short.pinch", "long.pinch", "--fail-if", 'edge "no_such_lock" > 1 ms')
     assert result.status == 0 and "no_such_lock" in result.text and result.text.count("\n") == 1, result.text
 
@@ -116,8 +116,8 @@ def edges_to(dot, words_of_label):
 def dashes():
     record("plain.pinch", 10)
     record("rests.pinch", 10, 30)
-    told = compare("plain.pinch", "rests.pinch", "--dot", "new.dot")
-    assert any("take_a_rest" in w and "only in this run" in w for w in words(told)), words(told)
+    comparison = compare("plain.pinch", "rests.pinch", "--dot", "new.dot")
+    assert any("take_a_rest" in w and "only in this run" in w for w in words(comparison)), words(comparison)
     compare("rests.pinch", "plain.pinch", "--dot", "gone.dot")
     for name, style in (("new.dot", "dotted"), ("gone.dot", "dashed")):
         dot = read(name)
@@ -137,8 +137,8 @@ def dashes():
 @test("parts of runs are compared by the second")
 def parts():
     record("long.pinch", 60)
-    told = compare("long.pinch", "long.pinch", "--to", "300ms")
-    assert told["is_per_second"] and not told["reasons"]
+    comparison = compare("long.pinch", "long.pinch", "--to", "300ms")
+    assert comparison["is_per_second"] and not comparison["reasons"]
     whole = figure(compare("long.pinch", "long.pinch"), "cpu.running")["first"]["mean"]
     clerks = [figure(compare("--thread", thread, "long.pinch", "long.pinch"), "cpu.running")["first"]["mean"]
               for thread in ("clerk-0", "clerk-1", "clerk-2")]
@@ -156,17 +156,17 @@ REQUEST = ("--span", "request=recvfrom(fd=socket)..sendto")
 @test("slow requests of a server are a group of their own, and the lock that they wait for is named")
 def requests():
     record_server("t.pinch", *REQUEST)
-    told = compare("t.pinch", "--groups", 2)
-    assert told["of"] == "executions" and told["sides"] == ["fast executions", "slow executions"], told["sides"]
-    fast, slow = (group["duration_ns"] for group in told["groups"])
+    comparison = compare("t.pinch", "--groups", 2)
+    assert comparison["of"] == "executions" and comparison["sides"] == ["fast executions", "slow executions"], comparison["sides"]
+    fast, slow = (group["duration_ns"] for group in comparison["groups"])
     # Twelve of 120 wait for 20 ms at least; what the machine keeps from its CPU may be as slow.
-    assert slow["n"] + len(told["outliers"]) >= 12 and fast["n"] + slow["n"] + len(told["outliers"]) == 120, \
-        told["groups"]
-    assert slow["mean"] > fast["mean"] + 5e6, told["groups"]
-    reason = next((r for r in told["reasons"] if "lock shared_lock" in r["words"]), None)
-    assert reason and reason["change"] > 5e6 and reason["p"] < 0.05, words(told)
-    assert "Server::handle" in reason["words"] and "waiting for client threads" in reason["words"], words(told)
-    assert compare("t.pinch", "--groups", 2) == told, "the same each time"
+    assert slow["n"] + len(comparison["outliers"]) >= 12 and fast["n"] + slow["n"] + len(comparison["outliers"]) == 120, \
+        comparison["groups"]
+    assert slow["mean"] > fast["mean"] + 5e6, comparison["groups"]
+    reason = next((r for r in comparison["reasons"] if "lock shared_lock" in r["words"]), None)
+    assert reason and reason["change"] > 5e6 and reason["p"] < 0.05, words(comparison)
+    assert "Server::handle" in reason["words"] and "waiting for client threads" in reason["words"], words(comparison)
+    assert compare("t.pinch", "--groups", 2) == comparison, "the same each time"
     compare("t.pinch", "--groups", 2, "--fail-if", "lost.lock > 5 ms", status=3)
 
 
@@ -176,8 +176,8 @@ def counted():
     for trace, options in (("plain.pinch", ()), ("all.pinch", ("--system",))):
         result = pinch("record", "-q", "-o", trace, *options, "--", program("main_read"), disk_directory())
         assert result.status == 0, result.text
-    told = compare("plain.pinch", "all.pinch")
-    plain, both = ({f["name"]: f[side]["mean"] for f in told["figures"]} for side in ("first", "second"))
+    comparison = compare("plain.pinch", "all.pinch")
+    plain, both = ({f["name"]: f[side]["mean"] for f in comparison["figures"]} for side in ("first", "second"))
     for figures in plain, both:
         assert figures["io.count"] > 0 and figures["io.bytes"] > 4000 * figures["io.count"], figures
         assert figures["wakes"] > 0 and figures["wait.file.count"] >= figures["io.count"], figures
@@ -191,12 +191,12 @@ def executions():
     record_server("t.pinch", *REQUEST, "--span", "inner=span_server:Server::descend")
     result = pinch("compare", "t.pinch")
     assert result.status == 1 and "--span" in result.text and result.text.count("\n") == 1, result.text
-    told = compare("--span", "request", "t.pinch", "t.pinch")
-    assert told["of"] == "executions" and told["sides"] == ["executions of t.pinch"] * 2, told["sides"]
-    assert figure(told, "duration")["first"]["n"] == 120 and not told["reasons"], words(told)
+    comparison = compare("--span", "request", "t.pinch", "t.pinch")
+    assert comparison["of"] == "executions" and comparison["sides"] == ["executions of t.pinch"] * 2, comparison["sides"]
+    assert figure(comparison, "duration")["first"]["n"] == 120 and not comparison["reasons"], words(comparison)
     # Three within each other: the outermost counts.
-    told = compare("--span", "inner", "t.pinch", "t.pinch")
-    assert figure(told, "duration")["first"]["n"] == 120, figure(told, "duration")
+    comparison = compare("--span", "inner", "t.pinch", "t.pinch")
+    assert figure(comparison, "duration")["first"]["n"] == 120, figure(comparison, "duration")
 
 
 @test("what is no trace, has no executions, or is no condition: one message, exit status 1 or 2")

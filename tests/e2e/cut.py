@@ -44,8 +44,8 @@ def length_ns(events):
     return max(e["time_ns"] for e in events) - events[0]["time_ns"]
 
 
-def threads_of(told):
-    return {(t["host_tid"], t["host_pid"]): t for t in told["threads"]}
+def threads_of(reported):
+    return {(t["host_tid"], t["host_pid"]): t for t in reported["threads"]}
 
 
 def assert_add_up(whole, parts):
@@ -63,9 +63,9 @@ def assert_add_up(whole, parts):
 def whole():
     for name, status in (("multi_mutex", 0), ("tcp_slow", 0), ("fork_storm", 7)):
         record(program(name), status=status)
-        told = report("t.pinch")
+        reported = report("t.pinch")
         for options in ((), ("--from", "0s"), ("--to", "1h")):
-            assert report(cut(*options)) == told, (name, options)
+            assert report(cut(*options)) == reported, (name, options)
 
 
 @test("parts that follow one another add up to the whole, wherever they are cut")
@@ -73,7 +73,7 @@ def parts():
     chance = random.Random(11)
     for name, status in (("multi_mutex", 0), ("fork_storm", 7)):
         record(program(name), status=status)
-        told, all_ns = report("t.pinch"), length_ns(dump("t.pinch"))
+        reported, all_ns = report("t.pinch"), length_ns(dump("t.pinch"))
         for _ in range(2):
             at = sorted(chance.sample(range(1, all_ns), 2))
             ranges = (("--to", f"{at[0]}ns"), ("--from", f"{at[0]}ns", "--to", f"{at[1]}ns"),
@@ -82,7 +82,7 @@ def parts():
             for part in reports:
                 if part["totals"]["threads"]:
                     check_laws(part)
-            assert_add_up(told, reports)
+            assert_add_up(reported, reports)
 
 
 @test("a part of a part is the part, event by event")
@@ -168,9 +168,9 @@ def outsiders():
     lasting.add(feeder)
     others = not_traced(labels_of("t.pinch"), lasting)
     for part in parts:
-        told = outsiders_of(dump(part))
-        assert (2, "kthreadd") in told.values(), told
-        for number, identity in told.items():
+        reported = outsiders_of(dump(part))
+        assert (2, "kthreadd") in reported.values(), reported
+        for number, identity in reported.items():
             assert number >= OUTSIDE and whole[number][0] == identity[0], (number, identity)
         labels = not_traced(labels_of(part), lasting)
         assert f"feeder (tid {feeder}, not traced)" in labels and labels <= others, (labels, others)
@@ -188,25 +188,25 @@ def no_outsiders():
     for e in part:
         numbers = (e["thread"], e["fields"].get("next", 0), e["fields"].get("waker", 0))
         assert max(numbers) < OUTSIDE, e
-    wakes = [[(e["time_ns"], e["fields"]["tid"]) for e in told
-              if e["event"] == "sched.WAKE" and 0 < e["thread"] < OUTSIDE] for told in (events, part)]
+    wakes = [[(e["time_ns"], e["fields"]["tid"]) for e in reported
+              if e["event"] == "sched.WAKE" and 0 < e["thread"] < OUTSIDE] for reported in (events, part)]
     assert wakes[0] == wakes[1] and feeder in {tid for _, tid in wakes[1]}
-    told = report("part.pinch")
-    check_laws(told)
+    reported = report("part.pinch")
+    check_laws(reported)
     for key in ("threads", "waits", "parallelism"):
-        assert told[key] == report("t.pinch")[key], key
+        assert reported[key] == report("t.pinch")[key], key
 
 
 @test("with all threads chosen the report is the same, but for what is not known of a part")
 def all_threads():
     record(program("mutex_storm"), 4, 2000)
-    told = report("t.pinch")
+    reported = report("t.pinch")
     numbers = sorted({e["thread"] for e in dump("t.pinch")
                       if e["event"] in ("thread.BORN", "thread.FOUND")})
     part = report(cut(*(word for number in numbers for word in ("--thread", number))))
-    for each in (told, part):		# a part tells of each stack once
+    for each in (reported, part):		# a part tells of each stack once
         del each["losses"]["stacks_resent"]
-    for key, value in told.items():
+    for key, value in reported.items():
         if key not in ("stacks", "cost", "notes"):
             assert part[key] == value, (key, part[key], value)
 
@@ -214,8 +214,8 @@ def all_threads():
 @test("of one thread all is there, and the others are threads that are not traced, with their names")
 def one_thread():
     record(program("fifo_pair"))
-    told, events = report("t.pinch"), dump("t.pinch")
-    for tid, name in {(t["host_tid"], t["name"]) for t in told["threads"]}:
+    reported, events = report("t.pinch"), dump("t.pinch")
+    for tid, name in {(t["host_tid"], t["name"]) for t in reported["threads"]}:
         numbers = {e["thread"] for e in events if e["fields"].get("tid") == tid
                    and e["event"] in ("thread.BORN", "thread.FOUND", "thread.EXEC")}
         assert len(numbers) == 1, numbers
@@ -233,7 +233,7 @@ def one_thread():
         assert wakers <= others.keys(), (wakers, others)
         part = report("part.pinch")
         mine = [t for t in part["threads"] if t["host_tid"] == tid]
-        theirs = [t for t in told["threads"] if t["host_tid"] == tid]
+        theirs = [t for t in reported["threads"] if t["host_tid"] == tid]
         assert len(part["threads"]) == len(mine) == 1, part["threads"]
         for field in ("running_ns", "cpu_wait_ns", "blocked_ns"):
             assert mine[0][field] == sum(t[field] for t in theirs), (name, field)

@@ -308,17 +308,17 @@ def check_slow(slow):
 
 
 def check_comparison():
-    """What a user is told who knows nothing of caches: groups of requests, and what tells slow ones from fast."""
+    """What a user reads who knows nothing of caches: groups of requests, and what tells slow ones from fast."""
     result = lib.pinch("compare", "--json", "-", "t.pinch")
     assert result.status == 0, result.text
-    told = json.loads(result.out)
-    fast, slow = (told["groups"][at]["duration_ns"]["mean"] for at in (0, -1))
-    words = [reason["words"] for reason in told["reasons"]]
-    assert slow > 10 * fast and words, (told["groups"], words)
-    share = told["reasons"][0]["change"] / (slow - fast)
-    print(f"# {len(told['groups'])} groups; {words[0]}: {share:.0%} of the difference")
-    assert "fcntl" in words[0] and "waiting for other apache" in words[0], (told["groups"], words)
-    assert share > 1 / 3, (told["groups"], words)
+    reported = json.loads(result.out)
+    fast, slow = (reported["groups"][at]["duration_ns"]["mean"] for at in (0, -1))
+    words = [reason["words"] for reason in reported["reasons"]]
+    assert slow > 10 * fast and words, (reported["groups"], words)
+    share = reported["reasons"][0]["change"] / (slow - fast)
+    print(f"# {len(reported['groups'])} groups; {words[0]}: {share:.0%} of the difference")
+    assert "fcntl" in words[0] and "waiting for other apache" in words[0], (reported["groups"], words)
+    assert share > 1 / 3, (reported["groups"], words)
 
 
 @test("Apache with PHP and a small OPcache: slow requests wait in fcntl for other workers, fast ones do not")

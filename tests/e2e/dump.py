@@ -52,8 +52,8 @@ def marks(path="t.pinch", status=0, said=""):
     machine a million lines would be a gigabyte.
     """
     found, rest = array("q"), b""
-    with open("told", "w+b") as told:
-        process = start(PINCH, "dump", path, stdout=subprocess.PIPE, stderr=told)
+    with open("messages", "w+b") as messages:
+        process = start(PINCH, "dump", path, stdout=subprocess.PIPE, stderr=messages)
         limit = threading.Timer(LIMIT_S, process.kill)
         limit.daemon = True
         limit.start()
@@ -65,8 +65,8 @@ def marks(path="t.pinch", status=0, said=""):
         limit.cancel()
         stop(process)
         assert ended == status, f"exit status {ended}"
-        told.seek(0)
-        text = told.read().decode("utf-8", "replace")
+        messages.seek(0)
+        text = messages.read().decode("utf-8", "replace")
     assert not rest and said in text and bool(said) == bool(text), (rest, text)
     return found
 
@@ -230,11 +230,11 @@ def hostile():
     set_name = "import ctypes, sys\nfor name in sys.argv[1:]:\n" \
                "    ctypes.CDLL(None).prctl(15, bytes.fromhex(name))\n"
     record(sys.executable, "-c", set_name, *(name.hex() for name in names))
-    told = [parse_line(line)[3]["name"] for line in dump() if " thread.NAME " in line]
-    assert told[-len(names):] == names, told
-    told = [event["fields"]["name"] for event in parse_json(pinch("dump", "--json", "t.pinch").out
+    dumped = [parse_line(line)[3]["name"] for line in dump() if " thread.NAME " in line]
+    assert dumped[-len(names):] == names, dumped
+    dumped = [event["fields"]["name"] for event in parse_json(pinch("dump", "--json", "t.pinch").out
             .decode().split("\n")[:-1]) if event["event"] == "thread.NAME"]
-    assert told[-len(names):] == [name.decode(errors="replace") for name in names], told
+    assert dumped[-len(names):] == [name.decode(errors="replace") for name in names], dumped
 
 
 @test("of a trace with damaged chunks the others are printed, and how many are missing")
@@ -252,9 +252,9 @@ def damaged():
         write("bad.pinch", data)
         said = "2 parts were left out" if len(wanted) == 2 else "1 part was left out"
         assert marks("bad.pinch", status=1, said=said) == rest
-        count, _, told = check("bad.pinch", "damaged")
+        count, _, messages = check("bad.pinch", "damaged")
         assert count == len(rest)
-        assert told == [f"  at byte {chunks[i][0]}: a chunk of events is damaged" for i in wanted], told
+        assert messages == [f"  at byte {chunks[i][0]}: a chunk of events is damaged" for i in wanted], messages
 
 
 @test("of a trace that was cut off anywhere what is before is printed")
@@ -265,14 +265,14 @@ def cut():
         count = sum(chunk[3] for chunk in chunks[:i])
         write("cut.pinch", whole[:at + 64 + stored // 2])
         assert marks("cut.pinch", said="is truncated or damaged") == lines[:count]
-        read_count, _, told = check("cut.pinch", "truncated or damaged")
-        assert read_count == count and f"from byte {at}: " in told[0], told
-        assert f" {64 + stored // 2} bytes were not read" in told[0], told
+        read_count, _, messages = check("cut.pinch", "truncated or damaged")
+        assert read_count == count and f"from byte {at}: " in messages[0], messages
+        assert f" {64 + stored // 2} bytes were not read" in messages[0], messages
         write("cut.pinch", whole[:at])
         assert marks("cut.pinch", said="has no end") == lines[:count]
-        read_count, chunk_count, told = check("cut.pinch", "truncated")
+        read_count, chunk_count, messages = check("cut.pinch", "truncated")
         assert (read_count, chunk_count) == (count, len(chunks_of("cut.pinch")))
-        assert "the end is missing" in told[0] and "names are missing" in told[1], told
+        assert "the end is missing" in messages[0] and "names are missing" in messages[1], messages
 
 
 @test("any byte that is not what was written, anywhere in the file, is found")

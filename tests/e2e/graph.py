@@ -31,8 +31,8 @@ def barrier():
     figures = {f["name"]: f["first"]["mean"] for f in
                json.loads(pinch("compare", "--json", "-", "t.pinch", "t.pinch").out)["figures"]}
     assert figures["lost.barrier"] > 0 and not figures.get("lost.lock"), figures
-    told = json.loads(pinch("whatif", "--json", "-", "--cause", "barrier", "t.pinch").out)
-    assert told["gain"] > 0.1, told
+    prediction = json.loads(pinch("whatif", "--json", "-", "--cause", "barrier", "t.pinch").out)
+    assert prediction["gain"] > 0.1, prediction
     assert pinch("whatif", "--cause", "lock", "t.pinch").status == 1
 
 
@@ -51,8 +51,8 @@ def process():
     record(program("tcp_slow_processes"))
     nodes = [node for node in graph()["children"]]
     result = pinch("dump", "--json", "t.pinch")
-    told = [json.loads(line) for line in result.out.splitlines()]
-    pids = {e["fields"]["pid"] for e in told if e["event"] in ("thread.BORN", "thread.FOUND")}
+    events = [json.loads(line) for line in result.out.splitlines()]
+    pids = {e["fields"]["pid"] for e in events if e["event"] in ("thread.BORN", "thread.FOUND")}
     parts = [graph("--process", pid) for pid in pids]
     assert len(pids) == 2 and sum(part["ns"] for part in parts) == sum(n["ns"] for n in nodes), pids
     result = pinch("graph", "--process", "nobody", "t.pinch")
@@ -90,9 +90,9 @@ def part():
 @test("the critical path of a thread that waits for a lock is what its holder does")
 def critical_path():
     record(program("sleep_holding"))
-    told, all_ns = path()
-    sleep = max((row for row in told["sums"] if row["what"].startswith("sleep")), key=lambda r: r["ns"])
-    assert sleep["ns"] > 0.5 * all_ns and sleep["end"] == "timer", told["sums"][:5]
+    reported, all_ns = path()
+    sleep = max((row for row in reported["sums"] if row["what"].startswith("sleep")), key=lambda r: r["ns"])
+    assert sleep["ns"] > 0.5 * all_ns and sleep["end"] == "timer", reported["sums"][:5]
     whole = path()[1]
     assert whole == path("--to", "100ms")[1] + path("--from", "100ms")[1]
     result = pinch("critical-path", "t.pinch")

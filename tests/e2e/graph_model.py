@@ -18,14 +18,14 @@ def graph(*options, trace="t.pinch"):
     """The nodes, each with its children, of which the first is the root."""
     result = pinch("graph", "--min", 0, "--json", "-", *options, trace)
     assert result.status == 0, result.text
-    told = json.loads(result.out)
-    nodes = told["nodes"]
+    reported = json.loads(result.out)
+    nodes = reported["nodes"]
     for node in nodes:
         node["children"] = []
     for node in nodes[1:]:
         nodes[node["parent"]]["children"].append(node)
     check_sums(nodes)
-    nodes[0]["from_ns"] = told["from_ns"]
+    nodes[0]["from_ns"] = reported["from_ns"]
     return nodes[0]
 
 
@@ -69,12 +69,12 @@ def picture(node, depth=0):
 def path(*options):
     result = pinch("critical-path", "--json", "-", *options, "t.pinch")
     assert result.status == 0, result.text
-    told = json.loads(result.out)
-    parts_ns = sum(part["end_ns"] - part["begin_ns"] for part in told["parts"])
-    assert parts_ns == sum(row["ns"] for row in told["sums"]), "the sums are those of the parts"
-    for before, after in zip(told["parts"], told["parts"][1:]):
+    reported = json.loads(result.out)
+    parts_ns = sum(part["end_ns"] - part["begin_ns"] for part in reported["parts"])
+    assert parts_ns == sum(row["ns"] for row in reported["sums"]), "the sums are those of the parts"
+    for before, after in zip(reported["parts"], reported["parts"][1:]):
         assert before["end_ns"] == after["begin_ns"], (before, after)
-    return told, parts_ns
+    return reported, parts_ns
 
 
 def part(origin_ns, begin_ns, end_ns):

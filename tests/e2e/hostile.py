@@ -119,7 +119,7 @@ def odd_symbols():
 
 # --- Memory --------------------------------------------------------------------------------------
 
-@test("odd_memory: waits are told though their stack or their futex's memory is gone meanwhile")
+@test("odd_memory: waits are recorded though their stack or their futex's memory is gone meanwhile")
 def odd_memory():
     report, _ = traced(program("odd_memory"))
     assert report["balance"]["threads"]["unexplained_waits"] == 0

@@ -52,11 +52,11 @@ def look(*paths):
     result = subprocess.run(["node", os.path.join(ROOT, "tests/web/open.mjs"), *map(os.path.abspath, paths)],
                             capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    told = json.loads(result.stdout)
-    for page in told:
+    reported = json.loads(result.stdout)
+    for page in reported:
         assert not page["problems"], page["problems"]
         assert not page["markup"], "what a program chose became markup"
-    return told
+    return reported
 
 
 def record(trace, *command):
@@ -185,7 +185,7 @@ def table():
     assert [int(row["wait_ns"]) for row in rows if row["table"] == "lock"] == [lock["wait_ns"] for lock in report["locks"]]
 
 
-@test("a page that cannot be written is told before anything is traced")
+@test("a page that cannot be written is reported before anything is traced")
 def unwritable():
     result = pinch("run", "--html", "/no/such/directory/x.html", "--", "touch", "ran")
     assert result.status == 125 and "/no/such/directory/x.html" in result.text, result.text

@@ -129,7 +129,7 @@ def container():
     check_named(process, pid, 1, f"/proc/{pid}/root/tmp")
 
 
-@test("Java, run: methods have names though the program is never told to write them")
+@test("Java, run: methods have names though the program is never asked to write them")
 def running():
     java_command = lib.find("java")
     if not java_command:

@@ -104,7 +104,7 @@ def assert_agree(report, model):
     """Each wait of the program's threads was seen by both, and for as long, as far as that can be."""
     assert not any(model.losses.values()), f"the recorder lost: {model.losses}"
     ours, theirs = sums_of(report), model.sums(model.of_command())
-    # Ends that the kernel did not tell of, and threads that it kills while they wait.
+    # Ends that the kernel did not report, and threads that it kills while they wait.
     odd = len(model.of_command(model.open)) + len(model.of_command(model.endless)) + \
         sum(e.tid in model.tids and e.context == "task" for e in model.beginless)
     apart = {key: (ours[key][0], theirs[key].waits if key in theirs else 0) for key in {*ours, *theirs}
@@ -449,9 +449,9 @@ def graphs():
     assert waits, f"no node {label}\n{graph_model.picture(root)}"
     assert any(child["label"].startswith("writer-") for wait in waits for child in wait["children"]), \
         graph_model.picture(waits[0])
-    told, _ = graph_model.path("--thread", "writer-0")
-    others = {row["who"] for row in told["sums"] if re.match("writer-[1-9]", row["who"])}
-    assert others, f"the path does not go through who had the lock: {told['sums'][:8]}"
+    reported, _ = graph_model.path("--thread", "writer-0")
+    others = {row["who"] for row in reported["sums"] if re.match("writer-[1-9]", row["who"])}
+    assert others, f"the path does not go through who had the lock: {reported['sums'][:8]}"
     gains = pinch("whatif", "--lock", lock["name"], "--scale", 0, "t.pinch")
     assert gains.status == 0 and f"With lock {lock['name']}" in gains.out.decode(), gains.text or gains.out
 

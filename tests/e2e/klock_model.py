@@ -10,11 +10,11 @@ Model pairs what was recorded. As a program it runs a command and prints a table
 The recording is read as pages of the ring buffer, because its text tells microseconds only, and
 most waits for a spinlock are shorter than that.
 
-How kernels tell of a wait:
+How kernels report a wait:
 
   - Each wait begins where the fast path has failed and ends when the lock is got, or with an error,
     when it was interrupted (`ret`).
-  - A mutex tells of its begin more than once: with MUTEX|SPIN, when it spins for as long as the owner
+  - A mutex reports its begin more than once: with MUTEX|SPIN, when it spins for as long as the owner
     runs; with MUTEX, when it goes to sleep; and with each of them again, when it was woken as the
     first in the queue and spins or sleeps again. One end follows. So another begin of the same mutex
     in the same context is a phase of the same wait. No other lock tells twice: there it means that the
@@ -23,10 +23,10 @@ How kernels tell of a wait:
     wait counts what is nested in it, too, and nested_ns says how much that is.
   - An interrupt can come into a wait, and wait itself: it has a stack of waits of its own, a CPU's.
     Its waits are not those of the thread that it interrupts.
-  - A rwsem spins before it tells of its begin, and a spinlock tells only of those who queue, which
+  - A rwsem spins before it reports its begin, and a spinlock reports only those who queue, which
     on a real machine the first waiter does not (a guest with paravirtual spinlocks has all queue).
-    What is not told of is not here either.
-  - A kernel may hide some threads, so that of a wait in the whole machine only the begin may be told of,
+    What is not reported is not here either.
+  - A kernel may hide some threads, so that of a wait in the whole machine only the begin may be reported,
     or only the end. These are counted.
 """
 import argparse
@@ -97,7 +97,7 @@ class Format:
 
 
 class Recorder:
-    """Contention on all CPUs, and who forks whom, while the `with` lasts."""
+    """Contention on all CPUs, and who forks whom, inside the `with`."""
 
     def __init__(self, buffer_kb=BUFFER_KB, with_stacks=False):
         self.root = find_tracefs()

@@ -545,7 +545,7 @@ def values_of(frame, line):
     return "".join(f"\n{part} = {value!r:.300}" for part, value in values.items() if not callable(value))
 
 
-def told_by(error):
+def describe_failure(error):
     """Where an assertion failed, and why."""
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
     where = traceback.extract_tb(error.__traceback__)[-1]
@@ -562,7 +562,7 @@ def run_one(function):
     except Skip as skip:
         return "skip", str(skip)
     except AssertionError as error:
-        return "fail", told_by(error)
+        return "fail", describe_failure(error)
     except Exception:
         return "fail", traceback.format_exc()
     finally:

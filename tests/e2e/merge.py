@@ -87,7 +87,7 @@ def tids_of(events):
             if e["event"] in ("thread.BORN", "thread.FOUND", "thread.EXEC")}
 
 
-# What is unknown of parts, or counts what was told twice.
+# What is unknown of parts, or counts what was recorded twice.
 NOT_OF_PARTS = ("stacks", "cost", "notes", "losses")
 
 
@@ -99,11 +99,11 @@ def parts():
         make("cut", "-o", "a.pinch", "--to", f"{third}ns", "t.pinch")
         make("cut", "-o", "b.pinch", "--from", f"{third}ns", "--to", f"{2 * third}ns", "t.pinch")
         make("cut", "-o", "c.pinch", "--from", f"{2 * third}ns", "t.pinch")
-        told = report("t.pinch")
+        reported = report("t.pinch")
         for order in ("abc", "cab"):
             merged = report(merge(*(f"{part}.pinch" for part in order)))
             check_laws(merged)
-            for key, value in told.items():
+            for key, value in reported.items():
                 if key == "target":
                     assert merged[key]["exit_status"] == status
                 elif key not in NOT_OF_PARTS:
@@ -182,10 +182,10 @@ def pieces():
         merged = dump("merged.pinch")
         for wanted in (switches_of, wakes_of, samples_of):
             assert Counter(wanted(events)) == Counter(wanted(merged)), (seed, parts, wanted)
-        told, again = report("t.pinch"), report("merged.pinch")
+        reported, again = report("t.pinch"), report("merged.pinch")
         check_laws(again)
         for key in ("parallelism", "balance", "totals"):
-            assert again[key] == told[key], (seed, parts, key, again[key], told[key])
+            assert again[key] == reported[key], (seed, parts, key, again[key], reported[key])
 
 
 # --- Several pinches at once --------------------------------------------------------------------------
@@ -271,28 +271,28 @@ def wakers():
                     if e["event"] == "sched.WAKE" and begin_ns < e["time_ns"] < end_ns
                     and e["fields"]["tid"] in (ping, pong))
     assert pairs and set(pairs) <= {(ping, pong), (pong, ping)}, pairs
-    told = report("merged.pinch")
-    check_laws(told)
-    assert {t["name"] for t in told["threads"]} == {"ping", "pong"}, told["threads"]
-    waits = [w for w in told["waits"] if w["cause"] == "pipe"]
+    reported = report("merged.pinch")
+    check_laws(reported)
+    assert {t["name"] for t in reported["threads"]} == {"ping", "pong"}, reported["threads"]
+    waits = [w for w in reported["waits"] if w["cause"] == "pipe"]
     names = {(waker["context"], waker["name"]) for w in waits for waker in w["wakers"]}
     assert {("thread", "ping"), ("thread", "pong")} <= names, names
 
 
-@test("a process that two pinches have traced is told once")
+@test("a process that two pinches have traced is in the merged trace once")
 def twice():
     ping, pong = record_pair()
     merged = dump(merge("both.pinch", "ping.pinch"))
     tids = tids_of(merged)
     assert sorted(tid for tid in tids.values() if tid in (ping, pong)) == sorted((ping, pong)), tids
     both = report("both.pinch")
-    told = report("merged.pinch")
-    check_laws(told)
-    assert told["totals"]["switches"] >= both["totals"]["switches"]
-    assert told["losses"]["unexplained_transitions"] <= both["losses"]["unexplained_transitions"] + 2, told["losses"]
+    reported = report("merged.pinch")
+    check_laws(reported)
+    assert reported["totals"]["switches"] >= both["totals"]["switches"]
+    assert reported["losses"]["unexplained_transitions"] <= both["losses"]["unexplained_transitions"] + 2, reported["losses"]
 
 
-@test("a wait for a kernel lock that two pinches have seen is told once")
+@test("a wait for a kernel lock that two pinches have seen is in the merged trace once")
 def locks_twice():
     record(program("klock_mmap"))
     shutil.copy("t.pinch", "again.pinch")
@@ -301,11 +301,11 @@ def locks_twice():
     both = report("merged.pinch")["kernel_locks"]
     assert alone["waits"] and (both["waits"], both["wait_ns"]) == (alone["waits"], alone["wait_ns"]), \
         (alone["waits"], both["waits"])
-    sums = [{(lock["address"], lock["kind"]): lock["wait_ns"] for lock in told["locks"]} for told in (alone, both)]
+    sums = [{(lock["address"], lock["kind"]): lock["wait_ns"] for lock in reported["locks"]} for reported in (alone, both)]
     assert sums[0] == sums[1], sums
 
 
-@test("a trace that ends, or begins, at any moment beside another one leaves no change of state odd")
+@test("a trace that ends, or begins, at any moment beside another one leaves no change of state unexplained")
 def moments():
     _, pong = record_pair()
     events = dump("both.pinch")
@@ -317,9 +317,9 @@ def moments():
         # Right behind its own record of the switch: the other one's may be before or behind that.
         make("cut", "-o", "part.pinch", "--to", f"{to_ns + 1}ns", "both.pinch")
         for traces in (("part.pinch", "ping.pinch"), ("ping.pinch", "part.pinch")):
-            told = report(merge(*traces))
-            assert not told["losses"]["unexplained_transitions"], (to_ns, told["losses"])
-            assert {t["name"] for t in told["threads"]} == {"ping", "pong"}, told["threads"]
+            reported = report(merge(*traces))
+            assert not reported["losses"]["unexplained_transitions"], (to_ns, reported["losses"])
+            assert {t["name"] for t in reported["threads"]} == {"ping", "pong"}, reported["threads"]
 
 
 def start_feeder():
@@ -337,7 +337,7 @@ def start_eater(here):
     return eater
 
 
-@test("who is not traced for one pinch, which tells of the whole machine, and is for another one, is told once")
+@test("a thread that one pinch traces, and another one records with the whole machine, is in the merged trace once")
 def whole_machine():
     feeder, here = start_feeder()
     eater = start_eater(here)
@@ -366,9 +366,9 @@ def whole_machine():
             and outside in (e["thread"], e["fields"].get("next"), e["fields"].get("waker"))]
     end_ns = dump("feeder.pinch")[-1]["time_ns"]
     assert not [e for e in late if e["time_ns"] < end_ns], late[:2]
-    told = report("merged.pinch")
-    assert not told["losses"]["unexplained_transitions"], told["losses"]
-    assert {t["name"] for t in told["threads"]} == {"feeder", "eater"}, told["threads"]
+    reported = report("merged.pinch")
+    assert not reported["losses"]["unexplained_transitions"], reported["losses"]
+    assert {t["name"] for t in reported["threads"]} == {"feeder", "eater"}, reported["threads"]
 
 
 @test("traces of two boots are refused: their times have nothing to do with each other")

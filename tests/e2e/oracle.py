@@ -27,7 +27,7 @@ FLOOR_NS = 100_000
 # At each event ftrace and pinch read the clock one after the other, and ftrace tells microseconds.
 BIRTH_JITTER_NS = 2000
 EVENT_JITTER_NS = 500
-BLIND_SHARE_MAX = 0.03  # of the wall time: wake-ups not told of, added to what is allowed
+BLIND_SHARE_MAX = 0.03  # of the wall time: wake-ups not reported, added to what is allowed
 TRIES = 3
 
 
@@ -164,7 +164,7 @@ def compare_run(*command):
         except AssertionError:
             if attempt == TRIES:
                 raise
-    raise Skip(f"the kernel did not tell of {model.blind_ns / 1e6:.1f} ms, {TRIES} times running")
+    raise Skip(f"the kernel did not report {model.blind_ns / 1e6:.1f} ms, {TRIES} times running")
 
 
 @test("known_serial: pinch agrees with the oracle, and with the program's own account within 5 %")

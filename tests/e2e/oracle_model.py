@@ -74,7 +74,7 @@ class Model:
         self.by_tid = {}                        # those alive
         self.is_begun = False
         self.on_cpu = {}                        # by CPU: (tid, time of the last switch)
-        self.holes = 0                          # switches that were not told of
+        self.holes = 0                          # switches that were not reported
         self.lost_wakes, self.blind_ns, self.hole_ns = 0, 0, 0
         self.blind_cpu_ns = collections.Counter()       # by tid: when it got the CPU is not known
         self.waited_ns = collections.Counter()          # by the waker's tid; None: nobody traced
@@ -111,7 +111,7 @@ class Model:
 
     def look_for_hole(self, time_ns, cpu, out_tid, in_tid):
         """
-        Who leaves a CPU must be who came to it last. If not, the kernel itself told of nothing
+        Who leaves a CPU must be who came to it last. If not, the kernel itself reported nothing
         on that CPU for a while, as some do when it leaves the idle task, or a thread that a
         sandbox hides.
         """

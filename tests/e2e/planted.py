@@ -150,7 +150,7 @@ def fsync_io():
     report = trace("fsync_io", disk_directory(), 4000)
     assert_leads(report, "fdatasync")
     assert report["paths"][0]["thread_count"] == 4
-    # Nothing interrupts such a wait: what the kernel waits for is told, from its innermost function.
+    # Nothing interrupts such a wait: what the kernel waits for is named after its innermost function.
     waits = next(w for w in report["waits"] if w["cause"] == "file" and "fdatasync" in functions_of(w))
     kernel = [f["function"] for f in waits["stack"] if f["is_kernel"]]
     assert kernel and not re.match("bpf_|__trace|__schedule|schedule$", kernel[0]), kernel

@@ -43,7 +43,7 @@ def assert_same(live, replayed):
 
 
 def assert_replays(*command, options=(), status=0):
-    """Traces a command, compares what was told of it with the trace; returns the report."""
+    """Traces a command, compares its report with the trace; returns the report."""
     result = pinch("run", "--trace", "t.pinch", "--json", "live.json", *options, "--", *command)
     assert result.status == status, f"exit status {result.status}\n{result.text}"
     live = parse_report(read("live.json", "rb"))
@@ -203,7 +203,7 @@ def last():
     assert_same({**report, "notes": 0}, {**cut, "notes": 0})
 
 
-@test("a wall clock that is set back changes nothing; how long the machine was suspended is told, and in no figure")
+@test("a wall clock that is set back changes nothing; how long the machine was suspended is reported, and in no figure")
 def clocks():
     os.environ["LD_PRELOAD"] = program("other_clocks.so")
     try:

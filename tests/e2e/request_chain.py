@@ -86,10 +86,10 @@ def check_chain(what, *database):
     assert root["ns"] > REQUESTS * DATABASE_NS, picture(root)
     bottoms = below(root, "", "nginx", "", "application", "", *database, "timer")
     assert sum(node["ns"] for node in bottoms) > 0.7 * REQUESTS * DATABASE_NS, picture(root)
-    told = path("--thread", "client", *options)[0]
-    last = [p for p in told["parts"] if p["who"].startswith("postgres") and p["end"] == "timer"]
+    reported = path("--thread", "client", *options)[0]
+    last = [p for p in reported["parts"] if p["who"].startswith("postgres") and p["end"] == "timer"]
     last_ns = sum(p["end_ns"] - p["begin_ns"] for p in last)
-    assert last_ns > 0.7 * REQUESTS * DATABASE_NS, told["sums"][:5]
+    assert last_ns > 0.7 * REQUESTS * DATABASE_NS, reported["sums"][:5]
     # Who waits for a row looks after it from time to time, by a timer of its own, if that takes long on a busy machine.
     deepest_ns = sum(p["end_ns"] - p["begin_ns"] for p in last if p["depth"] == 2 + database.count("postgres"))
     assert deepest_ns > 0.6 * REQUESTS * DATABASE_NS, last

@@ -23,16 +23,16 @@ def listed(*options, trace="t.pinch"):
     """Spans by name, and executions, which are checked for what holds of all."""
     result = pinch("spans", "--json", "-", *options, trace)
     assert result.status == 0, result.text
-    told = json.loads(result.out)
-    spans = {span["name"]: span for span in told["spans"]}
+    reported = json.loads(result.out)
+    spans = {span["name"]: span for span in reported["spans"]}
     for span in spans.values():
-        ours = sorted(e["duration_ns"] for e in told["executions"] if e["span"] == span["name"])
+        ours = sorted(e["duration_ns"] for e in reported["executions"] if e["span"] == span["name"])
         assert len(ours) == span["executions"], span
         assert not ours or ours[-1] == span["max_ns"], span
-    for e in told["executions"]:
+    for e in reported["executions"]:
         assert e["end_ns"] - e["begin_ns"] == e["duration_ns"], e
         assert sum(state["ns"] for state in e["states"].values()) == e["duration_ns"], e
-    return spans, told["executions"]
+    return spans, reported["executions"]
 
 
 def others(span):
@@ -162,8 +162,8 @@ def merged():
     request, inner = "r=recvfrom..sendto", "inner=span_server:Server::descend"
     record(program("span_server"), spans=(request, inner))
     whole, executions = listed()
-    told = json.loads(pinch("spans", "--json", "-", "t.pinch").out)
-    middle = f"{executions[60]['begin_ns'] - told['first_ns'] + 1}ns"     # within an execution
+    reported = json.loads(pinch("spans", "--json", "-", "t.pinch").out)
+    middle = f"{executions[60]['begin_ns'] - reported['first_ns'] + 1}ns"     # within an execution
     parts = []
     for name, options in (("first.pinch", ("--to", middle)), ("second.pinch", ("--from", middle))):
         result = pinch("cut", "-o", name, *options, "t.pinch")

@@ -68,7 +68,7 @@ def record_reads():
     raise AssertionError("records were lost ten times")
 
 
-@test("requests to a disk are told from their issue to their end, and who has issued them")
+@test("requests to a disk are recorded from their issue to their end, and who has issued them")
 def block():
     events = record_reads()
     reader = number_named(events, "reader")
@@ -153,7 +153,7 @@ def wakes():
     assert all(names), names
 
 
-@test("all threads are told of: who leaves a CPU is who got it, and each wake-up ends a wait")
+@test("all threads are recorded: who leaves a CPU is who got it, and each wake-up ends a wait")
 def threads():
     # Some that come and go while it is recorded.
     events = record("/bin/sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.02; done",
@@ -178,10 +178,10 @@ def threads():
                 early[e["thread"]] = e["time_ns"]
             blocked[e["thread"]] = False
             continue
-        told = on_cpu.get(e["cpu"])
+        reported = on_cpu.get(e["cpu"])
         # Before the list, nobody had a number.
-        if told and e["thread"] and not e["flags"] & AFTER_HIDDEN:
-            assert told == e["thread"], (told, e)
+        if reported and e["thread"] and not e["flags"] & AFTER_HIDDEN:
+            assert reported == e["thread"], (reported, e)
         on_cpu[e["cpu"]] = e["next"]
         if e["thread"]:
             blocked[e["thread"]] = e["state"] in (1, 2, 3)
@@ -209,7 +209,7 @@ def packets():
         assert e["begin_ns"] <= e["time_ns"] and e["interface"] == 1, e
 
 
-@test("what there was no room for is told where it is missing, and counted in the report")
+@test("what there was no room for is recorded where it is missing, and counted in the report")
 def losses():
     send = "import socket\n" \
            "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n" \
@@ -242,7 +242,7 @@ def report():
         assert sorted(t["name"] for t in live["threads"]) == sorted(t["name"] for t in plain["threads"])
 
 
-@test("without the option nothing of it is told")
+@test("without the option nothing of it is recorded")
 def without():
     events = record(program("multi_mutex"), options=())
     assert not [e for e in events if e["event"].startswith("system.")]

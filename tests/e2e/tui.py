@@ -23,7 +23,7 @@ from lib import LIMIT_S, PINCH, Skip, check_laws, finish, is_alive, links_of, ma
 PAGES = ["SUMMARY", "PATHS", "SYNC", "IO", "LOCKS", "KLOCKS", "THREADS", "BALANCE", "OUTPUT"]
 TRACE_PAGES = [*PAGES[:-1], "GRAPH", "C"]
 
-# Two threads that take turns, one of them behind a lock, until they are told to end.
+# Two threads that take turns, one of them behind a lock, until they are asked to end.
 TURNS = r"""
 import sys, threading, time
 lock = threading.Lock()
@@ -394,10 +394,10 @@ def klocks():
         t.keys("q")
         assert t.status == 0, t.text()
     locks = parse_report(read("report.json", "rb"))["kernel_locks"]["locks"]
-    told = next(lock for lock in locks if lock["kind"] == "rwsem write" and (lock["name"] or "").endswith("/journal"))
-    assert waits == f"{told['waits']:,}", (waits, told["waits"])
+    reported = next(lock for lock in locks if lock["kind"] == "rwsem write" and (lock["name"] or "").endswith("/journal"))
+    assert waits == f"{reported['waits']:,}", (waits, reported["waits"])
     value, unit = waited.split()
-    assert abs(float(value) * {"s": 1e9, "ms": 1e6}[unit] / told["wait_ns"] - 1) < 0.01, (waited, told["wait_ns"])
+    assert abs(float(value) * {"s": 1e9, "ms": 1e6}[unit] / reported["wait_ns"] - 1) < 0.01, (waited, reported["wait_ns"])
 
 
 @test("kernel locks of a process: they grow, are sorted and filtered, and the cursor stays with its lock")
@@ -515,7 +515,7 @@ def pausing():
                    traced_time(t.text()) > traced_time(paused), "figures to go on")
 
 
-@test("the end of a paused target is told, and its report comes with the next p")
+@test("the end of a paused target is shown, and its report comes with the next p")
 def paused_end():
     process = turns()
     with attached(process) as t:
@@ -818,7 +818,7 @@ def suspending():
 
 
 def assert_given_back_to_shell(terminal):
-    """A shell that reads lines has modes of its own; the screen is told by tmux."""
+    """A shell that reads lines has modes of its own; the screen is read by tmux."""
     assert terminal.ask("#{alternate_on}") == "0" and terminal.ask("#{cursor_flag}") == "1"
 
 
@@ -874,12 +874,12 @@ def figures(text, label):
 @test("the graph of a trace: it has the figures of pinch graph; it unfolds, is searched, sorted, filtered, merged")
 def trace_graph():
     trace = recorded(program("sleep_holding"))
-    told = pinch("graph", trace).out.decode()
+    reported = pinch("graph", trace).out.decode()
     with viewing(trace, columns=120, lines=90) as t:
         t.wait("[1 SUMMARY]")
         trace_page(t, 9)
         text = t.wait("all threads", "lock held_lock", "sorted by time", without=["making it"])
-        assert figures(text, "all threads") == figures(told, "all threads"), text + told
+        assert figures(text, "all threads") == figures(reported, "all threads"), text + reported
         t.type("E")
         t.wait("sleep clock_nanosleep", "timer")
         t.type("/clock_nanosleep")
@@ -901,7 +901,7 @@ def trace_graph():
         t.wait("(tid ", without=["filter"])
         t.type("m")
         text = t.wait("names merged", "all threads", "waiter-*")
-        assert figures(text, "all threads") == figures(told, "all threads"), text
+        assert figures(text, "all threads") == figures(reported, "all threads"), text
         t.type("m")
         t.wait("waiter-1 (tid ", without=["names merged"])
 
@@ -932,12 +932,12 @@ def trace_thread():
 @test("the critical path of a trace has the figures of pinch critical-path")
 def trace_path():
     trace = recorded(program("pipe_pair"))
-    told = pinch("critical-path", trace).out.decode()
+    reported = pinch("critical-path", trace).out.decode()
     with viewing(trace, columns=120, lines=40) as t:
         trace_page(t, 10)
         text = t.wait("was blocked on", "order: start, duration")
-        first = re.search(r"([0-9.]+) % +([0-9.]+ \S+)", told).groups()
-        assert re.search(r"([0-9.]+) % +([0-9.]+ \S+)", text).groups() == first, text + told
+        first = re.search(r"([0-9.]+) % +([0-9.]+ \S+)", reported).groups()
+        assert re.search(r"([0-9.]+) % +([0-9.]+ \S+)", text).groups() == first, text + reported
         t.type("m")
         t.wait("names merged", without=["(tid "])
 
@@ -1076,7 +1076,7 @@ def odd_objects():
             t.wait(shown)
 
 
-@test("without UTF-8 all of it is ASCII; NO_COLOR is heeded; nothing is told by colour alone")
+@test("without UTF-8 all of it is ASCII; NO_COLOR is heeded; nothing is shown by colour alone")
 def plain():
     process = turns()
     with attached(process, environment=[("LC_ALL", "C"), ("LANG", "C"), ("NO_COLOR", "1")]) as t:

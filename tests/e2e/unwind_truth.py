@@ -144,8 +144,8 @@ def read_stack(process):
 def each_stop(process, directory):
     """Lets the program run; at each place where it blocks: (its texts, the true stack)."""
     texts = None
-    while told := read_stack(process):
-        words, entries = told
+    while reported := read_stack(process):
+        words, entries = reported
         texts = texts or texts_of(directory, words)
         yield texts, truth_of(entries)
         process.stdin.write(b"\n")
@@ -236,39 +236,39 @@ def traced_paths(report, own):
     return paths
 
 
-def why_untrue(told, whole, cut):
+def why_untrue(reported, whole, cut):
     """What is wrong with the paths. Those from before pinch had the tables may be cut off."""
     return [
-        *(f"missing: {names}" for names in told
+        *(f"missing: {names}" for names in reported
           if names not in whole and not any(names.startswith(part) for part in cut)),
-        *(f"not told: {names}" for names in whole.difference(told)),
+        *(f"not found: {names}" for names in whole.difference(reported)),
         *(f"not how any begins: {part}" for part in cut
-          if not any(names.startswith(part) for names in told)),
+          if not any(names.startswith(part) for names in reported)),
     ]
 
 
 def unwind_by_pinch(directory, program):
     """Traces the program: the call paths in the report are what it says. Counts the whole ones."""
-    told, own = [], set()
+    reported, own = [], set()
     report = f"{directory}/report.json"
     process = lib.start(lib.PINCH, "run", "--json", report, "--nmin", 4, "--top", 1000, "--critical-slices", "-q", "--",
                         f"{directory}/main", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                         stderr=subprocess.PIPE)
     for texts, truth in each_stop(process, directory):
         names = [own_function(texts, address) for address in truth]
-        if not told:
+        if not reported:
             own = {name for text in texts for _, _, name in text.ranges}
-        told.append(" < ".join(name for name in names if name))
+        reported.append(" < ".join(name for name in names if name))
     result = lib.finish(process)
     if result.status:
         raise Failure(f"pinch ended with {result.status}: {result.text}")
     found = traced_paths(lib.parse_report(lib.read(report, "rb")), own)
     ends = {STACK_ENDS[end] for end in ends_of(program)}
     whole = {names for names, end in found if end in ends}
-    wrong = why_untrue(told, whole, {names for names, end in found if end not in ends})
+    wrong = why_untrue(reported, whole, {names for names, end in found if end not in ends})
     if wrong:
         raise Failure("\n".join(wrong))
-    return len(whole.intersection(told))
+    return len(whole.intersection(reported))
 
 
 # --- Programs -------------------------------------------------------------------------------------

@@ -87,10 +87,10 @@ def code_matrix():
 @test("code by its function, its line and its path; what gains most has code, and no waits at a barrier")
 def code():
     record("t.pinch", program("changed_code"), "kmeans")
-    told = {options: whatif(*options) for options in
+    prediction = {options: whatif(*options) for options in
             (("--function", "hot"), ("--path", "turn;hot"), ("--path", "role_main;turn;hot;spend"),
              ("--function", "turn"))}
-    hot, turn, path, all_of_it = (told[o] for o in (("--function", "hot"), ("--path", "turn;hot"),
+    hot, turn, path, all_of_it = (prediction[o] for o in (("--function", "hot"), ("--path", "turn;hot"),
                                                     ("--path", "role_main;turn;hot;spend"), ("--function", "turn")))
     assert hot == {**turn, "kind": "function", "name": "hot"} and hot["gain"] > 0.2, (hot, turn)
     assert abs(path["samples"] - hot["samples"]) < 0.1 * hot["samples"], (path, hot)
@@ -128,8 +128,8 @@ def replayed():
 def four_at_barrier():
     for _ in range(2):
         record("t.pinch", program("changed_code"), "kmeans")
-        told = whatif()
-        assert abs(told["replay_error"]) <= 0.02, told
+        prediction = whatif()
+        assert abs(prediction["replay_error"]) <= 0.02, prediction
 
 
 @test("what gains most comes first: the lock that is slept with, its path and its cause")
@@ -152,9 +152,9 @@ def nested():
     # Of waits for the lock not all have stacks; without them it sleeps in sleep_us(), mostly.
     assert paths and paths.keys() <= {"inner", "sleep_us"}, paths
     for name, rank in paths.items():
-        told = whatif("--waits", name)
-        assert told["predicted_ns"] == rank["predicted_ns"], (told, rank)
-    assert whatif("--waits", "outer")["gain"] >= told["gain"], told
+        prediction = whatif("--waits", name)
+        assert prediction["predicted_ns"] == rank["predicted_ns"], (prediction, rank)
+    assert whatif("--waits", "outer")["gain"] >= prediction["gain"], prediction
 
 
 @test("a queue of one item costs sleeping and waking: without these waits it is faster, as with a larger queue")
@@ -162,9 +162,9 @@ def queue():
     path = program("changed_code")
     record("t.pinch", path, "queue", 2, 1)
     record("after.pinch", path, "queue", 2, 1000)
-    told, was = whatif("--cause", "condition", "--scale", 0), whatif(trace="after.pinch")
-    assert told["gain"] > 0.2, told
-    assert told["least_ns"] < was["recorded_ns"] < told["recorded_ns"], (told, was["recorded_ns"])
+    prediction, was = whatif("--cause", "condition", "--scale", 0), whatif(trace="after.pinch")
+    assert prediction["gain"] > 0.2, prediction
+    assert prediction["least_ns"] < was["recorded_ns"] < prediction["recorded_ns"], (prediction, was["recorded_ns"])
 
 
 @test("text, a file, and messages of one line with their exit status")

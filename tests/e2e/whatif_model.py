@@ -31,30 +31,30 @@ def off(a, b):
 def check_path(answer):
     """The parts of the critical path are the replay."""
     parts_ns = sum(part["ns"] for part in answer["path"])
-    told_ns = parts_ns * answer["recorded_ns"] / answer["replay_ns"]
-    assert abs(off(told_ns, answer["predicted_ns"])) < 1e-6, (told_ns, answer["predicted_ns"])
+    sum_ns = parts_ns * answer["recorded_ns"] / answer["replay_ns"]
+    assert abs(off(sum_ns, answer["predicted_ns"])) < 1e-6, (sum_ns, answer["predicted_ns"])
     assert answer["least_ns"] <= answer["predicted_ns"] <= answer["most_ns"], answer
 
 
 def compare(before, after, *options):
     """Predicts how long the command before takes with the options, and runs the command after."""
-    told, was_ns, tried = None, None, []
+    prediction, was_ns, tried = None, None, []
     for _ in range(TRIES):
         record("t.pinch", *before)
         record("after.pinch", *after)
         answer, is_ns = whatif(*options), whatif(trace="after.pinch")["recorded_ns"]
         check_path(answer)
         # The fewer others the machine worked for, the more it is the program that is measured.
-        told = min(told or answer, answer, key=lambda a: a["recorded_ns"])
+        prediction = min(prediction or answer, answer, key=lambda a: a["recorded_ns"])
         was_ns = min(was_ns or is_ns, is_ns)
-        tried.append(f"recorded {told['recorded_ns'] / 1e6:.0f} ms, replay {told['replay_error']:+.1%}, "
-                     f"predicted {told['predicted_ns'] / 1e6:.0f} ms ({told['least_ns'] / 1e6:.0f} to "
-                     f"{told['most_ns'] / 1e6:.0f}), it was {was_ns / 1e6:.0f} ms, "
-                     f"{off(told['predicted_ns'], was_ns):+.1%}")
-        if abs(told["replay_error"]) <= 0.02 and abs(off(told["predicted_ns"], was_ns)) <= 0.10:
+        tried.append(f"recorded {prediction['recorded_ns'] / 1e6:.0f} ms, replay {prediction['replay_error']:+.1%}, "
+                     f"predicted {prediction['predicted_ns'] / 1e6:.0f} ms ({prediction['least_ns'] / 1e6:.0f} to "
+                     f"{prediction['most_ns'] / 1e6:.0f}), it was {was_ns / 1e6:.0f} ms, "
+                     f"{off(prediction['predicted_ns'], was_ns):+.1%}")
+        if abs(prediction["replay_error"]) <= 0.02 and abs(off(prediction["predicted_ns"], was_ns)) <= 0.10:
             break
     else:
-        if abs(told["replay_error"]) > 0.02:
+        if abs(prediction["replay_error"]) > 0.02:
             raise Skip("this machine is too busy: " + tried[-1])
         raise AssertionError("\n".join(tried))
     if os.environ.get("V"):

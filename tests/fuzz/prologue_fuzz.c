@@ -14,7 +14,7 @@
 enum { RECORDED_MAX = 100000 };
 
 struct part {
-	struct prologue *next; /* follows what is told; NULL: nobody does */
+	struct prologue *next; /* follows the events; NULL: nobody does */
 	size_t count;
 };
 

@@ -7,7 +7,7 @@
 struct session;
 union any_event;
 
-/* Who is 0 has a number, and what is told of him. */
+/* Who is 0 has a number, and so do its records. */
 void name_externals(union any_event *e);
 
 /* An event at that time that is about such threads only. */

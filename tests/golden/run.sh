@@ -16,7 +16,7 @@ for events in "$dir"/*.events; do
 	tell "$(basename "$events" .events), looked at after each event" 0 \
 		"$(PEEK=1 "$replay" "$events" 2>&1 | sort | diff -u "$expected" - 2>&1)"
 done
-# Nor does what is told of threads that are not traced.
+# Nor does what is recorded of threads that are not traced.
 for events in "$dir"/*.events; do
 	tell "$(basename "$events" .events), with threads that are not traced" 0 \
 		"$(OUTSIDE=1 "$replay" "$events" 2>&1 | diff -u "${events%.events}.expect" - 2>&1)"

@@ -248,7 +248,7 @@ else
 fi
 
 #
-# What bad files are told
+# Errors of bad files
 #
 for pleco in errors/*.pleco; do
 	name=$(basename "$pleco" .pleco)

@@ -3,7 +3,7 @@
  * idle_pool [stdin]
  * Near miss: eight threads, `worker-0` to `worker-7`, wait for work, which the thread `dispatcher`
  * brings seldom: it sleeps for 250 ms before each of four pieces, and before it closes the pool;
- * or, told so, it says that it is ready and reads a byte of the standard input, from another
+ * or, if asked to, it says that it is ready and reads a byte of the standard input, from another
  * process, for each piece, to the end. Work takes 1 ms. The thread `busy` does the real work alone,
  * for 1.2 s or until the input ends. Where that is allowed, `dispatcher` comes before all others: what
  * waits for it is not idle while it waits for a CPU.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The plug-in that dlopen_plugin.cpp loads: plugin_hot() computes for as long as it is told. */
+/* The plug-in that dlopen_plugin.cpp loads: plugin_hot() computes for as long as it is asked to. */
 #include <chrono>
 #include <cstdint>
 

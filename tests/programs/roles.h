@@ -199,7 +199,7 @@ static inline void role_wait(pid_t pid)
 	}
 }
 
-/* What a program that works on files is told: the directory, and a name in it. */
+/* What a program that works on files gets: the directory, and a name in it. */
 static inline const char *path_in(const char *directory, const char *name)
 {
 	char *path;

@@ -474,7 +474,7 @@ static long held_add(const struct klock_held_key *key, const struct klock_held *
 	return 0;
 }
 
-/* NULL: the map is no set of what has been told. */
+/* NULL: the map is no set of what has been recorded. */
 static struct hash_table *known_table(void *map)
 {
 	return map == &stacks_known   ? &stacks_table

@@ -89,7 +89,7 @@ size_t shim_slots_waiting(uint32_t cpu);
 size_t shim_records_open(void);
 
 struct thread_state *shim_thread(struct task_struct *task);      /* NULL: not traced */
-struct external_thread *shim_external(struct task_struct *task); /* NULL: not told of */
+struct external_thread *shim_external(struct task_struct *task); /* NULL: not recorded */
 /* The tick's handler runs so long after it was to expire. */
 enum { SHIM_TICK_LATE_NS = 300 };
 
@@ -103,7 +103,7 @@ uint32_t shim_target(uint32_t pid);
 /* The key of the i-th lock that is counted; NULL: there are not so many. */
 void *shim_held(size_t i);
 
-/* What has been told: &stacks_known, &files_known, &others_known or &klocks_known. */
+/* What has been recorded: &stacks_known, &files_known, &others_known or &klocks_known. */
 void shim_forget(void *map);
 
 /* For se.cfs_rq of a task that runs on this CPU: programs find the CPU's own variables by it. */

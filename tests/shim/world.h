@@ -78,7 +78,7 @@ struct world_task {
 	bool has_waited, wait_has_stack;
 	uint64_t wait_begin_ns, wait_mean_ns;
 	uint32_t wait_coin;
-	/* The name that was told of one who is not traced and wakes, or has the CPU; "": none. */
+	/* The name that was recorded for one who is not traced and wakes, or has the CPU; "": none. */
 	char other_recorded[16];
 };
 
@@ -103,7 +103,7 @@ struct world {
 	size_t task_count;
 	struct world_task idle[WORLD_CPUS_MAX];
 	struct world_task *on_cpu[WORLD_CPUS_MAX];
-	uint32_t turns_left[WORLD_CPUS_MAX]; /* that others take and that are told */
+	uint32_t turns_left[WORLD_CPUS_MAX]; /* that others take and that are recorded */
 	uint64_t now_ns;                     /* since the beginning, as the model counts */
 	uint64_t integral_base;
 	uint32_t numbers_given, pids_given;
@@ -118,7 +118,7 @@ struct world {
 	struct dentry root;
 	struct ev_sched_switch last_switch; /* of a traced thread or to one */
 	struct ev_sched_wake last_wake;
-	/* Of those who are not traced: numbers, what the step must tell, what it told, and of whom. */
+	/* Of those who are not traced: numbers, what the step must record, what it recorded, and of whom. */
 	uint32_t external_numbers_given;
 	enum event_id external_id;
 	const struct world_task *external_task, *parent, *waker;
@@ -160,7 +160,7 @@ struct world_task *world_add_task(struct world *world, struct world_task *leader
 void world_pass(struct world *world, uint64_t ns);
 struct world_task *world_fork(struct world *world, uint32_t cpu, bool is_thread);
 void world_exec(struct world *world, uint32_t cpu);
-/* What an exit begins with, where the kernel tells of the exit itself without memory. */
+/* What an exit begins with, where the kernel reports the exit itself without memory. */
 void world_exit_begin(struct world *world, uint32_t cpu);
 void world_exit(struct world *world, uint32_t cpu, bool has_memory);
 void world_rename(struct world *world, uint32_t cpu, const char *name);
@@ -175,7 +175,7 @@ void world_call(struct world_task *task, enum world_call call, uint32_t which);
 /* The descriptor is that of the file from here on; NULL: it is being closed. */
 void world_open(struct world *world, uint32_t descriptor, struct world_file *file);
 
-/* The kernel side forgets what it has told. */
+/* The kernel side forgets what it has recorded. */
 void world_forget(struct world *world);
 
 /* next may be NULL: the CPU becomes idle. */

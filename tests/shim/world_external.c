@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * External threads. What is told of them is taken out of the way, and checked
- * when a step ends: so all that the world expects of a target must be told as if they were not.
+ * External threads. What is recorded of them is taken out of the way, and checked
+ * when a step ends: so all that the world expects of a target must be recorded as if they were not.
  */
 #include "world_internal.h"
 
@@ -97,7 +97,7 @@ static void check_woken(struct world *world)
 	world_require(world, !e->tid || e->tid == (uint32_t)world->waker->task.pid);
 }
 
-/* A step has ended: what was told of others is what has happened to them. */
+/* A step has ended: what was recorded of others is what has happened to them. */
 void world_check_external(struct world *world)
 {
 	const struct world_task *task = world->external_task;

@@ -8,9 +8,9 @@
 const void *world_expect(struct world *world, uint32_t cpu, enum event_id id, uint32_t thread);
 
 /* world_outside.c: who is external. */
-/* The CPU's next record, as if nobody but the target were told of. */
+/* The CPU's next record, as if nobody but the target were recorded. */
 const struct ev_header *world_read(struct world *world, uint32_t cpu);
-/* Its number, whether it is traced or not; 0: it is not told of. */
+/* Its number, whether it is traced or not; 0: it is not recorded. */
 uint32_t world_number(const struct world_task *task);
 /* The step says that of the task, unless that one is traced. */
 void world_expect_external(struct world *world, enum event_id id, struct world_task *task);
@@ -22,7 +22,7 @@ void world_check_external_switch(struct world *world, const struct world_task *p
 void world_stacks_init(struct world *world);
 /* The registers of a task that has come to its path, or has no memory any more. */
 void world_go_to_path(struct world_task *task);
-/* The name of the path's stack, which is told if it was not. */
+/* The name of the path's stack, which is recorded if it was not. */
 uint64_t world_expect_frames(struct world *world, uint32_t cpu, uint32_t path, bool has_kernel);
 
 /*
@@ -37,7 +37,7 @@ void world_check_switch_stack(struct world *world, uint32_t cpu, struct world_ta
 void world_check_wake_stacks(struct world *world, uint32_t cpu, const struct world_task *waker, struct world_task *task,
 			     const struct ev_sched_wake *e);
 
-/* One who is not traced has been told, unless that was done. */
+/* One who is not traced has been recorded, unless that was done. */
 void world_expect_other(struct world *world, uint32_t cpu, struct world_task *other);
 /* Before a wake-up, its waker. */
 void world_expect_waker(struct world *world, uint32_t cpu, struct world_task *waker, enum wake_context context);

@@ -115,7 +115,7 @@ void world_expect_sample(struct world *world, uint32_t cpu, const struct world_t
 /* The stack of a task at this moment. */
 static uint64_t expect_stack(struct world *world, uint32_t cpu, const struct world_task *task, bool has_kernel)
 {
-	if (task->has_exit_stack) /* told when it was taken */
+	if (task->has_exit_stack) /* recorded when it was taken */
 		return world->paths[task->exit_path].id;
 	return world_expect_frames(world, cpu, task->task.mm ? task->path : WORLD_PATHS, has_kernel);
 }

@@ -37,7 +37,7 @@ static void let_go(const void *lock)
 static struct ev_klock_held helds[RECORDED_MAX];
 static size_t held_count;
 
-/* All that is told now. */
+/* All that is recorded now. */
 static void list(void)
 {
 	const struct ev_header *header;
@@ -317,7 +317,7 @@ TEST(without_space_in_the_ring_a_list_is_not_recorded_and_not_lost)
 	end_counting();
 }
 
-/* What is told, one after the other, is what a list of all holds has. */
+/* What is recorded, one after the other, is what a list of all holds has. */
 TEST(random_takes_are_those_of_a_model)
 {
 	uint64_t since_ns[LOCKS] = { 0 }, taken[LOCKS] = { 0 }, holds[LOCKS] = { 0 }, hold_ns[LOCKS] = { 0 };

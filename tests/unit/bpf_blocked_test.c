@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is told of threads that are blocked while tracing begins or ends. */
+/* What is recorded of threads that are blocked while tracing begins or ends. */
 #include "test.h"
 #include "world.h"
 
@@ -35,7 +35,7 @@ static void drain(void)
 		;
 }
 
-/* What the list tells of the task: whether it has its stack, and *e when it is told at all. */
+/* What the list says of the task: whether it has its stack, and *e when it is recorded at all. */
 static bool list(struct ev_thread_waits *e, bool *has_memory)
 {
 	struct bpf_iter__task ctx = { .task = &task->task };

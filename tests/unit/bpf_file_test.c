@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files that threads wait for: what they are called, and when that is told. Sockets are in
+ * Files that threads wait for: what they are called, and when that is recorded. Sockets are in
  * bpf_socket_test.c.
  */
 #include "test.h"
@@ -497,7 +497,7 @@ TEST(mounts_that_lead_to_themselves_come_to_an_end)
 	files_end();
 }
 
-/* --- When it is told -------------------------------------------------------------------------- */
+/* --- When it is recorded ---------------------------------------------------------------------- */
 
 TEST(a_file_is_recorded_once_and_again_when_it_is_forgotten)
 {
@@ -562,7 +562,7 @@ TEST(who_is_found_waiting_for_a_file_reports_it)
 	files_end();
 }
 
-/* The iterator may be interrupted anywhere, by a switch that tells of another file. */
+/* The iterator may be interrupted anywhere, by a switch that records another file. */
 static int points_left;
 static struct world_task *interrupting;
 

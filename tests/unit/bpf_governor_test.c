@@ -249,7 +249,7 @@ TEST(a_wait_whose_beginning_was_lost_is_no_longer_than_it_was)
 	end();
 }
 
-/* --- In the mean ------------------------------------------------------------------------------ */
+/* --- On average ------------------------------------------------------------------------------- */
 
 static uint64_t random_state;
 
@@ -264,7 +264,7 @@ struct estimate {
 	double sum, estimate, variance;
 };
 
-/* probability: with which it was kept, for it is known here; weight: as told, 0: not kept. */
+/* probability: with which it was kept, for it is known here; weight: as recorded, 0: not kept. */
 static void estimate_add(struct estimate *estimate, double value, double probability, double weight)
 {
 	estimate->sum += value;

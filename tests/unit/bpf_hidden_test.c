@@ -29,7 +29,7 @@ static void end(void)
 	world_fini(&world);
 }
 
-/* A switch that the kernel tells of, so much later than the last one. */
+/* A switch that the kernel reports, so much later than the last one. */
 static void emit(struct world_task *prev, struct world_task *next, uint64_t later_ns)
 {
 	shim_now_ns += later_ns;

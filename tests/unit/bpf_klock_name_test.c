@@ -413,7 +413,7 @@ TEST(the_kind_of_memory_is_recorded_as_far_as_it_has_space)
 	end();
 }
 
-/* --- When it is told -------------------------------------------------------------------------- */
+/* --- When it is recorded ---------------------------------------------------------------------- */
 
 TEST(a_lock_is_recorded_once)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Waits for kernel locks: which are told, once each, with what. Names are in bpf_klock_name_test.c. */
+/* Waits for kernel locks: which are recorded, once each, with what. Names are in bpf_klock_name_test.c. */
 #include "klock_fixture.h"
 
 static const void *const lock_a = &plain.lock[0], *const lock_b = &plain.lock[2], *const lock_c = &plain.lock[4];
@@ -117,7 +117,7 @@ TEST(an_end_without_a_begin_is_nothing)
 	end();
 }
 
-/* The first one's end was not told: another program of ours was in its way. */
+/* The first one's end was not reported: another program of ours was in its way. */
 TEST(a_second_begin_of_anything_but_a_mutex_is_another_wait)
 {
 	static const unsigned int flags[] = { SPINS, CONTENTION_WRITES };
@@ -245,7 +245,7 @@ TEST(what_interrupts_a_spin_may_spin_itself)
 	end();
 }
 
-/* Its program was not entered again, for the thread's end was being told. */
+/* Its program was not entered again, for the thread's end was being reported. */
 TEST(an_interrupt_whose_end_was_not_recorded_does_not_lend_its_beginning_to_a_later_one)
 {
 	begin();
@@ -360,7 +360,7 @@ TEST(threads_wait_for_one_lock_each_for_itself)
 	end();
 }
 
-/* --- Who is told of --------------------------------------------------------------------------- */
+/* --- Who is recorded -------------------------------------------------------------------------- */
 
 TEST(who_is_not_traced_is_not_reported)
 {
@@ -433,7 +433,7 @@ TEST(with_all_traced_kernel_threads_sleep_for_locks_too_and_say_where)
 	CHECK_EQUAL(waits[0].flags, KLOCK_HAS_STACK);
 	CHECK(waits[0].stack);
 	CHECK_EQUAL(waits[0].kind, KLOCK_MUTEX);
-	/* Without memory for it, a wait is not told; one of a thread that is traced has space. */
+	/* Without memory for it, a wait is not recorded; one of a thread that is traced has space. */
 	shim_storage_fails = true;
 	run_on(0, &world_add_task(&world, NULL)->task);
 	wait_begins(lock_a, MUTEX_SLEEPS);
@@ -492,7 +492,7 @@ TEST(waits_for_the_maps_of_what_is_known_are_not_recorded)
 	before = *spin_of_thread();
 	waits_for_map = 0;
 	shim_at_point = wait_for_map;
-	wait_begins(lock_a, MUTEX_SLEEPS); /* a stack and a lock are told for the first time */
+	wait_begins(lock_a, MUTEX_SLEEPS); /* a stack and a lock are recorded for the first time */
 	CHECK_EQUAL(waits_for_map, 2);
 	CHECK_EQUAL(shim_thread(&thread->task)->klocks[0].address, (uintptr_t)lock_a);
 	CHECK(!shim_thread(&thread->task)->klocks[1].address);

@@ -47,7 +47,7 @@ struct settings {
 	bool listing;  /* the iterator comes while they run */
 	bool reading;  /* somebody reads the slot rings while they run */
 	bool holding;  /* CPUs are held up where a thread has just blocked */
-	bool external; /* nobody is traced, all are told of */
+	bool external; /* nobody is traced, all are recorded */
 };
 
 static struct race_task tasks[TASKS_MAX];
@@ -512,7 +512,7 @@ static void settle(void)
 	check_phases(false);
 }
 
-/* Each number that was told belongs to a living thread or has died; none is told twice. */
+/* Each recorded number belongs to a living thread or has died; none is recorded twice. */
 static void check_numbers(void)
 {
 	static bool is_recorded[4 * TASKS_MAX], has_died[4 * TASKS_MAX];

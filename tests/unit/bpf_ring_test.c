@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Full rings: each loss is counted, and told exactly before the next record of its CPU. And
+ * Full rings: each loss is counted, and recorded exactly before the next record of its CPU. And
  * slot rings: what a reader sees of them at each moment.
  */
 #include "test.h"
@@ -17,7 +17,7 @@ static void begin(uint32_t cpu_count)
 	task = world_add_task(&world, NULL);
 	shim_set_target(task->task.pid, TARGET_EXISTING);
 	world_visit(&world, 0, task);
-	/* With the frames that a test sets; and woken by interrupts, of which nothing is told. */
+	/* With the frames that a test sets; and woken by interrupts, of which nothing is recorded. */
 	shim_registers = NULL;
 	shim_current = &task->task;
 	shim_set_preempt_count(0, 1 << 16);
@@ -62,7 +62,7 @@ static void send_one(void)
 struct reader {
 	uint64_t time_ns; /* of the last record */
 	uint64_t recorded, received;
-	uint64_t untaken; /* told by a gap, the record after it not read yet */
+	uint64_t untaken; /* known from a gap, the record after it not read yet */
 };
 
 /* Each record is sent at a time of its own, so the times show which ones are missing. */
@@ -125,7 +125,7 @@ TEST(a_record_that_has_space_does_not_overtake_the_gap)
 	shim_now_ns++;
 	task_rename(NULL, &task->task, "lost");
 	CHECK_EQUAL(cpu_counts[0].lost, 1);
-	/* All slots are free, but what tells of the gap would not fit. */
+	/* All slots are free, but the record of the gap would not fit. */
 	shim_now_ns++;
 	shim_thread(&task->task)->phase = PHASE_BLOCKED;
 	sched_waking(NULL, &task->task);

@@ -333,7 +333,7 @@ TEST(each_way_of_following_traces_exactly_what_it_says)
 	}
 }
 
-/* World takes what is told of others for itself: the rest is what the model expects of a target. */
+/* World takes what is recorded of others for itself: the rest is what the model expects of a target. */
 TEST(all_others_are_reported_and_nothing_else_changes)
 {
 	struct totals sum = { 0 };

@@ -51,7 +51,7 @@ static void pass(uint64_t ns)
 	world_pass(&world, ns);
 }
 
-/* The CPU's next record, of that kind and told now. */
+/* The CPU's next record, of that kind and of now. */
 static const void *expect(uint32_t cpu, enum event_id id)
 {
 	const struct ev_header *header = shim_read(&system_rings, cpu, NULL);

@@ -481,7 +481,7 @@ TEST(who_could_run_reports_who_has_its_cpu)
 	CHECK(!e.next);
 	CHECK_EQUAL(e.value, (uint32_t)other->task.pid);
 	drain();
-	/* And who had it before, of whom all is told. */
+	/* And who had it before, of whom all is recorded. */
 	sched_switch(NULL, false, &other->task, &task->task, 1);
 	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
 	CHECK(!e.header.thread);

@@ -261,7 +261,7 @@ TEST(a_kernel_thread_is_recorded_as_such)
 
 /* --- Those who are not traced ----------------------------------------------------------------- */
 
-/* Whether the stranger was told by this wake-up. */
+/* Whether the stranger was recorded by this wake-up. */
 static bool reports_stranger(void)
 {
 	struct ev_sched_wake e = wake_on(1);
@@ -269,7 +269,7 @@ static bool reports_stranger(void)
 	sleep_again();
 	CHECK(!e.waker);
 	CHECK_EQUAL(e.tid, (uint32_t)stranger->task.pid);
-	/* Its call is told, and not on what: that means something among its own only. */
+	/* Its call is recorded, and not on what: that means something among its own only. */
 	CHECK_EQUAL(e.syscall, stranger->registers.orig_ax);
 	CHECK(!e.object && !e.operation && !e.flags && !e.keep);
 	if (!recorded.header.event)
@@ -314,7 +314,7 @@ TEST(a_name_is_recorded_again_each_time_that_it_is_another_one)
 	CHECK(reports_stranger() && !reports_stranger());
 	call_stranger("fifteen_letterz");
 	CHECK(reports_stranger() && !reports_stranger());
-	/* Its old one is not the one that was told last. */
+	/* Its old one is not the one that was recorded last. */
 	call_stranger("bash");
 	CHECK(reports_stranger() && !reports_stranger());
 	end();
@@ -342,7 +342,7 @@ TEST(a_name_for_which_the_ring_had_no_space_is_recorded_the_next_time)
 	shim_cpu = 1;
 	shim_current = &stranger->task;
 	sched_waking(NULL, &waiter->task);
-	/* With it the wake-up: what comes after a gap must not be told before it. */
+	/* With it the wake-up: what comes after a gap must not be recorded before it. */
 	CHECK(!shim_read(&rings, 1, NULL));
 	CHECK_EQUAL(cpu_counts[1].lost, 2);
 	shim_make_ring(&rings, 1, 4096);

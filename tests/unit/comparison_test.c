@@ -29,7 +29,7 @@
 
 enum { THREADS = 4, PARTS_MAX = 4096, FUTEX = 202, EXECUTIONS_MAX = 512 };
 
-/* What each thread did, as it was told; each has a CPU of its own. */
+/* What each thread did, as it was recorded; each has a CPU of its own. */
 static struct {
 	uint32_t random;
 	uint64_t now_ns;
@@ -444,7 +444,7 @@ TEST(slow_requests_are_distinguished_from_fast_ones_and_why_they_are_slow)
 	end();
 }
 
-/* At random, so that all there is between them is chance: of a hundred such, five may be told by mistake. */
+/* At random, so that all there is between them is chance: of a hundred such, five may be reported by mistake. */
 TEST(requests_that_are_alike_have_no_difference)
 {
 	unsigned int recorded = 0;

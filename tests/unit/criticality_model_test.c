@@ -630,7 +630,7 @@ TEST(a_resync_restores_the_truth)
 		}
 		totals = criticality_totals(w.criticality);
 		CHECK_SEED(totals.alive_count == alive);
-		/* Who spins is told by the next sample only. */
+		/* Who spins is known from the next sample only. */
 		CHECK_SEED(w.has_spins || criticality_counts(w.criticality).active == active);
 		CHECK_SEED(totals.closure_error_ns == 0);
 		end();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A traced thread that waits for the files of a table of descriptors, and what is told of them. */
+/* A traced thread that waits for the files of a table of descriptors, and what is recorded of them. */
 #pragma once
 
 #include "test.h"
@@ -56,7 +56,7 @@ static inline void block_on(uint64_t descriptor)
 	sched_switch(NULL, false, &reader->task, &world.idle[0].task, 1);
 }
 
-/* What its wait says of the file, if it is told. */
+/* What its wait says of the file, if it is recorded. */
 static inline uint64_t wait_for(uint64_t descriptor)
 {
 	const struct ev_header *header;
@@ -83,7 +83,7 @@ static inline uint64_t wait_for(uint64_t descriptor)
 	return object;
 }
 
-/* NULL: no path was told. */
+/* NULL: no path was recorded. */
 static inline const struct ev_file_path *path_recorded(void)
 {
 	const struct ev_file_path *e = (const struct ev_file_path *)recorded;
@@ -104,7 +104,7 @@ static inline const char *peer_process(void)
 	return path + strlen(path) + 1;
 }
 
-/* NULL: no socket was told. */
+/* NULL: no socket was recorded. */
 static inline const struct ev_file_socket *socket_recorded(void)
 {
 	const struct ev_file_socket *e = (const struct ev_file_socket *)recorded;

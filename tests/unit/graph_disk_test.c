@@ -80,7 +80,7 @@ static void wait_once(uint64_t number, bool has_system)
 	w.waited_ns += end_ns - begin_ns;
 }
 
-/* has_system: the trace tells of requests, one of them before all waits. */
+/* has_system: the trace has requests, one of them before all waits. */
 static struct states *play(uint32_t seed, bool has_system)
 {
 	uint64_t count;

@@ -18,7 +18,7 @@
 
 enum { THREADS = 6, CPUS = 2, STATES_MAX = 40000, PLACES_MAX = 1 << 16, DEPTH = 5, STEPS_MAX = 4000 };
 
-/* What a thread did, as it was told. */
+/* What a thread did, as it was recorded. */
 struct life {
 	struct part {
 		uint64_t begin_ns, end_ns;

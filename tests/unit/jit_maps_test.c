@@ -56,7 +56,7 @@ TEST(a_user_may_have_more_files_than_are_open_at_once)
 	line_count = 1;
 	for (uint32_t space = 1; space <= MANY; space++)
 		CHECK(!jit_maps_read(maps, space));
-	/* Those that were let go are read again. */
+	/* Those that were given up are read again. */
 	give_count = 0;
 	for (uint32_t space = 1; space <= MANY; space++)
 		CHECK(!find(maps, space));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A traced thread on CPU 0 of two that comes to kernel locks, and what is told of them. */
+/* A traced thread on CPU 0 of two that comes to kernel locks, and what is recorded of them. */
 #pragma once
 
 #include "test.h"
@@ -140,7 +140,7 @@ static inline void pass(uint64_t ns)
 	world_pass(&world, ns);
 }
 
-/* One wait, told to its end. */
+/* One wait, recorded to its end. */
 static inline const struct ev_klock_wait *wait_for(const void *lock, unsigned int flags, uint64_t wait_ns)
 {
 	wait_begins(lock, flags);

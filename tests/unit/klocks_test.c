@@ -29,7 +29,7 @@ static struct threads *threads;
 static struct klocks *klocks;
 static uint64_t now_ns;
 
-/* A wait as it was told last. */
+/* A wait as it was recorded last. */
 struct model_wait {
 	struct ev_klock_wait e;
 	bool was_recorded;
@@ -213,7 +213,7 @@ static void run_random(uint32_t seed)
 			session_advance(session, now_ns);
 	}
 	session_finish(session);
-	/* What has begun and was not told yet is nowhere. */
+	/* What has begun and was not recorded yet is nowhere. */
 	for (size_t i = model_count; i--;)
 		if (!model[i].was_recorded)
 			model[i] = model[--model_count];

@@ -27,7 +27,7 @@ static const struct path_part *make_parts(const uint64_t lengths[COUNT])
 	return parts;
 }
 
-/* Whether just those parts are told that are marked, if there may be `max` of them. */
+/* Whether just those parts are shown that are marked, if there may be `max` of them. */
 static bool emits(const uint64_t lengths[COUNT], size_t max, const bool is_recorded[COUNT], json_int_t left_out)
 {
 	struct critical_path path = { .parts = (struct path_part *)make_parts(lengths), .count = COUNT };

@@ -213,7 +213,7 @@ static void hold_lock(void)
 	put(&e);
 }
 
-/* What events refer to is told at some time, sometimes again. */
+/* What events refer to is recorded at some time, sometimes again. */
 static void emit_something(void)
 {
 	switch (pick(4)) {
@@ -998,7 +998,7 @@ TEST(a_list_that_comes_later_restores_the_truth_in_both)
 	}
 }
 
-/* --- A wait that lasts ---------------------------------------------------------------------------- */
+/* --- An open wait ----------------------------------------------------------------------------------- */
 
 /* What a list reads of a futex is not who has the kernel lock that the call came to. */
 TEST(a_wait_for_a_lock_of_the_kernel_that_began_before_is_known_as_such)

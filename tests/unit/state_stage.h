@@ -22,12 +22,12 @@ struct state_stage {
 	struct others *others;
 	struct trace_writer *writer;
 	struct state_log *log;
-	const struct state_listener *listener; /* to be told */
-	struct states *states;                 /* NULL until all is told */
+	const struct state_listener *listener; /* of each change */
+	struct states *states;                 /* NULL until the end */
 };
 
 void state_stage_open(struct state_stage *stage);
 
-/* All is told. */
+/* There are no more events. */
 void state_stage_finish(struct state_stage *stage, uint64_t end_ns);
 void state_stage_close(struct state_stage *stage);

@@ -237,7 +237,7 @@ static void run(uint32_t number, bool is_spinning)
 		hand_out_switch(recorded.cpu, 0, number, tid, 0);
 }
 
-/* The switch was told before the wake-up that led to it. */
+/* The switch was recorded before the wake-up that led to it. */
 static void run_and_wake(uint32_t number)
 {
 	struct ev_sched_wake e = random_wake();
@@ -472,7 +472,7 @@ static void check_shares(uint32_t number, uint64_t from_ns, uint64_t to_ns)
 	CHECK_SEED(!memcmp(ns, expected, sizeof(ns)));
 }
 
-/* Who was unknown until the next switch told may stay so in blocks that were written before that. */
+/* Who was unknown until the next switch may stay so in blocks that were written before that. */
 static bool may_lack(const struct state *expected)
 {
 	return expected->value.object && w.records > BLOCK_RECORDS;

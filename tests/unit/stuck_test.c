@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads that take mutexes at random, as glibc's do, until some of them wait for each other: what is
- * told of that is compared with the truth.
+ * reported of that is compared with the truth.
  */
 #include "test.h"
 
@@ -292,7 +292,7 @@ static bool is_reported(const struct stuck *stuck, uint32_t thread)
 	return false;
 }
 
-/* Plays many times; returns of how many deadlocked threads it was told. */
+/* Plays many times; returns how many deadlocked threads were reported. */
 static uint32_t play(enum ending ending, uint32_t *deadlocked)
 {
 	uint32_t recorded = 0;

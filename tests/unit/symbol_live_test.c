@@ -426,7 +426,7 @@ TEST(code_without_a_name_is_noted_once_for_each_runtime)
 	fixture_end(&fixture);
 }
 
-/* What a child of this process does until told to end. */
+/* What a child of this process does until asked to end. */
 static void *child_code(pid_t *child, int *end)
 {
 	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

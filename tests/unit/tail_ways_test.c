@@ -113,7 +113,7 @@ TEST(of_a_way_that_is_open_only_its_begin_counts)
 	}
 }
 
-TEST(a_jump_is_told_only_if_all_ways_have_it)
+TEST(a_jump_is_shown_only_if_all_ways_have_it)
 {
 	for (int round = 0; round < ROUNDS; round++) {
 		struct tail_ways known = { 0 }, open = { 0 };

@@ -86,7 +86,7 @@ static inline uint64_t name_of(uint64_t number, uint64_t kind)
 	return number << 5 | kind << 1 | 1;
 }
 
-/* The kernel side tells of each pipe when it is first waited for. */
+/* The kernel side records each pipe when it is first waited for. */
 static inline void emit_pipe(uint64_t file)
 {
 	struct {

@@ -50,7 +50,7 @@ static struct {
 	struct lives lives;
 	struct run_code code;
 	struct whatif whatif;
-	/* Which operations made their thread wait when it was told. */
+	/* Which operations made their thread wait when it was recorded. */
 	bool has_waited[THREADS][OPERATIONS];
 } w;
 
@@ -76,7 +76,7 @@ struct run {
 	bool has_cpu[THREADS];
 	unsigned int opened[GATES];
 	unsigned int holder; /* plus 1 */
-	bool waits_anew;     /* somebody had to wait where nobody had when it was told */
+	bool waits_anew;     /* somebody had to wait where nobody had when it was recorded */
 };
 
 static void emit(const struct run *run, unsigned int actor, struct state_change change)

@@ -294,7 +294,7 @@ static void print_stack(Dwfl *dwfl, const char *name, const struct stack *stack)
 
 static unsigned long total, alike, failed, earlier, complete;
 
-/* What the Go runtime tells of its goroutines' stacks, no call frame information does. */
+/* What the Go runtime says about its goroutines' stacks, no call frame information does. */
 static bool goes_to_goroutine(const struct stack *ours, size_t i)
 {
 	return i &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a program of generate.py tells of its own stack: each function puts the address that it
+ * What a program of generate.py says about its own stack: each function puts the address that it
  * returns to on a shadow stack, and shadow_block() prints that and waits for a byte.
  *
  * Nobody takes its own entry off, since a function that calls another one in its last statement

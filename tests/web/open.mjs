@@ -10,7 +10,7 @@ async function look(file) {
 	await drawAll(page);
 	await page.evaluate(() => scrollTo(0, 0));
 	await shot(page, basename(file, ".html"));
-	const told = await page.evaluate(() => ({
+	const pages = await page.evaluate(() => ({
 		title: document.title,
 		text: document.querySelector("main").innerText,
 		frames: document.querySelectorAll(".frame").length,
@@ -18,12 +18,12 @@ async function look(file) {
 		canvases: document.querySelectorAll("canvas").length,
 		markup: document.querySelectorAll("main script, main img, main iframe").length,
 	}));
-	return { ...told, sections: found, problems: page.problems };
+	return { ...pages, sections: found, problems: page.problems };
 }
 
 await start();
-const told = [];
+const pages = [];
 for (const file of process.argv.slice(2))
-	told.push(await look(file));
-console.log(JSON.stringify(told));
+	pages.push(await look(file));
+console.log(JSON.stringify(pages));
 await stop();

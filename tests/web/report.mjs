@@ -264,7 +264,7 @@ test("a report with many threads, paths and locks is drawn", async () => {
 	await close(page);
 });
 
-test("what had no room in the page is told, and has its width in the flame graphs", async () => {
+test("what had no room in the page is reported, and has its width in the flame graphs", async () => {
 	const page = await open(makePage("partial", partialReport()));
 	const flames = await section(page, "flames");
 

@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 	struct buffer messages = { 0 }, shown = { 0 };
 	int err, status;
 
-	signal(SIGXFSZ, SIG_IGN); /* a file beyond ulimit -f is an error that is told */
+	signal(SIGXFSZ, SIG_IGN); /* a file beyond ulimit -f is an error that is reported */
 	status = read_command_line(&line, argc, argv);
 	if (status != EXIT_FINE)
 		return status;

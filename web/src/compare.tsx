@@ -92,12 +92,12 @@ export function Compared({ comparison, first, second }: { comparison: Comparison
 	const parents = useMemo(() => all.map(node => node.parent), [all]);
 	const nodes = useMemo(() => [...chosenNodes(all.map(node => Math.max(node.first.mean, node.second.mean)), parents, limit, 0)]
 		.map(at => drawn(all[at], at, sides)), [all, limit]);
-	const told = useMemo(() => comparison.figures.filter(f => f.first.mean || f.second.mean), [comparison]);
+	const shown = useMemo(() => comparison.figures.filter(f => f.first.mean || f.second.mean), [comparison]);
 	const columns = useMemo(() => nodeColumns(sides), [comparison]), figures = useMemo(() => figureColumns(sides), [comparison]);
 
 	return <>
 		<Summary comparison={comparison} />
-		<Section id="figures" title="Figures" isHeavy about="Figures that are 0 on both sides are left out."><Table name="figures" columns={figures} rows={told} copied={figureUnit} /></Section>
+		<Section id="figures" title="Figures" isHeavy about="Figures that are 0 on both sides are left out."><Table name="figures" columns={figures} rows={shown} copied={figureUnit} /></Section>
 		<ComparedFlames comparison={comparison} first={first} second={second} />
 		<Section id="graph" title="Dependency graph" isHeavy
 			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, the more significant the difference.`}>

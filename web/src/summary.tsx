@@ -74,7 +74,7 @@ const READY_CAUSES = new Set(["cpu-wait", "throttled"]);
 function threadSlices({ balance: { threads } }: Report): Slice[] {
 	const sum = (causes: ReportCause[], value: (cause: ReportCause) => number) => causes.reduce((total, cause) => total + value(cause), 0);
 	const busy_ns = (cause: ReportCause) => cause.wait_ns - cause.idle_ns;
-	const told_ns = sum(threads.causes.filter(cause => READY_CAUSES.has(cause.cause)), busy_ns);
+	const known_ns = sum(threads.causes.filter(cause => READY_CAUSES.has(cause.cause)), busy_ns);
 	const causes = threads.causes.map(cause => ({
 		name: stateTitle(cause.cause), colour: colourOf(cause.cause), ns: busy_ns(cause),
 		about: `${plural(cause.waits, "wait")}${cause.idle_ns ? `; ${duration(cause.idle_ns)} more were idle` : ""}`,
@@ -83,7 +83,7 @@ function threadSlices({ balance: { threads } }: Report): Slice[] {
 	return [
 		{ name: "running", colour: "c-running", ns: threads.running_ns - threads.spinning_ns, about: "on a CPU" },
 		{ name: "spinning", colour: "c-spinning", ns: threads.spinning_ns, about: "on a CPU, waiting in a spin loop" },
-		{ name: "waiting for a CPU", colour: "c-runnable", ns: Math.max(0, threads.cpu_wait_ns - told_ns), about: "runnable, waiting for a CPU" },
+		{ name: "waiting for a CPU", colour: "c-runnable", ns: Math.max(0, threads.cpu_wait_ns - known_ns), about: "runnable, waiting for a CPU" },
 		...causes,
 		{ name: "idle", colour: "c-idle", ns: sum(threads.causes, cause => cause.idle_ns),
 			about: "waited, with no work to do" },
@@ -109,7 +109,7 @@ export function Balance({ report }: { report: Report }) {
 	</Section>;
 }
 
-/** Where the rest is told: the call path or the wait that the finding is about. */
+/** Where the rest is shown: the call path or the wait that the finding is about. */
 function Links({ finding, report }: { finding: ReportFinding; report: Report }) {
 	const { wait_rank: wait, path_rank: path } = finding;
 
@@ -149,7 +149,7 @@ interface Level {
 
 const SINGLE_LEVELS = 3, LEVEL_GROWTH = 1.5;
 
-/** Above a few threads, levels are told together: 4-5, 6-8, 9-12, as the text does. */
+/** Above a few threads, levels are shown together: 4-5, 6-8, 9-12, as the text does. */
 function levelsOf(parallelism: Report["parallelism"]): Level[] {
 	const levels: Level[] = [];
 	const sorted = [...parallelism].sort((a, b) => a.active - b.active);

@@ -80,7 +80,7 @@ static void take_mode(const struct out_file *file)
 	fchmod(file->fd, mode);
 }
 
-/* Closing tells of what some file systems could not write; of a descriptor more, the file stays open. */
+/* Closing reports what some file systems could not write; of a descriptor more, the file stays open. */
 static int flush(int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);

@@ -40,5 +40,5 @@ int out_file_lock(int fd);
  */
 int out_file_lock_old(struct out_file *file);
 
-/* Whether it is one that out_file_keep() was told of. */
+/* Whether it is one that out_file_keep() was given. */
 bool out_file_is_kept(const struct stat *status);

@@ -71,7 +71,7 @@ static void note_failure(struct acquisitions *acquisitions, const struct klock_f
 		text_printf(names, " (%s)", strerror(-err));
 }
 
-/* The probe that came last is the first one to be told of a call: before the other one hides who calls. */
+/* The probe that came last sees a call first: before the other one hides who calls. */
 static void attach_function(struct acquisitions *acquisitions, const struct klock_function *function)
 {
 	bool takes = function->step != KLOCK_LETS_GO && function->step != KLOCK_CHANGES;

@@ -24,7 +24,7 @@ void acquisitions_detach(struct acquisitions *acquisitions);
 void acquisitions_free(struct acquisitions *acquisitions);
 
 /*
- * Has the kernel side tell what came since it told last: klock.HELD. Returns of how many locks there was no space
+ * Has the kernel side report what came since its last report: klock.HELD. Returns of how many locks there was no space
  * for in the rings, or a negative errno, said.
  */
 int acquisitions_list(struct acquisitions *acquisitions);

@@ -56,7 +56,7 @@ static int find_step(const char *does, const char *succeeds)
 	return !strcmp(does, "release") ? KLOCK_LETS_GO : !strcmp(does, "change") ? KLOCK_CHANGES : -1;
 }
 
-/* The same function, as it was told before, or a new one; NULL: there are too many. */
+/* The same function, as it was given before, or a new one; NULL: there are too many. */
 static struct klock_function *get_function(struct klock_spec *spec, const char *symbol)
 {
 	for (size_t i = 0; i < spec->count; i++)

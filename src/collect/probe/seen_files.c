@@ -12,7 +12,7 @@
 
 enum { CANDIDATES_MAX = 256, FILES_MAX = 65536 };
 
-/* A mapping of a file that was not told yet; its path is its own. */
+/* A mapping of a file that was not recorded yet; its path is its own. */
 struct candidate {
 	struct module_identity identity;
 	char *path;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Files that traced processes map, as they are seen: for those who put probes into some of them. Each is
- * told once, while one of its processes lives.
+ * recorded once, while one of its processes lives.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel side of spans: what is told where tasks begin and end. */
+/* The kernel side of spans: what is recorded where tasks begin and end. */
 #pragma once
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 
 struct pinch_bpf;
 
-/* Before loading: whether that is told. */
+/* Before loading: whether that is recorded. */
 void system_choose(struct pinch_bpf *bpf, bool is_recorded);
 
 /* How many of its records were lost. */

@@ -165,7 +165,7 @@ unsigned int cpu_rings_count(const struct cpu_rings *rings)
 
 bool cpu_rings_drain(struct cpu_rings *rings, unsigned int i, ring_record_fn on_record, void *data)
 {
-	/* At the same time the session takes the first: a gap comes before what it was told to. */
+	/* At the same time the session takes the first: a gap comes before the event that it ends at. */
 	static const enum ring_kind kinds[RINGS_A_CPU_MAX] = {
 		RING_MAIN,
 		RING_KINDS,

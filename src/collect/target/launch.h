@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Starts a command that waits before its exec until it is told to go on, with the signal
+ * Starts a command that waits before its exec until it is released, with the signal
  * mask, limits, priority, descriptors and process group that pinch itself was given.
  */
 #pragma once
@@ -26,7 +26,7 @@ struct launch;
 /* Forks. 0 or a negative errno, after a message. */
 int launch_new(char *const *arguments, const struct inheritance *inheritance, struct launch **out);
 
-/* Ends a command that was not let go. The command's own fate is the caller's to wait for. */
+/* Ends a command that was not released. The command's own fate is the caller's to wait for. */
 void launch_free(struct launch *launch);
 
 pid_t launch_pid(const struct launch *launch);

@@ -21,12 +21,12 @@ struct machine_check {
 size_t machine_check(struct machine_check *checks, size_t max);
 
 /*
- * Whether the kernel, of which this is the type information, tells of a thread's exit only when its
+ * Whether the kernel, of which this is the type information, reports a thread's exit only when its
  * memory is gone, and has the function that tells before.
  */
 bool machine_exit_is_late(const struct btf *btf);
 
-/* Whether it tells of page faults in user space. */
+/* Whether it reports page faults in user space. */
 bool machine_has_fault_events(const struct btf *btf);
 
 /* Functions of the kernel can be probed. */

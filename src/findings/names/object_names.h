@@ -16,7 +16,7 @@ struct symbols;
 struct object_names {
 	struct symbols *symbols;
 	const struct files *files;
-	const struct klocks *klocks; /* NULL: none are told */
+	const struct klocks *klocks; /* NULL: none are known */
 	struct arena *arena;
 };
 

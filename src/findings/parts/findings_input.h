@@ -20,10 +20,10 @@ struct spin_judge;
 struct findings_input {
 	const struct criticality *criticality;
 	const struct stacks *stacks;
-	const struct waits *waits;         /* NULL: waits are not told */
-	const struct cpu_waits *cpu_waits; /* NULL: who had the CPU is not told */
+	const struct waits *waits;         /* NULL: waits are not known */
+	const struct cpu_waits *cpu_waits; /* NULL: who had the CPU is not known */
 	const struct files *files;
-	const struct klocks *klocks; /* NULL: kernel locks are not told */
+	const struct klocks *klocks; /* NULL: kernel locks are not known */
 	const struct others *others;
 	struct symbols *symbols;
 	const struct fold_rules *fold; /* gives the program's own functions from its runtime's */

@@ -266,7 +266,7 @@ static void add_cause(struct findings *findings, const struct path_metrics *path
 		out->group = wait_cause_group(CAUSE_SPIN);
 		return;
 	}
-	/* What its file is may have been told after the slice had ended. */
+	/* Its file may have been recorded after the slice had ended. */
 	if (wait_has_file(&path->facts) && findings->input.files)
 		cause = wait_cause_of(&path->facts, files_find(findings->input.files, path->facts.object));
 	meaning = path_names_meaning_of(findings->names, &path->facts, cause, out->frames, out->frame_count);

@@ -14,7 +14,7 @@
 
 enum { PATHS_MAX = 512, FRAMES_MAX = 128 };
 
-/* How much more than the first path a trunk must have, and of the wall time, to be told. */
+/* How much more than the first path a trunk must have, and of the wall time, to be reported. */
 static const double first_times_min = 1.5, wall_share_min = 0.05;
 
 struct branch {

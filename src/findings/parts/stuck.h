@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads that wait for ever, and who keeps them: of each wait that nobody ended, the wait of the thread
- * that holds the lock. Only what is proved is told: that the holder had the lock when it began to wait
+ * that holds the lock. Only what is proved is reported: that the holder had the lock when it began to wait
  * itself, or is in a wait that began before it was seen to have it.
  */
 #pragma once

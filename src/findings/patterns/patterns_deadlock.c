@@ -32,7 +32,7 @@ static size_t count_cycle(const struct stuck_wait *first)
 	return count;
 }
 
-/* A name that others of the cycle have too is told with its id. */
+/* A name that others of the cycle have too is shown with its id. */
 static const char *thread_text(struct findings *findings, const struct stuck_wait *stuck)
 {
 	const struct wait_lasting *wait = stuck->wait;

@@ -213,7 +213,7 @@ static void add_spurious(struct findings *findings, struct draft *draft, const s
 	draft_say(findings, row, "up to %s at once", words_counted(findings, lock->queue_max, "thread"));
 }
 
-/* What a deadlock costs is told with it. */
+/* What a deadlock costs is reported with it. */
 static uint64_t lost_ns(const struct report_lock *lock)
 {
 	uint64_t recorded_ns = lock->idle_ns + lock->endless_ns;

@@ -34,7 +34,7 @@ enum {
 struct go_table {
 	const uint8_t *bytes;
 	uint64_t size_bytes;
-	uint64_t text;                                   /* address that code is told from */
+	uint64_t text;                                   /* address that code is counted from */
 	uint64_t names, units, files, values, functions; /* where these begin */
 	uint32_t count;
 	uint32_t code_step; /* bytes that distances in the code are multiples of */

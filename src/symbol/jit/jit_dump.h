@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jit-PID.dump: the binary form in which JIT compilers tell of their code
+ * jit-PID.dump: the binary form in which JIT compilers describe their code
  * (linux/tools/perf/Documentation/jitdump-specification.txt). Such a program maps a page of the
  * file to execute, so that tracers learn its path.
  */

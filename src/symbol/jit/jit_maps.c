@@ -2,7 +2,7 @@
 /*
  * Each user has a share of what files may take, so that none takes it from others. Who needs more than their share
  * releases what they used least recently; it is read again when it is asked for. The shares of all users but root
- * are bounded together: then whoever has most lets go.
+ * are bounded together: then whoever has most gives some up.
  */
 #include "symbol/jit/jit_maps.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What call frame information tells of a file's code: how to unwind it, and where functions begin and
+ * What call frame information says about a file's code: how to unwind it, and where functions begin and
  * end that have lost their names.
  */
 #include <errno.h>

@@ -42,7 +42,7 @@ const struct go_table *object_go_table(struct object *object);
 /* object->debug is there then, if there is any. */
 void object_open_debug(struct object *object);
 
-/* The function that holds an address, by call frame information; false: it tells of none. */
+/* The function that holds an address, by call frame information; false: it has none. */
 bool object_cfi_function(struct object *object, uint64_t address, struct cfi_function *function);
 
 /* Reads what the file has at a place; returns how many bytes there were. */

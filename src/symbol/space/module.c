@@ -2,7 +2,7 @@
 /*
  * A file is known by device and inode. Those of its mapping are looked for first, which costs nothing; on
  * some file systems (btrfs, overlays) they are not the file's own, and may be another file's as well: then
- * the file is examined each time that it is mapped. What a trace tells of has nothing but what is in there.
+ * the file is examined each time that it is mapped. A module of a trace has nothing but what is in there.
  */
 #include "symbol/space/module.h"
 
@@ -400,9 +400,9 @@ static struct module *get_mapped(struct modules *modules, const struct module_id
 	return module;
 }
 
-/* --- What traces tell of ---------------------------------------------------------------------- */
+/* --- Modules of traces ------------------------------------------------------------------------ */
 
-/* A build-id tells of an inode that was given to another file, or written again. */
+/* A build-id reveals an inode that was given to another file, or written again. */
 static struct module *find_recorded(const struct modules *modules, const struct module_identity *id)
 {
 	const struct name *name;
@@ -420,7 +420,7 @@ static struct module *find_recorded(const struct modules *modules, const struct 
 }
 
 /*
- * A file that a trace tells of, which may be another machine's: there, its build-id has to do, which the
+ * A file of a trace, which may be another machine's: there, its build-id has to do, which the
  * worker compares, and a file that somebody else put there is not believed.
  */
 static void hold_recorded(struct modules *modules, struct module *module, const struct module_identity *id)

@@ -23,7 +23,7 @@ enum module_kind {
 
 /* What is known about a mapped file; of path, inode and build-id each may be missing. */
 struct module_identity {
-	uint32_t pid; /* a process that maps it, at start to end; 0: a trace tells of it */
+	uint32_t pid; /* a process that maps it, at start to end; 0: it is known from a trace */
 	uint64_t start, end;
 	uint64_t device; /* as makedev() gives it; the mapping's, which may not be the file's */
 	uint64_t inode;

@@ -2,7 +2,7 @@
 /*
  * Address spaces: what every traced process had mapped to execute, and since when. A lookup
  * names a process and a time, so that reused process ids, execs and replaced libraries keep
- * their meaning. Nothing tells of unmapping: a range counts until another one replaces it.
+ * their meaning. Unmapping is not recorded: a range counts until another one replaces it.
  *
  * Owns: address spaces, and the distinct files in them.
  * Used by: symbol/worker, symbol, collect/probe, collect, engine.
@@ -43,7 +43,7 @@ void spaces_map(struct spaces *spaces, uint32_t pid, uint64_t time_ns, const str
 
 /*
  * A mapping found in a living process: nobody knows since when. It counts from the beginning
- * of the space, or from now_ns when the events tell of something else there.
+ * of the space, or from now_ns when the events have something else there.
  */
 void spaces_found(struct spaces *spaces, uint32_t pid, uint64_t now_ns, const struct mapping *mapping);
 
@@ -70,7 +70,7 @@ void spaces_each(const struct spaces *spaces, uint32_t pid,
  */
 void spaces_exit(struct spaces *spaces, uint32_t pid);
 
-/* Is told of each space that is forgotten, by its number, but not of all at the end. */
+/* Called for each space that is forgotten, with its number, but not for all at the end. */
 void spaces_on_forget(struct spaces *spaces, void (*on_forget)(void *data, uint32_t space), void *data);
 
 /* No address of this process will be looked up any more. */

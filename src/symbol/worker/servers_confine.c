@@ -107,7 +107,7 @@ static void make_directory(const char *path)
 	mkdir(part, 0700);
 }
 
-/* Where the library keeps what it was given, by its own rules; it is told, so that it is nowhere else. */
+/* Where the library keeps what it was given, by its own rules; it is set, so that it is nowhere else. */
 static const char *cache_path(void)
 {
 	static const char variable[] = "DEBUGINFOD_CACHE_PATH";

@@ -484,7 +484,7 @@ static int prepare(struct worker *worker, struct asked *asked)
 
 		struct file_stamp stamp;
 
-		/* What is wrong with the file, the worker is told, too. */
+		/* The worker also learns what is wrong with the file. */
 		err = opener_hold(worker->opener, &file, &stamp);
 		err = err == -ETIMEDOUT ? err : 0;
 	}
@@ -494,7 +494,7 @@ static int prepare(struct worker *worker, struct asked *asked)
 	return err ? err : helper_pair_begin(worker->pair);
 }
 
-/* Sends it to the process, which has to be told the module's path once; then the list owns it. */
+/* Sends it to the process, which needs the module's path once; then the list owns it. */
 int worker_send(struct worker *worker, struct asked *asked)
 {
 	const char *path = asked->module ? asked->module->path : "";

@@ -31,7 +31,7 @@ struct worker {
 };
 
 /*
- * Sends a question to the process, started and told of the module's file first; owns it then. 0, or -errno:
+ * Sends a question to the process, after it was started and given the module's file; owns it then. 0, or -errno:
  * nothing was sent, and it stays the caller's.
  */
 int worker_send(struct worker *worker, struct asked *asked);

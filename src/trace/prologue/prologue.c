@@ -12,7 +12,7 @@
 #include "values.h"
 
 struct prologue {
-	struct ev_collect_run *run;            /* NULL: the stream has not told yet */
+	struct ev_collect_run *run;            /* NULL: the stream has not said yet */
 	struct ev_span_name *spans[SPANS_MAX]; /* NULL: there is none */
 	struct prologue_threads *threads;
 	struct prologue_spaces *spaces;

@@ -27,12 +27,12 @@ void prologue_follow(struct prologue *prologue, const struct ev_header *header, 
 
 /*
  * Says what a trace needs that begins at time_ns, before the next event and not before the last one.
- * Whatever was told before counts as not told from here on.
+ * Whatever was recorded before counts as not recorded from here on.
  */
 void prologue_begin(struct prologue *prologue, uint64_t time_ns, const struct prologue_out *out);
 
 /*
- * Says what an event refers to, as far as the trace that was begun last has not been told of it: stacks,
+ * Records what an event refers to, as far as the trace that was begun last does not have it: stacks,
  * files and sockets, hosts, code of CPython's, threads that are not traced, and threads that have died.
  */
 void prologue_refer(struct prologue *prologue, const struct ev_header *header, const struct prologue_out *out);
@@ -41,7 +41,7 @@ void prologue_refer(struct prologue *prologue, const struct ev_header *header, c
 bool prologue_is_fact(const struct ev_header *header);
 
 /*
- * Whether header tells of something that the trace has referred to and was never told. For who writes
+ * Whether header defines something that the trace has referred to and does not have. For who writes
  * such events only where they are needed.
  */
 bool prologue_is_wanted(const struct prologue *prologue, const struct ev_header *header);

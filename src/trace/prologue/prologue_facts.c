@@ -15,11 +15,11 @@ enum {
 };
 
 struct fact {
-	struct ev_header *event; /* NULL: it was referred to, and not told yet */
+	struct ev_header *event; /* NULL: it was referred to, and not recorded yet */
 	uint64_t key;
 	size_t size_bytes;
 	uint32_t recorded, wanted; /* the last beginning at which it was; from 1 on */
-	uint32_t used;             /* the turn in which it was told or referred to last */
+	uint32_t used;             /* the turn in which it was recorded or referred to last */
 	uint32_t pid;              /* of a stack with managed frames: whose they are */
 };
 
@@ -186,7 +186,7 @@ bool prologue_facts_emit(const struct ev_header *header, enum fact_kind *kind, u
 	}
 }
 
-/* The first event that tells of a stack, a file or a lock stands for it, as in the analyses. */
+/* The first event that defines a stack, a file or a lock stands for it, as in the analyses. */
 static bool is_final(enum fact_kind kind)
 {
 	return kind == FACT_STACK || kind == FACT_FILE || kind == FACT_KLOCK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What events refer to by a number: stacks, files and sockets, hosts, code of CPython's and threads that
- * are not traced. Each is kept as the event that told it.
+ * are not traced. Each is kept as the event that defined it.
  */
 #pragma once
 
@@ -16,13 +16,13 @@ struct prologue_out;
 struct prologue_facts *prologue_facts_new(void);
 void prologue_facts_free(struct prologue_facts *facts);
 
-/* Nothing counts as told from here on. */
+/* Nothing counts as recorded from here on. */
 void prologue_facts_begin(struct prologue_facts *facts);
 
 /* pid: of header.thread, 0: it has none. Events of other kinds are ignored. */
 void prologue_facts_follow(struct prologue_facts *facts, const struct ev_header *header, uint32_t pid, bool is_written);
 
-/* Says what the event refers to that was not told yet, as of its own time; pid as above. */
+/* Records what the event refers to that was not recorded yet, as of its own time; pid as above. */
 void prologue_facts_refer(struct prologue_facts *facts, const struct ev_header *header, uint32_t pid,
 			  const struct prologue_out *out);
 

@@ -20,7 +20,7 @@ uint64_t prologue_facts_code(uint32_t pid, uint64_t address);
 uint64_t prologue_facts_address(uint16_t family, const uint8_t address[16]);
 
 /*
- * The event that is to be told now, and whose process's it is; NULL: it was told already, or it is
+ * The event to record now, and the process it belongs to; NULL: it is recorded already, or it is
  * unknown.
  */
 struct ev_header *prologue_facts_take(struct prologue_facts *facts, enum fact_kind kind, uint64_t key, uint32_t *pid);

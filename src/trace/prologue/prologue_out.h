@@ -9,6 +9,6 @@
 struct prologue_out {
 	void (*emit)(void *data, const struct ev_header *header);
 	void *data;
-	/* Which of the threads and mappings a beginning tells of; NULL: all. */
+	/* Which of the threads and mappings a beginning records; NULL: all. */
 	bool (*is_chosen)(void *data, const struct ev_header *header);
 };

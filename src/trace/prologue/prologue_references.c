@@ -13,7 +13,7 @@
 #include "trace/prologue/prologue_out.h"
 #include "values.h"
 
-/* Events that are told as of one moment. */
+/* Events that are recorded as of one moment. */
 struct emission {
 	struct prologue_facts *facts;
 	uint64_t time_ns;
@@ -96,7 +96,7 @@ static void refer_switch(const struct emission *emission, const struct ev_sched_
 		refer(emission, FACT_OTHER, e->object);
 }
 
-/* That it is a kernel lock that a thread waits for since before the beginning is told after this. */
+/* That a thread waits for a kernel lock since before the beginning is recorded after this. */
 static void refer_found(const struct emission *emission, const struct ev_thread_found *e)
 {
 	if (e->phase != PHASE_BLOCKED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each process has its mappings as events, in the order in which they came, so that later ones are told
+ * Each process has its mappings as events, in the order in which they came, so that later ones are recorded
  * behind those that they replace in part.
  */
 #include "trace/prologue/prologue_spaces.h"

@@ -190,7 +190,7 @@ static void on_wake(struct prologue_threads *threads, const struct ev_header *he
 	}
 }
 
-/* Of either kind of event. A list does not know the parent: what the birth told stays. */
+/* Of either kind of event. A list does not know the parent: the birth's stays. */
 #define DESCRIBE(thread, e)                                                 \
 	do {                                                                \
 		(thread)->is_described = true;                              \

@@ -65,7 +65,7 @@ static void put_line(struct tree *tree, const struct graph_node *node, unsigned 
 	text_put(tree->out, "\n");
 }
 
-/* The rest of the children, each of which is too little to be told. */
+/* The other children, each too small to be shown. */
 static void put_rest(struct tree *tree, size_t first, unsigned int depth)
 {
 	uint64_t ns = 0, count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A graph as text, as JSON and in the language of Graphviz. Nodes with less than share_min of the root's
- * time are told together.
+ * time are shown together.
  *
  * Owns: graphs and critical paths, in all forms.
  * Used by: view/trace, show, cmd.

@@ -55,7 +55,7 @@ static void put_sums(struct json *json, const struct path_view *view)
 	free(sums);
 }
 
-/* Which parts are told: all that are longer, and so many of those that are just as long. */
+/* Which parts are shown: all that are longer, and so many of those that are just as long. */
 struct choice {
 	uint64_t ns;
 	size_t equal_count;

@@ -14,7 +14,7 @@ struct path_view {
 	struct graph_labels *labels;
 	uint32_t thread;   /* whose it is */
 	uint64_t first_ns; /* of the trace, which times are counted from */
-	double share_min;  /* what has less is told together */
+	double share_min;  /* what has less is shown together */
 };
 
 void path_put_text(struct text *out, const struct path_view *view);

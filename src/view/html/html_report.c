@@ -134,7 +134,7 @@ static void excerpt_fini(struct excerpt *excerpt)
 	free(excerpt->functions);
 }
 
-/* By cause: charts of waits tell of those, too. */
+/* By cause: charts of waits have those, too. */
 static void put_left_out_waits(struct json *json, const struct report *report)
 {
 	for (size_t i = 0; i < report->balance.threads.cause_count; i++) {

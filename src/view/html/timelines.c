@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "view/json/json_parts.h"
 
-enum { SHARE_UNIT = 1000 }; /* shares are told in thousandths: a pixel is no finer */
+enum { SHARE_UNIT = 1000 }; /* shares are in thousandths: a pixel is no finer */
 
 struct timelines {
 	struct json json;

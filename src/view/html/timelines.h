@@ -23,7 +23,7 @@ struct timeline_thread {
 struct timelines_shape {
 	const char *const *states; /* names of what threads do, borrowed until the end */
 	size_t state_count, part_count;
-	uint64_t begin_ns; /* on the clock of what else is told with it; 0: unknown */
+	uint64_t begin_ns; /* on the clock of the rest of the report; 0: unknown */
 	uint64_t part_ns;
 };
 

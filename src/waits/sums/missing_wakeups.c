@@ -20,7 +20,7 @@ enum {
 /* Cases come in the order of their ends, except for records that come late. */
 static const uint64_t late_ns_max = 10000000;
 
-/* Nobody was told of what happened on some CPU between these moments. */
+/* Events of some CPU are missing between these moments. */
 struct silence {
 	uint64_t begin_ns, end_ns;
 	enum missing_reason reason;

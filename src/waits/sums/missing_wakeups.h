@@ -2,7 +2,7 @@
 /*
  * What threads did without a record of it, and why there is none: the kernel hid it, or records were
  * lost. The reason may come to light later: a switch that shows that a CPU had a hidden thread comes
- * when that one has left. What has no reason is odd.
+ * when that one has left. What has no reason is unexplained.
  */
 #pragma once
 

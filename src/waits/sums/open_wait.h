@@ -29,7 +29,7 @@ struct open_wait {
 	bool is_found; /* it is older than the trace */
 	uint64_t begin_ns, begin_share_ns;
 	struct wait_facts facts;
-	uint64_t recorded_ns; /* when facts told who owns the lock */
+	uint64_t recorded_ns; /* when facts said who owns the lock */
 	enum wait_cause cause;
 	bool has_stack;
 	uint64_t stack;

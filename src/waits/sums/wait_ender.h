@@ -17,5 +17,5 @@ enum waker_kind waker_kind_of(enum wait_cause cause, const struct wait_facts *fa
 struct wait_end wait_end_of(const struct open_wait *wait, uint64_t now_ns, const struct ev_sched_wake *e,
 			    const struct wait_party *waker, const struct file_info *file, const struct others *others);
 
-/* No record tells of the wake-up; of some waits there is only one thing that can have ended them. */
+/* No record has the wake-up; of some waits there is only one thing that can have ended them. */
 enum waker_kind wait_missing_kind(const struct open_wait *wait, enum missing_reason reason);

@@ -21,7 +21,7 @@ void wait_files_free(struct wait_files *files);
 void wait_files_end(struct wait_files *files, const struct thread *thread, const struct open_wait *wait,
 		    enum file_kind kind, uint64_t wait_ns, uint64_t idle_ns, const struct wait_end *end);
 
-/* The same for a wait that lasts: the journal can undo it. */
+/* The same for an open wait: the journal can undo it. */
 void wait_files_count_open(struct wait_files *files, const struct thread *thread, const struct open_wait *wait,
 			   uint64_t wait_ns, uint64_t idle_ns, struct journal *journal);
 const struct wait_file *wait_files_next(const struct wait_files *files, size_t *cursor);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Locks: futex words, System V semaphores, locked files. How long one is held is told by its
+ * Locks: futex words, System V semaphores, locked files. How long one is held is known from its
  * contended sections: from when its holder got it, if it had to wait for it, or else from when
  * the first one began to wait, to the wake-up. Owns the rows, which stay until wait_locks_free().
  */
@@ -33,7 +33,7 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 				 uint64_t wait_ns, uint64_t idle_ns, struct wait_path *path, const struct wait_end *end,
 				 bool *is_call);
 
-/* The same for a wait that lasts: the journal can undo it. */
+/* The same for an open wait: the journal can undo it. */
 struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
 					const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
 					struct wait_path *path, struct journal *journal);

@@ -116,7 +116,7 @@ static void add_wait(struct wait_path *path, const struct open_wait *wait, uint6
 {
 	struct wait_amount amount = wait_amount_of(wait_ns, idle_ns, wait->slice_cmetric_ns);
 
-	/* Its first one: another that lasts may have been tried here before. */
+	/* Its first one: another open wait may have been tried here before. */
 	if (!path->certain.of[WAIT_COUNT]) {
 		path->first_ns = wait->begin_ns;
 		path->facts = wait->facts;
@@ -146,7 +146,7 @@ void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struc
 	missing_wakeups_note_waker(end->open, paths->arena, &path->wakers, wait_ns, end->weight);
 }
 
-/* The waker of what lasts is in front of the others, and of no arena but the journal's. */
+/* The waker of an open wait is in front of the others, and of no arena but the journal's. */
 static struct wait_waker *get_nobody(struct wait_path *path, struct journal *journal)
 {
 	struct wait_waker *waker = path->wakers;

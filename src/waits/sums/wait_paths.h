@@ -19,7 +19,7 @@ struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *
 void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
 		   uint64_t idle_ns, double weight, const struct wait_end *end);
 
-/* The same for a wait that lasts: the journal can undo it. */
+/* The same for an open wait: the journal can undo it. */
 void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
 			double weight, struct journal *journal);
 

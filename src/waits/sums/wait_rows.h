@@ -100,7 +100,7 @@ struct wait_file {
 	struct wait_sum sum;
 	uint64_t cmetric_ns;
 	uint64_t direction_ns[FILE_DIRECTIONS];
-	uint64_t asked_bytes, asked_count; /* of the waits in calls that told how many */
+	uint64_t asked_bytes, asked_count; /* of the waits in calls that said how many */
 	/* Threads that waited for it, those that waited longest; approximate when there are more. */
 	struct wait_user {
 		uint32_t thread; /* number; 0: none */
@@ -127,7 +127,7 @@ struct wait_lasting {
 	enum wait_cause cause;
 	bool is_found; /* it is older than the trace */
 	uint64_t begin_ns, end_ns;
-	uint64_t recorded_ns;         /* when facts told who owns the lock */
+	uint64_t recorded_ns;         /* when facts said who owns the lock */
 	const struct wait_path *path; /* NULL: its stack was not kept */
 	const struct wait_lock *lock; /* NULL: it is for none */
 };

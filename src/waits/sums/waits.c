@@ -129,7 +129,7 @@ static void listed_switch(struct waits *waits, const struct thread *thread, stru
 		wait_locks_found(waits->locks, thread, wait);
 }
 
-/* What tells of the switch that it is older must not come behind the switch itself. */
+/* What says that the switch is older must not come behind the switch itself. */
 static bool is_listed(const struct open_wait *wait, const struct ev_thread_waits *e)
 {
 	if (!wait->is_open)
@@ -138,7 +138,7 @@ static bool is_listed(const struct open_wait *wait, const struct ev_thread_waits
 }
 
 /*
- * Each wait that lasts is listed with its stack, whatever the coin was at its beginning: it stands for
+ * Each open wait is listed with its stack, whatever the coin was at its beginning: it stands for
  * itself alone.
  */
 void waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
@@ -325,7 +325,7 @@ static void end_file(struct waits *waits, const struct wait_party *party, const 
 		       idle_ns, end);
 }
 
-/* What its file is, the kernel side has told after the switch. */
+/* The kernel side recorded its file after the switch. */
 static void settle_cause(const struct waits *waits, struct open_wait *wait)
 {
 	if (wait_has_file(&wait->facts))

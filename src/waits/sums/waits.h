@@ -53,7 +53,7 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns, c
 void waits_thread_ends(struct waits *waits, const struct wait_party *party);
 
 /*
- * Counts the wait of party, which lasts, as if it ended at now_ns with nothing to end it, until
+ * Counts the open wait of party as if it ended at now_ns with nothing to end it, until
  * waits_uncount_open() takes back all that was counted so. No event may come in between.
  */
 void waits_count_open(struct waits *waits, const struct wait_party *party, uint64_t now_ns);

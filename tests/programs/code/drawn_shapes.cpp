@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * C++: a pool of threads calls virtual functions, templates and lambdas, and catches what they throw.
- * Known answer: Mesh::draw() leads, before blend<double>() and blend<float>(), which are told apart.
+ * Known answer: Mesh::draw() leads, before blend<double>() and blend<float>(), which are distinguished.
  */
 #include "code_log.h"
 

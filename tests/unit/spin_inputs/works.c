@@ -147,7 +147,7 @@ WORKS uint64_t work_shift_register(uint64_t state, const volatile uint64_t *want
 	return state;
 }
 
-/* Works until it is told to stop, which is read each time. */
+/* Works until it is asked to stop, which is read each time. */
 WORKS uint64_t work_until_stopped(struct shared *shared, uint64_t state)
 {
 	while (!shared->stop)

@@ -16,7 +16,7 @@ c -g -gsplit-dwarf "$here/inlined.c" -o split
 c -g -fPIC -shared -DIS_LIBRARY "$here/inlined.c" -o libinlined.so
 g++ -O2 -g "$here/names.cpp" -o names
 
-# As Debian builds: the file and the folder where the compiler ran are told from the same root.
+# As Debian builds: the file and the folder where the compiler ran are given from the same root.
 mkdir -p builddir
 for version in 4 5; do
 	(cd builddir && c -g -gdwarf-$version -fdebug-prefix-map="$here=./source/symbol_inputs" \
