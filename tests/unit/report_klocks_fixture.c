@@ -27,8 +27,8 @@ static const struct report_frame fault_frames[] = {
 static const struct report_frame map_frames[] = {
 	{ .function = "rwsem_down_write_slowpath", .is_kernel = true },
 	{ .function = "vm_mmap_pgoff", .is_kernel = true },
-	{ "mmap64", WAKE_THREAD, 0, "libc.so.6", 0x10f3a0 },
-	{ NULL, WAKE_THREAD, 0, "faults", 0x1a2b },
+	{ "mmap64", NULL, 0, "libc.so.6", 0x10f3a0 },
+	{ NULL, NULL, 0, "faults", 0x1a2b },
 };
 
 static const struct report_frame owner_frames[] = {
