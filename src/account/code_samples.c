@@ -141,8 +141,8 @@ static void add_weights(struct code_weights *weights, const double *weight)
 	}
 }
 
-bool code_samples_add(struct code_samples *samples, struct thread_row *row, uint64_t now_ns,
-		      const struct ev_sched_sample *e, uint32_t active, bool is_critical)
+const struct code_sample *code_samples_add(struct code_samples *samples, struct thread_row *row, uint64_t now_ns,
+					   const struct ev_sched_sample *e, uint32_t active, bool is_critical)
 {
 	const struct thread *thread = row->thread;
 	double share = active ? 1.0 / active : 0;
@@ -161,13 +161,13 @@ bool code_samples_add(struct code_samples *samples, struct thread_row *row, uint
 	memcpy(key.name, thread->name, sizeof(key.name));
 	sample = get(samples, &key);
 	if (!sample)
-		return false;
+		return NULL;
 	samples->sample_count++;
 	samples->with_stack += !!e->stack;
 	add_weights(&sample->weights, weight);
 	add_weights(&sample->stratum->all, weight);
 	row->code[row->code_count++ % ROW_CODE_MAX] = sample;
-	return true;
+	return sample;
 }
 
 /* The majority's vote (Boyer and Moore, 1981). */

@@ -64,10 +64,10 @@ void code_samples_free(struct code_samples *samples);
 
 /*
  * The row's thread was seen at now_ns, with so many active threads; 0: it is not one of them, for it spins.
- * False: there was no space for it.
+ * What it was added to; NULL: there was no space for it.
  */
-bool code_samples_add(struct code_samples *samples, struct thread_row *row, uint64_t now_ns,
-		      const struct ev_sched_sample *e, uint32_t active, bool is_critical);
+const struct code_sample *code_samples_add(struct code_samples *samples, struct thread_row *row, uint64_t now_ns,
+					   const struct ev_sched_sample *e, uint32_t active, bool is_critical);
 
 /* The slice of the row has ended, and why; facts NULL: nobody knows. */
 void code_samples_end_slice(struct thread_row *row, enum wait_cause cause, const struct wait_facts *facts);

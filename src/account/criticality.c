@@ -14,6 +14,7 @@
 #include "account/state_listener.h"
 #include "account/thread_waits.h"
 #include "base/memory.h"
+#include "chains/blocked_on.h"
 #include "session/external_threads.h"
 #include "session/wake_order.h"
 #include "values.h"
@@ -93,12 +94,22 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 	}
 }
 
+/* What it does by now is kept for walks back from waits. */
+static void note_past(const struct criticality *self, struct thread_row *row)
+{
+	thread_rows_add_past(self->rows, row, self->parallelism.now_ns);
+	if (past_wants_life(&row->past))
+		blocked_on_extend_life(self->blocked_on, &row->past);
+}
+
 /* What the row does by now: the switch or the wake-up that made it do so, as far as there is one. */
-static void emit_state(const struct criticality *self, const struct thread_row *row, const struct ev_sched_switch *out,
+static void emit_state(const struct criticality *self, struct thread_row *row, const struct ev_sched_switch *out,
 		       const struct ev_sched_wake *wake)
 {
 	const struct state_listener *listener = self->options.listener;
 
+	if (self->blocked_on)
+		note_past(self, row);
 	if (listener)
 		listener->on_change(listener->data, &(struct state_change){
 							    .thread = row->thread,
@@ -235,6 +246,8 @@ static void switch_in(struct criticality *self, struct thread_row *row, uint16_t
 	} else if (row->phase != PHASE_RUNNABLE) {
 		note_unordered(self, row, "got a CPU without being runnable");
 	}
+	if (self->blocked_on && row->phase == PHASE_RUNNABLE)
+		criticality_end_cpu_wait(self, row, cpu);
 	if (row->phase == PHASE_RUNNING)
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 	set_phase(self, row, PHASE_RUNNING, NULL);
@@ -279,7 +292,7 @@ static void end_wait(struct criticality *self, struct thread_row *row, uint64_t 
 
 	if (row->wait.is_open && e->waker && e->waker != row->number)
 		waker = thread_rows_get(self->rows, e->waker);
-	thread_wait_end(self->options.waits, row, waker, &self->parallelism, end_ns, e);
+	thread_wait_end(self->options.waits, self->blocked_on, row, waker, &self->parallelism, end_ns, e);
 }
 
 static void on_wake(void *data, const struct ev_header *header)
@@ -504,6 +517,13 @@ static const struct event_handler handlers[] = {
 	{ 0, NULL },
 };
 
+static struct past *past_of(void *rows, uint32_t number)
+{
+	struct thread_row *row = thread_rows_find(rows, number);
+
+	return row ? &row->past : NULL;
+}
+
 struct criticality *criticality_new(struct session *session, struct threads *threads,
 				    const struct criticality_options *options)
 {
@@ -514,6 +534,8 @@ struct criticality *criticality_new(struct session *session, struct threads *thr
 	self->parallelism.nmin_option = options->nmin;
 	self->rows = thread_rows_new(threads, options->threads_max, options->keeps_strips);
 	self->paths = options->has_no_paths ? NULL : call_paths_new(options->paths_max);
+	if (options->code)
+		self->blocked_on = blocked_on_new(past_of, self->rows, thread_rows_past_budget(self->rows));
 	self->totals.keep_min = 1;
 	self->slices.paths = self->paths;
 	self->slices.waits = options->waits;
@@ -528,6 +550,12 @@ void criticality_free(struct criticality *self)
 		return;
 	slices_fini(&self->slices);
 	parallelism_fini(&self->parallelism);
+	for (size_t i = 0; i < CPUS_MAX; i++) {
+		if (self->cpu_pasts[i])
+			past_fini(self->cpu_pasts[i], thread_rows_past_budget(self->rows));
+		free(self->cpu_pasts[i]);
+	}
+	blocked_on_free(self->blocked_on);
 	thread_rows_free(self->rows);
 	call_paths_free(self->paths);
 	free(self);

@@ -7,7 +7,7 @@
  * Owns all it hands out; pointers stay valid until the next event or criticality_free().
  *
  * Owns: CMetric, slices and stalls: what each thread did, and what that counts.
- * Used by: states, spin, findings/names, findings/parts, findings/patterns, engine, query, live.
+ * Used by: states, spin, findings/names, findings/parts, findings/code, findings/patterns, engine, query, live.
  */
 #pragma once
 
@@ -19,6 +19,7 @@
 #include "session/session.h"
 #include "session/threads.h"
 
+struct blocked_on;
 struct criticality;
 struct code_samples;
 struct run_samples;
@@ -76,6 +77,9 @@ struct criticality_counts {
 };
 
 struct criticality_counts criticality_counts(const struct criticality *criticality);
+
+/* What threads were blocked on; NULL: samples were not asked for. */
+const struct blocked_on *criticality_blocked_on(const struct criticality *criticality);
 
 /* Walk with *cursor = 0; NULL ends. */
 const struct thread_metrics *criticality_next_thread(const struct criticality *criticality, size_t *cursor);

@@ -17,6 +17,11 @@ static fixed_ns cmetric_sum(const struct criticality *self)
 	return sum;
 }
 
+const struct blocked_on *criticality_blocked_on(const struct criticality *self)
+{
+	return self->blocked_on;
+}
+
 struct criticality_totals criticality_totals(const struct criticality *self)
 {
 	const struct parallelism *p = &self->parallelism;

@@ -14,6 +14,8 @@ struct criticality {
 	struct parallelism parallelism;
 	struct thread_rows *rows;
 	struct call_paths *paths;
+	struct blocked_on *blocked_on;    /* NULL: nobody samples where threads run */
+	struct past *cpu_pasts[CPUS_MAX]; /* samples by CPU; NULL: none yet */
 	struct criticality_totals totals; /* only the counters */
 	struct slices slices;
 
@@ -26,6 +28,9 @@ struct criticality {
 	uint64_t gap_begin_wall_ns;
 	uint32_t sync; /* number of the latest, from 1 */
 };
+
+/* criticality_code.c: the row, which could run, gets this CPU. */
+void criticality_end_cpu_wait(struct criticality *self, const struct thread_row *row, uint16_t cpu);
 
 /* criticality_code.c: the row has been sampled. False: there was no space for it. */
 bool criticality_add_code(struct criticality *self, struct thread_row *row, const struct ev_sched_sample *e);

@@ -13,6 +13,8 @@ enum {
 	ROWS_MAX_DEFAULT = 16384,
 	FOLDED_MAX = 1024, /* names; threads of further ones share a row */
 	RECENT_COUNT = 1024,
+	PASTS_BYTES_MAX = 64 << 20,
+	PASTS_ROWS_MAX = 1 << 17,
 };
 
 struct thread_rows {
@@ -27,6 +29,7 @@ struct thread_rows {
 	size_t folded_count;
 	struct thread_metrics *others;
 	struct table *folded_by_name;
+	struct chain_budget past_budget;
 };
 
 struct thread_rows *thread_rows_new(struct threads *threads, size_t rows_max, bool keeps_strips)
@@ -38,16 +41,19 @@ struct thread_rows *thread_rows_new(struct threads *threads, size_t rows_max, bo
 	rows->folded_by_name = table_new();
 	rows->rows_max = rows_max ? rows_max : ROWS_MAX_DEFAULT;
 	rows->keeps_strips = keeps_strips;
+	rows->past_budget.bytes_max = PASTS_BYTES_MAX;
+	rows->past_budget.rows_max = PASTS_ROWS_MAX;
 	return rows;
 }
 
-static void row_free(struct thread_row *row)
+static void row_free(struct thread_rows *rows, struct thread_row *row)
 {
 	if (row->samples) {
 		sample_set_fini(row->samples);
 		free(row->samples);
 	}
 	history_fini(&row->history);
+	past_fini(&row->past, &rows->past_budget);
 	free(row->metrics.strip);
 	free(row);
 }
@@ -57,7 +63,7 @@ void thread_rows_free(struct thread_rows *rows)
 	if (!rows)
 		return;
 	for (size_t i = 0; i < rows->count; i++)
-		row_free(rows->rows[i]);
+		row_free(rows, rows->rows[i]);
 	for (size_t i = 0; i < rows->folded_count; i++) {
 		free(rows->folded[i]->strip);
 		free(rows->folded[i]);
@@ -142,7 +148,7 @@ static void row_remove(struct thread_rows *rows, struct thread_row *row)
 	if (rows->recent[row->number % RECENT_COUNT] == row)
 		rows->recent[row->number % RECENT_COUNT] = NULL;
 	threads_forget(rows->threads, row->thread);
-	row_free(row);
+	row_free(rows, row);
 }
 
 /* Folds the row that has been dead for longest, if one is. */
@@ -194,6 +200,27 @@ struct thread_row *thread_rows_get(struct thread_rows *rows, uint32_t number)
 		row = row_add(rows, number);
 	*recent = row;
 	return row;
+}
+
+struct thread_row *thread_rows_find(struct thread_rows *rows, uint32_t number)
+{
+	return table_find(rows->by_number, number);
+}
+
+struct chain_budget *thread_rows_past_budget(struct thread_rows *rows)
+{
+	return &rows->past_budget;
+}
+
+void thread_rows_add_past(struct thread_rows *rows, struct thread_row *row, uint64_t now_ns)
+{
+	past_add(&row->past, &rows->past_budget, now_ns, row->phase);
+}
+
+void thread_rows_add_past_sample(struct thread_rows *rows, struct thread_row *row, uint64_t now_ns,
+				 const struct code_sample *code)
+{
+	past_add_sample(&row->past, &rows->past_budget, now_ns, code);
 }
 
 void thread_row_settle(struct thread_row *row, const struct parallelism *p)

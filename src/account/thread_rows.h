@@ -12,6 +12,7 @@
 #include "account/metrics.h"
 #include "account/parallelism.h"
 #include "account/sample_set.h"
+#include "chains/past.h"
 #include "values.h"
 #include "waits/sums/waits.h"
 
@@ -55,6 +56,7 @@ struct thread_row {
 
 	struct open_wait wait;
 	struct history history;
+	struct past past;
 	uint64_t slice_cmetric_ns; /* of the last slice when it was critical, else 0 */
 
 	uint64_t block_stack; /* where it blocked last */
@@ -88,6 +90,19 @@ void thread_rows_free(struct thread_rows *rows);
 
 /* Makes the row if need be, in the phase UNKNOWN, and folds a dead one if there are too many. */
 struct thread_row *thread_rows_get(struct thread_rows *rows, uint32_t number);
+
+/* NULL: there is no such row. */
+struct thread_row *thread_rows_find(struct thread_rows *rows, uint32_t number);
+
+/* What the pasts of all rows may take. */
+struct chain_budget *thread_rows_past_budget(struct thread_rows *rows);
+
+/* From now_ns on the row does what its phase says. */
+void thread_rows_add_past(struct thread_rows *rows, struct thread_row *row, uint64_t now_ns);
+
+/* The row was met running there. */
+void thread_rows_add_past_sample(struct thread_rows *rows, struct thread_row *row, uint64_t now_ns,
+				 const struct code_sample *code);
 
 /* Charges the row for what it has been doing up to now. */
 void thread_row_settle(struct thread_row *row, const struct parallelism *p);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "account/thread_waits.h"
 
+#include "chains/blocked_on.h"
+
 /* The row as waits see it, its figures those of this moment. */
 static struct wait_party party_of(struct thread_row *row, const struct parallelism *p)
 {
@@ -50,17 +52,22 @@ void thread_wait_begin(struct waits *waits, struct thread_row *row, const struct
 	waits_begin(waits, &party, p->now_ns, fixed_to_ns(p->share), row->slice_cmetric_ns, e);
 }
 
-void thread_wait_end(struct waits *waits, struct thread_row *row, struct thread_row *waker, const struct parallelism *p,
-		     uint64_t end_ns, const struct ev_sched_wake *e)
+void thread_wait_end(struct waits *waits, struct blocked_on *blocked, struct thread_row *row, struct thread_row *waker,
+		     const struct parallelism *p, uint64_t end_ns, const struct ev_sched_wake *e)
 {
 	struct wait_party party, waker_party;
+	struct wait_added added;
 
 	if (!row->wait.is_open)
 		return;
 	if (waker)
 		waker_party = party_of(waker, p);
 	party = party_of(row, p);
-	waits_end(waits, &party, end_ns, e, waker ? &waker_party : NULL, false);
+	added = waits_end(waits, &party, end_ns, e, waker ? &waker_party : NULL, false);
+	past_end_wait(&row->past, added.cause, added.path, added.is_by_waker ? waker->number : 0);
+	if (blocked && added.is_by_waker)
+		blocked_on_end(blocked, &waker->past, row->wait.begin_ns, end_ns,
+			       (struct blocked_key[]){ { added.path, added.weight }, { added.lock, 1 } }, 2);
 }
 
 void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p, bool is_over)

@@ -5,6 +5,8 @@
 #include "account/parallelism.h"
 #include "account/thread_rows.h"
 
+struct blocked_on;
+
 /* The row has become active or ceases to be, or begins or ceases to spin. */
 void thread_wait_note_history(struct thread_row *row, const struct parallelism *p);
 
@@ -14,10 +16,10 @@ void thread_wait_begin(struct waits *waits, struct thread_row *row, const struct
 
 /*
  * The wait of the row, if it was in one, ended at end_ns by e. waker: whose that was; NULL: not
- * traced.
+ * traced. blocked: hears what the waker had done meanwhile; NULL: nobody does.
  */
-void thread_wait_end(struct waits *waits, struct thread_row *row, struct thread_row *waker, const struct parallelism *p,
-		     uint64_t end_ns, const struct ev_sched_wake *e);
+void thread_wait_end(struct waits *waits, struct blocked_on *blocked, struct thread_row *row, struct thread_row *waker,
+		     const struct parallelism *p, uint64_t end_ns, const struct ev_sched_wake *e);
 
 /* It ended by what was lost, or (is_over) not before the trace did. */
 void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p, bool is_over);

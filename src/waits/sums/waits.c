@@ -332,8 +332,8 @@ static void settle_cause(const struct waits *waits, struct open_wait *wait)
 		wait->cause = waits_cause_of(waits, &wait->facts);
 }
 
-void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns, const struct ev_sched_wake *e,
-	       struct wait_party *waker, bool is_over)
+struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
+			    const struct ev_sched_wake *e, struct wait_party *waker, bool is_over)
 {
 	struct open_wait *wait = party->wait;
 	uint64_t wait_ns = now_ns - wait->begin_ns, idle_ns, stack = 0;
@@ -343,7 +343,7 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns, c
 	bool is_call = false;
 
 	if (!wait->is_open)
-		return;
+		return (struct wait_added){ 0 };
 	wait->is_open = false;
 	settle_cause(waits, wait);
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
@@ -381,6 +381,7 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns, c
 			      wait->cause,
 		      },
 		      e && e->flags & WAKE_TO_DIE);
+	return (struct wait_added){ place.path, place.weight, lock, wait->cause, end.waker };
 }
 
 void waits_thread_ends(struct waits *waits, const struct wait_party *party)

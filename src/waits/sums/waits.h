@@ -42,12 +42,21 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 void waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
 		  const struct ev_thread_waits *e);
 
+/* Where a wait was added when it ended. */
+struct wait_added {
+	const struct wait_path *path; /* NULL: its stack was not kept */
+	double weight;                /* of the path: the waits that it stands for */
+	const struct wait_lock *lock; /* NULL: it is for none */
+	enum wait_cause cause;
+	bool is_by_waker; /* what ended it is what the waker did, not an interrupt that came to it */
+};
+
 /*
  * The wait of party ends. e: the wake-up, NULL when it was lost or (is_over) the trace ends; waker:
  * whose, when it is traced, else NULL.
  */
-void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns, const struct ev_sched_wake *e,
-	       struct wait_party *waker, bool is_over);
+struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
+			    const struct ev_sched_wake *e, struct wait_party *waker, bool is_over);
 
 /* The thread of party ends. If it was woken for nothing else, nobody needed it: its wait was idle. */
 void waits_thread_ends(struct waits *waits, const struct wait_party *party);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "chains/blocked_on.h"
+
+#include <stdlib.h>
+
+#include "base/bound.h"
+#include "base/memory.h"
+#include "base/table.h"
+
+enum {
+	SUMS_MAX = 1 << 14,
+	DEPTH_MAX = 64,
+	/* A walk takes so many steps on average at most, or so many a part; a long one may use what others have left over. */
+	STEPS = 128,
+	STEPS_A_PART = 4,
+	STEPS_SAVED_MAX = 1 << 16,
+};
+
+struct blocked_on {
+	struct past *(*find)(void *data, uint32_t thread);
+	void *data;
+	struct table *sums;
+	struct chain_budget *budget;
+	uint64_t steps;
+};
+
+/* A walk adds to all of these. */
+struct walk {
+	struct blocked_on *blocked;
+	struct blocked_sum *sums[2];
+	double weights[2];
+	size_t count;
+};
+
+struct blocked_on *blocked_on_new(struct past *(*find)(void *data, uint32_t thread), void *data,
+				  struct chain_budget *budget)
+{
+	struct blocked_on *blocked = xcalloc(1, sizeof(*blocked));
+
+	blocked->find = find;
+	blocked->data = data;
+	blocked->budget = budget;
+	blocked->sums = table_new();
+	return blocked;
+}
+
+void blocked_on_free(struct blocked_on *blocked)
+{
+	struct blocked_sum *sum;
+	size_t cursor = 0;
+
+	if (!blocked)
+		return;
+	while ((sum = table_next(blocked->sums, &cursor)))
+		blocked_sum_free(sum, blocked->budget);
+	table_free(blocked->sums);
+	free(blocked);
+}
+
+/* --- Adding -------------------------------------------------------------------------------------- */
+
+static void add_time(const struct walk *walk, enum blocked_kind kind, uint64_t ns)
+{
+	for (size_t i = 0; i < walk->count; i++)
+		walk->sums[i]->ns[kind] += walk->weights[i] * ns;
+}
+
+static void add_samples(const struct walk *walk, const struct past *past, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t first = past_first_sample(past);
+	uint64_t i = BOUND(first, past->sample_count, k, past_sample(past, k)->time_ns <= begin_ns);
+
+	for (; i < past->sample_count && past_sample(past, i)->time_ns <= end_ns && walk->blocked->steps; i++) {
+		const struct past_sample *sample = past_sample(past, i);
+
+		walk->blocked->steps--;
+		for (size_t k = 0; k < walk->count; k++) {
+			struct blocked_sum *sum = walk->sums[k];
+
+			blocked_sum_add_code(sum, walk->blocked->budget, sample->code, walk->weights[k]);
+			/* Several waits may have seen it; they end in the order of time. */
+			sum->sample_count += sample->time_ns > sum->latest_ns;
+			if (sample->time_ns > sum->latest_ns)
+				sum->latest_ns = sample->time_ns;
+		}
+	}
+}
+
+/* --- Walking ------------------------------------------------------------------------------------- */
+
+static void walk_back(const struct walk *walk, struct past *past, uint64_t begin_ns, uint64_t end_ns, unsigned depth);
+
+/* Here the chain ends: no traced thread is behind the wait. */
+static void add_end(const struct walk *walk, const struct past_part *part, uint64_t ns)
+{
+	add_time(walk, BLOCKED_WAITING, ns);
+	for (size_t i = 0; i < walk->count; i++)
+		blocked_sum_add_wait(walk->sums[i], walk->blocked->budget, part->cause, part->path,
+				     walk->weights[i] * ns);
+}
+
+/* What the thread did in a part of its past. */
+static void walk_part(const struct walk *walk, const struct past *past, const struct past_part *part, uint64_t begin_ns,
+		      uint64_t end_ns, unsigned depth)
+{
+	struct past *waker;
+
+	switch (part->phase) {
+	case PHASE_RUNNING:
+		add_time(walk, BLOCKED_RUNNING, end_ns - begin_ns);
+		add_samples(walk, past, begin_ns, end_ns);
+		break;
+	case PHASE_RUNNABLE:
+		add_time(walk, BLOCKED_CPU_WAIT, end_ns - begin_ns);
+		break;
+	case PHASE_BLOCKED:
+		waker = part->waker && depth < DEPTH_MAX ? walk->blocked->find(walk->blocked->data, part->waker) : NULL;
+		if (waker)
+			walk_back(walk, waker, begin_ns, end_ns, depth + 1);
+		else if (part->waker || part->cause == CAUSES)
+			add_time(walk, BLOCKED_UNKNOWN, end_ns - begin_ns);
+		else
+			add_end(walk, part, end_ns - begin_ns);
+		break;
+	default:
+		add_time(walk, BLOCKED_UNKNOWN, end_ns - begin_ns);
+	}
+}
+
+/* Whether so long ago there was something that is not kept any more. */
+static void want_more(struct past *past, uint64_t begin_ns)
+{
+	uint64_t part = past_first_part(past), sample = past_first_sample(past);
+
+	past->wants_parts |= part && past_part(past, part)->begin_ns > begin_ns;
+	past->wants_samples |= sample && past_sample(past, sample)->time_ns > begin_ns;
+}
+
+/* Parts that are not kept are known on average; what is not even in the life is unknown. */
+static void walk_life(const struct walk *walk, const struct past *past, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct blocked_sum *life = past->life;
+	uint64_t from_ns = life && past->life_begin_ns > begin_ns ? past->life_begin_ns : begin_ns;
+	uint64_t to_ns = life && past->life_end_ns < end_ns ? past->life_end_ns : end_ns;
+	uint64_t steps = life ? 1 + life->code_count + life->wait_count : 0;
+	double part;
+
+	if (!life || to_ns <= from_ns || walk->blocked->steps < steps) {
+		add_time(walk, BLOCKED_UNKNOWN, end_ns - begin_ns);
+		return;
+	}
+	walk->blocked->steps -= steps;
+	part = (double)(to_ns - from_ns) / (past->life_end_ns - past->life_begin_ns);
+	for (size_t i = 0; i < walk->count; i++)
+		if (walk->sums[i] != life)
+			blocked_sum_add_part(walk->sums[i], walk->blocked->budget, life, walk->weights[i] * part);
+	add_time(walk, BLOCKED_UNKNOWN, end_ns - begin_ns - (to_ns - from_ns));
+}
+
+/* What is kept, and before that what the life says. */
+static void walk_back(const struct walk *walk, struct past *past, uint64_t begin_ns, uint64_t end_ns, unsigned depth)
+{
+	uint64_t first = past_first_part(past);
+	uint64_t i = BOUND(first, past->part_count, k, past_part(past, k)->begin_ns < end_ns);
+
+	want_more(past, begin_ns);
+	for (; i > first && end_ns > begin_ns && walk->blocked->steps; i--) {
+		const struct past_part *part = past_part(past, i - 1);
+		uint64_t from_ns = part->begin_ns > begin_ns ? part->begin_ns : begin_ns;
+
+		walk->blocked->steps--;
+		walk_part(walk, past, part, from_ns, end_ns, depth);
+		end_ns = from_ns;
+	}
+	if (end_ns > begin_ns)
+		walk_life(walk, past, begin_ns, end_ns);
+}
+
+static struct blocked_sum *get_sum(struct blocked_on *blocked, const void *key)
+{
+	struct blocked_sum *sum = key ? table_find(blocked->sums, (uintptr_t)key) : NULL;
+
+	if (sum || !key || (table_count(blocked->sums) >= SUMS_MAX && key != blocked))
+		return sum;
+	sum = xcalloc(1, sizeof(*sum));
+	table_put(blocked->sums, (uintptr_t)key, sum);
+	return sum;
+}
+
+static void save_steps(struct blocked_on *blocked, uint64_t steps)
+{
+	blocked->steps = blocked->steps + steps < STEPS_SAVED_MAX ? blocked->steps + steps : STEPS_SAVED_MAX;
+}
+
+void blocked_on_end(struct blocked_on *blocked, struct past *waker, uint64_t begin_ns, uint64_t end_ns,
+		    const struct blocked_key *keys, size_t key_count)
+{
+	struct walk walk = { .blocked = blocked };
+
+	for (size_t i = 0; i < key_count && walk.count < sizeof(walk.sums) / sizeof(*walk.sums); i++) {
+		struct blocked_sum *sum = get_sum(blocked, keys[i].key);
+
+		if (!sum)
+			continue;
+		walk.weights[walk.count] = keys[i].weight;
+		walk.sums[walk.count++] = sum;
+	}
+	if (!walk.count || end_ns <= begin_ns)
+		return;
+	save_steps(blocked, STEPS);
+	walk_back(&walk, waker, begin_ns, end_ns, 0);
+}
+
+void blocked_on_end_cpu_wait(struct blocked_on *blocked, struct past *cpu, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct walk walk = { .blocked = blocked, .weights = { 1 }, .count = 1 };
+
+	if (!cpu->sample_count || past_sample(cpu, cpu->sample_count - 1)->time_ns <= begin_ns)
+		return;
+	walk.sums[0] = get_sum(blocked, blocked);
+	save_steps(blocked, STEPS);
+	want_more(cpu, begin_ns);
+	add_samples(&walk, cpu, begin_ns, end_ns);
+}
+
+const struct blocked_sum *blocked_on_cpu_sum(const struct blocked_on *blocked)
+{
+	return blocked_on_sum(blocked, blocked);
+}
+
+void blocked_on_extend_life(struct blocked_on *blocked, struct past *past)
+{
+	uint64_t first = past_first_part(past), end_ns = past_part(past, past->part_count - 1)->begin_ns;
+	struct walk walk = { .blocked = blocked, .weights = { 1 }, .count = 1 };
+
+	if (!past->life) {
+		past->life = xcalloc(1, sizeof(*past->life));
+		past->life_begin_ns = past->life_end_ns = past_part(past, first)->begin_ns;
+	}
+	walk.sums[0] = past->life;
+	save_steps(blocked, (past->part_count - past->life_parts) * STEPS_A_PART);
+	if (end_ns > past->life_end_ns)
+		walk_back(&walk, past, past->life_end_ns, end_ns, 0);
+	past->life_end_ns = end_ns;
+	past->life_parts = past->part_count - 1;
+}
+
+const struct blocked_sum *blocked_on_sum(const struct blocked_on *blocked, const void *key)
+{
+	return blocked ? table_find(blocked->sums, (uintptr_t)key) : NULL;
+}

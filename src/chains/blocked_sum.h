@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sums of what was done while others waited. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "waits/wait_cause.h"
+
+struct code_sample;
+struct wait_path;
+
+/* What chains may take in all, and take: bytes of pasts, and rows of sums. */
+struct chain_budget {
+	size_t bytes, bytes_max, rows, rows_max;
+};
+
+/* The code that those ran, by samples. */
+struct blocked_code {
+	const struct code_sample *code;
+	double weight; /* samples, each as often as somebody waited */
+	struct blocked_code *next;
+};
+
+/* What they waited for that no traced thread ended. */
+struct blocked_wait {
+	enum wait_cause cause;
+	const struct wait_path *path; /* NULL: where is not known */
+	double ns;
+	struct blocked_wait *next;
+};
+
+enum blocked_kind {
+	BLOCKED_RUNNING,  /* they ran */
+	BLOCKED_CPU_WAIT, /* they had no CPU */
+	BLOCKED_WAITING,  /* they waited: waits says for what */
+	BLOCKED_UNKNOWN,  /* it is too long ago, or was not recorded */
+	BLOCKED_KINDS,
+};
+
+/* Of waits that traced threads ended, estimated where only some of their stacks were kept. */
+struct blocked_sum {
+	double ns[BLOCKED_KINDS]; /* together: the time of the waits */
+	struct blocked_code *code;
+	double weight;         /* of all samples, also of those beyond the list */
+	uint64_t sample_count; /* of them, each counted once */
+	uint64_t latest_ns;    /* of a sample that was counted */
+	struct blocked_wait *waits;
+	size_t code_count, wait_count;
+};
+
+/* The caller's, allocated. */
+void blocked_sum_free(struct blocked_sum *sum, struct chain_budget *budget);
+
+/* Samples of weight together; code beyond the bounds counts in the sum's weight alone. */
+void blocked_sum_add_code(struct blocked_sum *sum, struct chain_budget *budget, const struct code_sample *code,
+			  double weight);
+
+/* To the row of such waits; beyond the bounds it has none. */
+void blocked_sum_add_wait(struct blocked_sum *sum, struct chain_budget *budget, enum wait_cause cause,
+			  const struct wait_path *path, double ns);
+
+/* So much of what another sum has. */
+void blocked_sum_add_part(struct blocked_sum *sum, struct chain_budget *budget, const struct blocked_sum *from,
+			  double part);

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <math.h>
+
+#include "chains/blocked_on.h"
+#include "waits/sums/wait_rows.h"
+
+/* A few threads that run, wait and wake each other at random; time goes in steps of 1 ns. */
+enum { THREADS = 5, TIME_MAX = 1 << 16 };
+
+/* What a thread did in one nanosecond. */
+struct instant {
+	uint8_t phase, cause;
+	uint32_t waker;
+	const struct wait_path *path;
+	bool is_sampled;
+};
+
+static struct {
+	struct past pasts[THREADS + 1]; /* by number, from 1 */
+	struct chain_budget budget;
+	struct blocked_on *blocked;
+	struct instant done[THREADS + 1][TIME_MAX]; /* until that time */
+	uint8_t phase[THREADS + 1];
+	uint64_t since[THREADS + 1];
+	struct wait_path paths[3];
+	uint64_t now;
+	uint32_t random;
+} w;
+
+static uint32_t pick(uint32_t count)
+{
+	w.random = w.random * 1103515245 + 12345;
+	return (w.random >> 8) % count;
+}
+
+static struct past *find(void *data, uint32_t thread)
+{
+	(void)data;
+	return thread <= THREADS ? &w.pasts[thread] : NULL;
+}
+
+/* Nothing of a sample but its address is used. */
+static const struct code_sample *code_of(uint32_t thread)
+{
+	static char codes[THREADS + 1];
+
+	return (const struct code_sample *)&codes[thread];
+}
+
+static void begin(uint32_t thread, uint8_t phase)
+{
+	w.phase[thread] = phase;
+	w.since[thread] = w.now;
+	past_add(&w.pasts[thread], &w.budget, w.now, phase);
+	if (past_wants_life(&w.pasts[thread]))
+		blocked_on_extend_life(w.blocked, &w.pasts[thread]);
+}
+
+static void set_up(uint32_t seed, size_t bytes_max)
+{
+	memset(&w, 0, sizeof(w));
+	w.random = seed;
+	w.budget = (struct chain_budget){ .bytes_max = bytes_max, .rows_max = 1 << 10 };
+	w.blocked = blocked_on_new(find, NULL, &w.budget);
+	for (uint32_t i = 1; i <= THREADS; i++)
+		begin(i, PHASE_RUNNING);
+}
+
+static void tear_down(void)
+{
+	for (uint32_t i = 1; i <= THREADS; i++)
+		past_fini(&w.pasts[i], &w.budget);
+	blocked_on_free(w.blocked);
+	CHECK_EQUAL(w.budget.bytes, 0);
+	CHECK_EQUAL(w.budget.rows, 0);
+}
+
+static void pass(uint64_t ns)
+{
+	for (; ns; ns--, w.now++)
+		for (uint32_t i = 1; i <= THREADS; i++)
+			w.done[i][w.now] = (struct instant){ .phase = w.phase[i], .cause = CAUSES };
+}
+
+/* What is known of a wait only at its end. */
+static void end_wait(uint32_t thread, uint32_t waker, const struct wait_path *path)
+{
+	for (uint64_t t = w.since[thread]; t < w.now; t++) {
+		w.done[thread][t].waker = waker;
+		w.done[thread][t].path = path;
+		w.done[thread][t].cause = CAUSE_SLEEP;
+	}
+	past_end_wait(&w.pasts[thread], CAUSE_SLEEP, path, waker);
+}
+
+static uint32_t pick_running(void)
+{
+	for (uint32_t tries = 0; tries < 20; tries++) {
+		uint32_t thread = 1 + pick(THREADS);
+
+		if (w.phase[thread] == PHASE_RUNNING)
+			return thread;
+	}
+	return 0;
+}
+
+/* One step of a thread. Returns who woke it from a wait that has begun at *since; 0: nobody did. */
+static uint32_t step(uint32_t thread, uint64_t *since)
+{
+	uint32_t waker;
+
+	switch (w.phase[thread]) {
+	case PHASE_RUNNING:
+		if (pick(2) && w.now) {
+			w.done[thread][w.now - 1].is_sampled = w.done[thread][w.now - 1].phase == PHASE_RUNNING;
+			if (w.done[thread][w.now - 1].is_sampled)
+				past_add_sample(&w.pasts[thread], &w.budget, w.now, code_of(thread));
+			return 0;
+		}
+		begin(thread, pick(3) ? PHASE_BLOCKED : PHASE_RUNNABLE);
+		return 0;
+	case PHASE_RUNNABLE:
+		begin(thread, PHASE_RUNNING);
+		return 0;
+	}
+	waker = pick(4) ? pick_running() : 0;
+	*since = w.since[thread];
+	end_wait(thread, waker, &w.paths[pick(3)]);
+	begin(thread, PHASE_RUNNABLE);
+	return waker;
+}
+
+struct sums {
+	uint64_t ns[BLOCKED_KINDS], code[THREADS + 1], waits[3];
+};
+
+/* Of each nanosecond: whom is it that the thread is blocked on, and what does that one do? */
+static void add_naively(struct sums *sums, uint32_t waker, uint64_t begin_ns, uint64_t end_ns)
+{
+	for (uint64_t t = begin_ns; t < end_ns; t++) {
+		uint32_t thread = waker;
+
+		while (w.done[thread][t].phase == PHASE_BLOCKED && w.done[thread][t].waker)
+			thread = w.done[thread][t].waker;
+		if (w.done[thread][t].phase == PHASE_RUNNING) {
+			sums->ns[BLOCKED_RUNNING]++;
+			sums->code[thread] += w.done[thread][t].is_sampled;
+		} else if (w.done[thread][t].phase == PHASE_RUNNABLE) {
+			sums->ns[BLOCKED_CPU_WAIT]++;
+		} else if (w.done[thread][t].cause == CAUSES) {
+			sums->ns[BLOCKED_UNKNOWN]++;
+		} else {
+			sums->ns[BLOCKED_WAITING]++;
+			sums->waits[w.done[thread][t].path - w.paths]++;
+		}
+	}
+}
+
+static uint64_t code_weight(const struct blocked_sum *sum, uint32_t thread)
+{
+	for (const struct blocked_code *code = sum->code; code; code = code->next)
+		if (code->code == code_of(thread))
+			return llround(code->weight);
+	return 0;
+}
+
+static uint64_t waits_ns(const struct blocked_sum *sum, const struct wait_path *path)
+{
+	uint64_t ns = 0;
+
+	for (const struct blocked_wait *wait = sum->waits; wait; wait = wait->next)
+		if (wait->path == path)
+			ns += llround(wait->ns);
+	return ns;
+}
+
+static void check(const struct blocked_sum *sum, const struct sums *expected)
+{
+	for (size_t i = 0; i < BLOCKED_KINDS; i++)
+		CHECK_EQUAL(llround(sum->ns[i]), expected->ns[i]);
+	for (uint32_t i = 1; i <= THREADS; i++)
+		CHECK_EQUAL(code_weight(sum, i), expected->code[i]);
+	for (size_t i = 0; i < 3; i++)
+		CHECK_EQUAL(waits_ns(sum, &w.paths[i]), expected->waits[i]);
+}
+
+static double all_ns(const struct blocked_sum *sum)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < BLOCKED_KINDS; i++)
+		ns += sum->ns[i];
+	return ns;
+}
+
+/* Plays until the time is over, with every wait added under one key. Returns the time of all waits. */
+static uint64_t play(uint64_t end, const void *key, struct sums *expected)
+{
+	uint64_t waited_ns = 0;
+
+	while (w.now + 40 < end) {
+		uint32_t thread = 1 + pick(THREADS), waker;
+		uint64_t since;
+
+		pass(1 + pick(20));
+		waker = step(thread, &since);
+		if (!waker)
+			continue;
+		blocked_on_end(w.blocked, &w.pasts[waker], since, w.now, &(struct blocked_key){ key, 1 }, 1);
+		if (expected)
+			add_naively(expected, waker, since, w.now);
+		waited_ns += w.now - since;
+	}
+	return waited_ns;
+}
+
+TEST(chains_are_what_each_nanosecond_says)
+{
+	for (uint32_t seed = 1; seed <= 2000; seed++) {
+		struct sums expected = { 0 };
+		uint64_t waited_ns;
+
+		set_up(seed, 1 << 20);
+		waited_ns = play(1500, &w, &expected);
+		if (waited_ns)
+			check(blocked_on_sum(w.blocked, &w), &expected);
+		tear_down();
+	}
+}
+
+TEST(all_of_the_time_is_somewhere_however_little_is_kept)
+{
+	for (uint32_t seed = 1; seed <= 30; seed++) {
+		uint64_t waited_ns;
+
+		set_up(seed, seed * 400);
+		waited_ns = play(TIME_MAX, &w, NULL);
+		CHECK(fabs(all_ns(blocked_on_sum(w.blocked, &w)) - waited_ns) < 1e-6 * waited_ns);
+		tear_down();
+	}
+}
+
+TEST(a_wait_for_a_whole_life_has_all_that_was_done_in_it)
+{
+	const struct blocked_sum *sum;
+
+	set_up(1, 1 << 20);
+	begin(2, PHASE_BLOCKED);
+	for (int i = 0; i < 1000; i++) { /* far more parts than are kept */
+		pass(30);
+		past_add_sample(&w.pasts[1], &w.budget, w.now, code_of(1));
+		begin(1, PHASE_BLOCKED);
+		pass(10);
+		end_wait(1, 0, &w.paths[1]);
+		begin(1, PHASE_RUNNING);
+	}
+	blocked_on_end(w.blocked, &w.pasts[1], 0, w.now, &(struct blocked_key){ &w, 1 }, 1);
+	sum = blocked_on_sum(w.blocked, &w);
+	CHECK_EQUAL(llround(all_ns(sum)), 40000);
+	CHECK(fabs(sum->ns[BLOCKED_RUNNING] - 30000) < 100);
+	CHECK(fabs(sum->ns[BLOCKED_WAITING] - 10000) < 100);
+	CHECK(fabs(sum->weight - 1000) < 5);
+	CHECK(llabs((long long)waits_ns(sum, &w.paths[1]) - 10000) < 100);
+	tear_down();
+}
+
+TEST(a_wait_that_needed_more_is_exact_the_next_time)
+{
+	const struct blocked_sum *sum;
+
+	set_up(1, 1 << 20);
+	for (int k = 0; k < 30; k++) {
+		uint64_t since = w.now;
+
+		for (int i = 0; i < 100; i++) {
+			pass(1 + i % 3);
+			begin(1, PHASE_BLOCKED);
+			pass(5);
+			end_wait(1, 0, &w.paths[k % 3]);
+			begin(1, PHASE_RUNNING);
+		}
+		blocked_on_end(w.blocked, &w.pasts[1], since, w.now, &(struct blocked_key){ &w.paths[k / 10], 1 }, 1);
+	}
+	sum = blocked_on_sum(w.blocked, &w.paths[2]);
+	CHECK_EQUAL(llround(sum->ns[BLOCKED_WAITING]), 10 * 500);
+	CHECK_EQUAL(llround(sum->ns[BLOCKED_RUNNING]), 10 * (100 + 33 * 3));
+	CHECK_EQUAL(llround(sum->ns[BLOCKED_UNKNOWN]), 0);
+	tear_down();
+}
+
+TEST(a_cpu_had_those_that_were_met_there)
+{
+	struct past cpu = { 0 };
+	const struct blocked_sum *sum;
+
+	set_up(1, 1 << 20);
+	for (int i = 1; i <= 10; i++)
+		past_add_sample(&cpu, &w.budget, 100 * i, code_of(i % 2 ? 1 : 2));
+	blocked_on_end_cpu_wait(w.blocked, &cpu, 250, 650); /* samples at 300, 400, 500, 600 */
+	blocked_on_end_cpu_wait(w.blocked, &cpu, 500, 700); /* at 600, 700 */
+	blocked_on_end_cpu_wait(w.blocked, &cpu, 1000, 2000);
+	sum = blocked_on_cpu_sum(w.blocked);
+	CHECK_EQUAL(sum->sample_count, 5);
+	CHECK_EQUAL(code_weight(sum, 1), 3);
+	CHECK_EQUAL(code_weight(sum, 2), 3);
+	past_fini(&cpu, &w.budget);
+	tear_down();
+}
