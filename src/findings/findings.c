@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "findings/names/klock_words.h"
+#include "findings/code/findings_code.h"
 #include "findings/parts/findings_waits.h"
 #include "findings/patterns/draft.h"
 

@@ -17,6 +17,8 @@
 #include "report/report_enums.h"
 #include "report/report_frame.h"
 
+struct blocked_source;
+
 /* Of a file system, as the kernel numbers them. */
 struct report_device {
 	uint32_t major, minor;

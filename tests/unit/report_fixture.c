@@ -202,6 +202,45 @@ static const struct report_cause lock_causes[] = {
 	{ CAUSE_PAGE_FAULT, GROUP_IO, 2 * (uint64_t)MS, 0, 40, false },
 };
 
+static const struct report_blocked_code lock_blocked_code[] = {
+	{ .ns = 40200 * (uint64_t)MS,
+	  .error_ns = 1200 * (uint64_t)MS,
+	  .samples = 8123,
+	  .frames = lock_frames,
+	  .frame_count = COUNT(lock_frames) },
+};
+
+static const struct report_blocked_wait lock_blocked_waits[] = {
+	{ .ns = 2000 * (uint64_t)MS,
+	  .cause = CAUSE_FILE,
+	  .object = "/var/lib/\x1b[31mlog",
+	  .frames = join_frames,
+	  .frame_count = COUNT(join_frames) },
+};
+
+static const struct report_blocked_on lock_blocked_on = {
+	.ns = 45810 * (uint64_t)MS,
+	.running_ns = 40210 * (uint64_t)MS,
+	.cpu_wait_ns = 3000 * (uint64_t)MS,
+	.waiting_ns = 2500 * (uint64_t)MS,
+	.unknown_ns = 100 * (uint64_t)MS,
+	.text = "88 % (+-3 %) ran big_work() (multi_mutex.cpp:28), called by worker(); 7 % waited for a CPU; 4 % waited: file "
+		"/var/lib/\x1b[31mlog",
+	.samples = 1016,
+	.code = lock_blocked_code,
+	.code_count = COUNT(lock_blocked_code),
+	.waits = lock_blocked_waits,
+	.wait_count = COUNT(lock_blocked_waits),
+};
+
+static const struct report_cpu_taken lock_cpu_taken = {
+	.ns = 40200 * (uint64_t)MS,
+	.samples = 512,
+	.text = "97 % big_work() (multi_mutex.cpp:28)",
+	.code = lock_blocked_code,
+	.code_count = COUNT(lock_blocked_code),
+};
+
 static const struct report_wait lock_waits[] = {
 	{ .cause = CAUSE_LOCK,
 	  .group = GROUP_SYNCHRONISATION,
@@ -214,7 +253,8 @@ static const struct report_wait lock_waits[] = {
 	  .frame_count = COUNT(lock_frames),
 	  .stack_end = STACK_COMPLETE,
 	  .wakers = lock_wakers,
-	  .waker_count = COUNT(lock_wakers) },
+	  .waker_count = COUNT(lock_wakers),
+	  .blocked_on = &lock_blocked_on },
 	{ .cause = CAUSE_JOIN,
 	  .group = GROUP_SYNCHRONISATION,
 	  .wait_ns = 3400 * (uint64_t)MS,
@@ -245,6 +285,7 @@ static const struct report_wait lock_waits[] = {
 
 static const struct report_lock lock_locks[] = {
 	{ .name = "work_mutex",
+	  .blocked_on = &lock_blocked_on,
 	  .address = "0x4c8140",
 	  .kind = "mutex",
 	  .where = "big_work(int)",
@@ -393,6 +434,7 @@ static void set_waits(struct report *report)
 	report->balance.threads.cause_count = COUNT(lock_causes);
 	report->balance.threads.ran_instead = lock_rivals;
 	report->balance.threads.rival_count = COUNT(lock_rivals);
+	report->balance.threads.cpu_taken = &lock_cpu_taken;
 	report->waits = lock_waits;
 	report->wait_count = COUNT(lock_waits);
 	report->locks = lock_locks;

@@ -3,7 +3,7 @@
  * What the files that make a report share.
  *
  * Owns: the parts of a report, made of what analyses hold.
- * Used by: findings/patterns, findings.
+ * Used by: findings/code, findings/patterns, findings.
  */
 #pragma once
 
@@ -49,9 +49,6 @@ struct findings {
 
 /* findings_paths.c: fills in report.paths. */
 void findings_add_paths(struct findings *findings);
-
-/* findings_code.c: fills in report.code, and report.paths anew, if samples have call paths. */
-void findings_add_code(struct findings *findings);
 
 /* findings_klocks.c: fills in report.klocks. */
 void findings_add_klocks(struct findings *findings);

@@ -48,6 +48,7 @@ struct merged_lock {
 	const struct wait_path *holder_path;
 	uint32_t queue_max, lengths[LENGTHS];
 	struct table *unlockers; /* see findings_put_unlockers() */
+	const struct blocked_source *blocked;
 	struct wait_ender ender; /* of all words, the one that ended most */
 	uint64_t key;
 };
@@ -74,6 +75,7 @@ static void merge_lock(struct findings *findings, struct merged_lock *merged, co
 		merged->queue_max = lock->queue_max;
 	wait_lock_add_lengths(lock, merged->lengths);
 	findings_merge_unlockers(findings, merged->unlockers, lock->unlockers);
+	findings_add_blocked_source(findings, &merged->blocked, lock, 1);
 	for (size_t i = 0; i < WAIT_ENDERS; i++) {
 		if (lock->enders[i].thread && lock->enders[i].thread == merged->ender.thread)
 			merged->ender.wait_ns += lock->enders[i].wait_ns;
@@ -227,6 +229,7 @@ static struct report_lock as_report_lock(struct findings *findings, const struct
 		.endless_ns = merged->endless_ns,
 		.holder_wait = words_holder_wait(findings, lock),
 		.holder_waited_ns = merged->holder_waited_ns,
+		.blocked_sources = merged->blocked,
 	};
 
 	pause_take_if_due(findings->input.pause);
@@ -271,6 +274,8 @@ void findings_add_locks(struct findings *findings)
 	for (cursor = 0; (merged = table_next(by_key, &cursor));)
 		rows[count++] = as_report_lock(findings, &index, merged);
 	qsort(rows, count, sizeof(*rows), locks_by_loss);
+	for (size_t i = 0; i < count && i < FINDINGS_BLOCKED_MAX; i++)
+		rows[i].blocked_on = findings_blocked_on(findings, rows[i].blocked_sources, rows[i].wait_ns);
 	findings->report.locks = rows;
 	findings->report.lock_count = count;
 	table_free(by_key);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "findings/parts/findings_internal.h"
+#include "session/syscalls.h"
 #include "waits/sums/wait_rows.h"
 
 static bool may_be_idle(enum wait_cause cause)
@@ -39,4 +40,19 @@ double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, doub
 struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path)
 {
 	return path_names_meaning(findings->names, path->pid, path->first_ns, path->stack, &path->facts, path->cause);
+}
+
+const char *findings_other_call(enum wait_cause cause, uint32_t syscall)
+{
+	return cause == CAUSE_OTHER ? syscall_name(syscall) : NULL;
+}
+
+const char *findings_object_of(struct findings *findings, const struct wait_path *path, enum wait_cause cause)
+{
+	const char *name;
+
+	if (path->has_many_objects)
+		return NULL;
+	name = object_name(&findings->objects, path->pid, path->first_ns, &path->facts, path->cause, cause);
+	return name || path->cause != CAUSE_CHILD ? name : findings_child_name(findings, path);
 }

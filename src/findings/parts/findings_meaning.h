@@ -17,3 +17,12 @@ double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, doub
 
 /* By the functions of its call path. */
 struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path);
+
+/* The system call of waits that are distinguished by it alone; else NULL. */
+const char *findings_other_call(enum wait_cause cause, uint32_t syscall);
+
+/* What was waited for at a path; NULL: it has no name, or there are several. */
+const char *findings_object_of(struct findings *findings, const struct wait_path *path, enum wait_cause cause);
+
+/* findings_children.c: "process child (4711)"; NULL when it waits for none, for any, or who knows. */
+const char *findings_child_name(struct findings *findings, const struct wait_path *path);

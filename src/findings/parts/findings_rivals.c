@@ -26,6 +26,7 @@ void findings_add_rivals(struct findings *findings, uint64_t waited_ns)
 	const struct rival *rival;
 	struct report_rival *rows;
 	size_t cursor = 0, count = 0;
+	uint64_t program_ns = 0;
 
 	if (!waits)
 		return;
@@ -40,6 +41,9 @@ void findings_add_rivals(struct findings *findings, uint64_t waited_ns)
 	qsort(rows, count, sizeof(*rows), by_time);
 	if (count > RIVALS_NAMED_MAX)
 		count = RIVALS_NAMED_MAX;
+	for (size_t i = 0; i < count; i++)
+		program_ns += rows[i].kind == RIVAL_PROGRAM ? rows[i].wait_ns : 0;
+	findings->report.balance.threads.cpu_taken = findings_cpu_taken(findings, program_ns);
 	for (size_t i = 0; i < count; i++)
 		waited_ns -= rows[i].wait_ns < waited_ns ? rows[i].wait_ns : waited_ns;
 	/* Small ones, those that are unknown, and waits that have not ended. */

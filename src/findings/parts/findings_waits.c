@@ -12,7 +12,6 @@
 #include "base/table.h"
 #include "base/whole.h"
 #include "findings/parts/stuck.h"
-#include "session/syscalls.h"
 #include "stacks/fold.h"
 #include "waits/files.h"
 
@@ -33,6 +32,7 @@ struct merged_wait {
 	uint64_t cmetric_max_ns;
 	const struct wait_path *heaviest, *worst;
 	struct table *wakers;
+	const struct blocked_source *blocked;
 };
 
 static uint64_t mix(uint64_t key, uint64_t value)
@@ -88,17 +88,6 @@ static void merge_waker(struct findings *findings, struct table *wakers, const s
 		merged->cmetric_max_ns = waker->cmetric_max_ns;
 }
 
-/* NULL: it has no name, or there are several. */
-static const char *object_of(struct findings *findings, const struct wait_path *path, enum wait_cause cause)
-{
-	const char *name;
-
-	if (path->has_many_objects)
-		return NULL;
-	name = object_name(&findings->objects, path->pid, path->first_ns, &path->facts, path->cause, cause);
-	return name || path->cause != CAUSE_CHILD ? name : findings_child_name(findings, path);
-}
-
 static void merge_path(struct findings *findings, struct merged_wait *merged, const struct wait_path *path,
 		       const struct wait_amount *amount, uint64_t max_ns)
 {
@@ -120,6 +109,7 @@ static void merge_path(struct findings *findings, struct merged_wait *merged, co
 		merged->heaviest = path;
 	for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next)
 		merge_waker(findings, merged->wakers, waker, part);
+	findings_add_blocked_source(findings, &merged->blocked, path, part);
 }
 
 /* Pipes without a name and children tell nothing apart: of one call path there may be many. */
@@ -173,7 +163,7 @@ static struct table *merge_paths(struct findings *findings)
 		struct wait_parts parts = findings_parts(bounds, path);
 		struct wait_meaning meaning = findings_meaning(findings, path);
 
-		add_part(findings, by_key, path, meaning, object_of(findings, path, meaning.cause), &parts.own,
+		add_part(findings, by_key, path, meaning, findings_object_of(findings, path, meaning.cause), &parts.own,
 			 parts.max_ns);
 		if (parts.others.of[WAIT_COUNT] > 0)
 			add_part(findings, by_key, path, meaning, NULL, &parts.others, path->max_ns);
@@ -281,11 +271,6 @@ size_t findings_put_unlockers(struct findings *findings, struct table *unlockers
 	return put_wakers(findings, unlockers, sum->wait_ns, sum->count, true, out);
 }
 
-const char *findings_other_call(enum wait_cause cause, uint32_t syscall)
-{
-	return cause == CAUSE_OTHER ? syscall_name(syscall) : NULL;
-}
-
 static struct report_wait as_report_wait(struct findings *findings, struct merged_wait *merged)
 {
 	const struct wait_path *path = merged->heaviest;
@@ -308,11 +293,12 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 	if (out.idle_ns > out.wait_ns)
 		out.idle_ns = out.wait_ns;
 	if (merged->worst)
-		out.worst_object = object_of(findings, merged->worst, merged->meaning.cause);
+		out.worst_object = findings_object_of(findings, merged->worst, merged->meaning.cause);
 	out.frame_count =
 		path_names_frames(findings->names, path->pid, path->first_ns, path->stack, &out.frames, &out.stack_end);
 	out.names_hint = path_names_hint(findings->names, path->pid, out.frames, out.frame_count, false);
 	out.waker_count = put_wakers(findings, merged->wakers, merged->wait_ns, merged->count, false, &out.wakers);
+	out.blocked_sources = merged->blocked;
 	return out;
 }
 
@@ -339,6 +325,8 @@ static void add_waits(struct findings *findings)
 	while ((merged = table_next(by_key, &cursor)))
 		rows[count++] = as_report_wait(findings, merged);
 	qsort(rows, count, sizeof(*rows), waits_by_loss);
+	for (size_t i = 0; i < count && i < FINDINGS_BLOCKED_MAX; i++)
+		rows[i].blocked_on = findings_blocked_on(findings, rows[i].blocked_sources, rows[i].wait_ns);
 	findings->report.waits = rows;
 	findings->report.wait_count = count;
 	table_free(by_key);

@@ -20,11 +20,27 @@ void findings_merge_unlockers(struct findings *findings, struct table *unlockers
 size_t findings_put_unlockers(struct findings *findings, struct table *unlockers, const struct wait_sum *sum,
 			      const struct report_waker **out);
 
-/* The system call of waits that are distinguished by it alone; else NULL. */
-const char *findings_other_call(enum wait_cause cause, uint32_t syscall);
+/*
+ * findings_blocked_on.c: of what a row of the report is made, wait paths or locks, that part of each is in it. The list
+ * begins as NULL.
+ */
+enum { FINDINGS_BLOCKED_MAX = 64 }; /* rows that have it, the first ones */
 
-/* findings_children.c: "process child (4711)"; NULL when it waits for none, for any, or who knows. */
-const char *findings_child_name(struct findings *findings, const struct wait_path *path);
+struct blocked_source {
+	const void *key;
+	double part;
+	const struct blocked_source *next;
+};
+
+void findings_add_blocked_source(struct findings *findings, const struct blocked_source **list, const void *key,
+				 double part);
+
+/* What the waits of these, wait_ns in all, were blocked on; NULL: nothing is known of that. */
+const struct report_blocked_on *findings_blocked_on(struct findings *findings, const struct blocked_source *sources,
+						    uint64_t wait_ns);
+
+/* What ran on the CPUs that threads waited for, wait_ns of it while others of the program had them; NULL: not known. */
+const struct report_cpu_taken *findings_cpu_taken(struct findings *findings, uint64_t wait_ns);
 
 /* findings_peers.c */
 struct peer_index;

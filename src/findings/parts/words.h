@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 struct findings;
+struct report_blocked_code;
+struct report_blocked_on;
 struct report_frame;
 struct wait_lock;
 struct wait_path;
@@ -41,6 +43,16 @@ const char *words_path(struct findings *findings, const struct wait_path *path);
 
 /* "sleep in f (x.c:3), from g (x.c:20)". */
 const char *words_wait_place(struct findings *findings, const struct wait_path *path);
+
+/*
+ * words_blocked_on.c: "57 % ran f (a.c:3), called by g; 36 % waited for a CPU", the largest parts first; NULL: nothing
+ * is known that is large enough.
+ */
+const char *words_blocked_on(struct findings *findings, const struct report_blocked_on *blocked_on);
+
+/* The same of code alone, with its parts of all_ns: "57 % f (a.c:3), called by g". */
+const char *words_code(struct findings *findings, const struct report_blocked_code *code, size_t count,
+		       uint64_t all_ns);
 
 /*
  * "h, which waited itself then: sleep in f for 2 s", of the lock's holder; NULL: nothing is known of what it did.

@@ -36,6 +36,10 @@ struct report_finding *draft_add(struct findings *findings, struct draft *draft,
 void draft_say(struct findings *findings, struct report_finding *row, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Adds what those did that were waited for; NULL: it is not known. */
+void draft_say_blocked_on(struct findings *findings, struct report_finding *row,
+			  const struct report_blocked_on *blocked_on);
+
 /* patterns_deadlock.c, patterns_locks.c, patterns_waits.c, patterns_threads.c */
 void patterns_add_deadlocks(struct findings *findings, struct draft *draft);
 void patterns_add_locks(struct findings *findings, struct draft *draft);

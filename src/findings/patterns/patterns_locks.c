@@ -127,6 +127,7 @@ static void say_lock(struct findings *findings, struct report_finding *row, cons
 	if (lock->holder_waits_at && lock->holder_waited_ns * 10 >= lock->hold_ns)
 		draft_say(findings, row, "the holder itself waited for %.0f %% of that time; longest wait: %s",
 			  100 * draft_share(lock->holder_waited_ns, lock->hold_ns), lock->holder_waits_at);
+	draft_say_blocked_on(findings, row, lock->blocked_on);
 	say_unlocker(findings, row, lock, worst);
 }
 
@@ -188,12 +189,13 @@ static void add_barrier(struct findings *findings, struct draft *draft, const st
 				"at %s, all threads wait for thread %s, which arrives last", name, lock->waker);
 		draft_say(findings, row, "%.0f %% of the waiting ended when thread %s arrived", 100 * lock->waker_share,
 			  lock->waker);
-		if (where)
+		if (where && !lock->blocked_on)
 			draft_say(findings, row, "before that it was mostly in %s", where);
 	}
 	if (row)
 		row->wait_rank = wait_rank_of(findings, CAUSE_BARRIER, NULL);
 	draft_say(findings, row, "%s", words_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns));
+	draft_say_blocked_on(findings, row, lock->blocked_on);
 }
 
 /* Several are called for what one of them can have. */

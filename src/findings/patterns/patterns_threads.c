@@ -126,6 +126,7 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 {
 	enum { PROCESSES_NAMED = 3 };
 	const struct report *report = &findings->report;
+	const struct report_cpu_taken *taken = report->balance.threads.cpu_taken;
 	uint64_t program_ns = 0, process_ns = 0, kernel_ns = 0;
 	const char *processes = "", *list;
 	size_t named = 0;
@@ -152,6 +153,8 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 	list = with_rival(findings, list, kernel_ns, "kernel threads");
 	if (*list)
 		draft_say(findings, row, "running instead: %s", list);
+	if (taken && taken->text && program_ns)
+		draft_say(findings, row, "of this program: %s", taken->text);
 }
 
 /* More threads could run than there are CPUs for. */

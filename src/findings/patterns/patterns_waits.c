@@ -209,6 +209,7 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	if (row)
 		row->wait_rank = alike->rank;
 	draft_say(findings, row, "%s", words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
+	draft_say_blocked_on(findings, row, wait->blocked_on);
 	if (alike->places > 1)
 		draft_say(findings, row, "%llu rows under Waits; the largest has %.0f %% of it%s%s",
 			  (unsigned long long)alike->places,

@@ -177,3 +177,15 @@ void text_put_waker(struct page *page, const struct report_waker *waker, const s
 		text_put_headline(page, waker->frames, waker->frame_count, fold);
 	}
 }
+
+void text_put_blocked_on(struct page *page, const struct report_blocked_on *blocked_on, const char *indent)
+{
+	struct text text = { 0 };
+
+	if (!blocked_on || !blocked_on->text)
+		return;
+	text_put(&text, "what they waited for: ");
+	page_text_name(page, &text, blocked_on->text);
+	page_paragraph(page, indent, text.bytes);
+	text_fini(&text);
+}

@@ -8,6 +8,7 @@
 
 struct fold_rules;
 struct page;
+struct report_blocked_on;
 struct report_frame;
 struct report_path;
 struct report_waker;
@@ -48,3 +49,6 @@ bool text_is_new_label(const char *const *labels, size_t count, const char *labe
 
 /* Its share of the waiting, who it is and where it was. */
 void text_put_waker(struct page *page, const struct report_waker *waker, const struct fold_rules *fold);
+
+/* A line of what threads were blocked on, below a row; nothing if nothing is known of it. */
+void text_put_blocked_on(struct page *page, const struct report_blocked_on *blocked_on, const char *indent);

@@ -173,6 +173,8 @@ static void show_class(struct page *page, const struct lock_class *class)
 		show_counts(page, class->locks[0]);
 	else
 		show_class_counts(page, class);
+	if (class->lock_count == 1)
+		text_put_blocked_on(page, class->locks[0]->blocked_on, "      ");
 	for (size_t i = 0; i < count && (i < UNLOCKERS_MAX || page->style->is_verbose); i++)
 		show_unlock_place(page, &places[i]);
 }

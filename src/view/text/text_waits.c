@@ -118,6 +118,7 @@ static void show_wait(struct page *page, const struct report *report, const stru
 {
 	show_summary(page, report, wait, rank);
 	show_counts(page, wait);
+	text_put_blocked_on(page, wait->blocked_on, detail_indent);
 	if (!page->style->is_verbose) {
 		show_wakers(page, wait);
 		return;

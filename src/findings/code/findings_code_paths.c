@@ -4,7 +4,7 @@
  * path: what that function calls in libraries and the kernel is shown beneath it, and what it was called through
  * further out as far as that is always the same.
  */
-#include "findings/parts/findings_code.h"
+#include "findings/code/findings_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,51 +59,6 @@ struct paths {
 static double place_ns(const struct paths *paths, size_t index)
 {
 	return paths->places->list[index].ns[paths->places->quantity];
-}
-
-/* --- Which path it is ------------------------------------------------------------------------------ */
-
-/* Whether a path may begin there: it is the user's own, and has a name unless none of them has. */
-static bool is_own(const struct paths *paths, const struct report_frame *frame, bool wants_name)
-{
-	return (frame->function || !wants_name) && !fold_is_plumbing(paths->findings->input.fold, frame);
-}
-
-/* The first of the user's own frames from there on; the number of frames: there is none. */
-static size_t find_own(const struct paths *paths, const struct code_place *place, size_t from, bool wants_name)
-{
-	while (from < place->frame_count && !is_own(paths, &place->frames[from], wants_name))
-		from++;
-	return from;
-}
-
-/* Recursion is one function. */
-static size_t find_caller(const struct paths *paths, const struct code_place *place, size_t frame, bool wants_name)
-{
-	uint64_t key = findings_code_key(&place->frames[frame]);
-	size_t caller = find_own(paths, place, frame + 1, wants_name);
-
-	while (caller < place->frame_count && findings_code_key(&place->frames[caller]) == key)
-		caller = find_own(paths, place, caller + 1, wants_name);
-	return caller;
-}
-
-static uint64_t key_of(const struct paths *paths, const struct code_place *place, size_t *frame)
-{
-	bool has_name = find_own(paths, place, 0, true) < place->frame_count;
-	size_t caller = place->frame_count;
-	uint64_t key;
-
-	*frame = find_own(paths, place, 0, has_name);
-	if (*frame < place->frame_count)
-		caller = find_caller(paths, place, *frame, has_name);
-	else
-		*frame = fold_find_headline(paths->findings->input.fold, place->frames, place->frame_count) -
-			 place->frames;
-	key = findings_code_key(&place->frames[*frame]);
-	for (size_t i = 0; i < *frame && paths->findings->input.tells_kernel_apart; i++)
-		key = hash_u64(key ^ hash_u64(findings_code_key(&place->frames[i])));
-	return caller < place->frame_count ? hash_u64(key ^ hash_u64(findings_code_key(&place->frames[caller]))) : key;
 }
 
 static struct code_path *get_path(struct paths *paths, uint64_t key)
@@ -177,7 +132,9 @@ static void add_place(struct paths *paths, size_t index)
 
 	if (!place->sample || !place->frame_count)
 		return;
-	path = paths->path_of[index] = get_path(paths, key_of(paths, place, &paths->frame_of[index]));
+	path = paths->path_of[index] =
+		get_path(paths, findings_code_path_key(paths->findings, place->frames, place->frame_count,
+						       &paths->frame_of[index]));
 	code_sum_add(paths->places->shares, &path->sum, place->sample);
 	if (!path->heaviest || place_ns(paths, index) > path->heaviest_ns) {
 		path->heaviest = place;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Naming where threads ran: of very many places those that matter for any figure. */
-#include "findings/parts/findings_code.h"
+#include "findings/code/findings_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,13 +31,6 @@ const struct report_frame *findings_code_leaf(const struct code_place *place)
 		    (!inner->module || !interpreter->module || strcmp(inner->module, interpreter->module) != 0))
 			return place->frames;
 	return frame;
-}
-
-uint64_t findings_code_key(const struct report_frame *frame)
-{
-	uint64_t key = hash_string(1, frame->module ? frame->module : "");
-
-	return frame->function ? hash_string(key, frame->function) : hash_u64(key ^ frame->offset);
 }
 
 const char *findings_code_name(struct findings *findings, const struct report_frame *frame)

@@ -3,7 +3,7 @@
  * Functions by what ran in them: self is what samples found there, total what ran in them and in what they
  * called, once for each sample however often they are on its stack.
  */
-#include "findings/parts/findings_code.h"
+#include "findings/code/findings_code.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where threads ran, by name: what functions and call paths are made of. */
+/*
+ * Where threads ran, by name: what functions and call paths are made of.
+ *
+ * Owns: the parts of a report that are made of samples.
+ * Used by: findings.
+ */
 #pragma once
 
 #include "account/code_shares.h"
+#include "findings/parts/code_path_key.h"
 #include "findings/parts/findings_internal.h"
+
+/* Fills in report.code, and report.paths anew, if samples have call paths. */
+void findings_add_code(struct findings *findings);
 
 /* Samples at one place by one call path. */
 struct code_place {
@@ -30,9 +39,6 @@ void code_places_free(struct code_places *places);
  * code of its own or of the kernel, is that function's. There is at least one.
  */
 const struct report_frame *findings_code_leaf(const struct code_place *place);
-
-/* code_places.c: equal for frames of one function. */
-uint64_t findings_code_key(const struct report_frame *frame);
 
 /* How a function is called where it has no line of its own. */
 const char *findings_code_name(struct findings *findings, const struct report_frame *frame);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whole call paths of the code that ran, for flame graphs: places of the same functions are one. */
-#include "findings/parts/findings_code.h"
+#include "findings/code/findings_code.h"
 
 #include <stdlib.h>
 
