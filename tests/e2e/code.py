@@ -12,7 +12,7 @@ import statistics
 import sys
 
 from code_model import FIGURES, LEADERS, PATHS, by_function, comparisons, measure
-from lib import main, near, test
+from lib import check_blocked_on, main, near, test
 
 LENGTH_MS = int(os.environ.get("LENGTH_MS", 1000))
 # The two clocks of a thread's time on a CPU are not read at the same point of a switch.
@@ -28,6 +28,7 @@ DISTANCE_MAX, SAMPLES = 0.05, 10000
 TICK_NS_MAX = 4000000     # the longest tick that samples are taken at
 # Others that want the CPUs have threads preempted at ticks, and sampled there: what is wrong is wrong each time.
 TRIES = 3
+HELD_SHARE = 0.95
 
 
 def check_accounts(report, truth):
@@ -102,6 +103,22 @@ def register(name):
 
 for program_name in LEADERS:
     register(program_name)
+
+
+# The lock of each program, by the function that takes it, and what its holders run.
+HELD = {"writer_among_readers": ("run_reader", "rebuild_index"), "tail_unlock": ("store_row", "store_row")}
+
+
+@test("what those run that others wait for: of the time that they run, nearly all is in the function under the lock")
+def holders_code():
+    for name, (where, function) in HELD.items():
+        report, _ = measure(name, 2 * LENGTH_MS)
+        check_blocked_on(report)
+        on = max((lock for lock in report["locks"] if where in (lock["where"] or "")),
+                 key=lambda lock: lock["wait_ns"])["blocked_on"]
+        assert on["unknown_ns"] <= 0.01 * on["ns"], on
+        assert on["code"][0]["stack"][0]["function"] == function, on
+        assert on["code"][0]["ns"] >= HELD_SHARE * on["running_ns"] - ERRORS_MAX * on["code"][0]["error_ns"], on
 
 
 @test("hidden_from_tick, sampled at the kernel's tick: samples leave it, and between_ticks leads")

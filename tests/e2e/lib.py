@@ -253,6 +253,18 @@ def near(a, b, tolerance, what):
 LOSSES = ("records", "gaps", "gap_ns", "malformed", "late", "mappings", "threads_untracked")
 
 
+def check_blocked_on(report):
+    """doc/metrics.md, "Blocked on": each nanosecond of a wait is in one place, and none is in two."""
+    for row in report["waits"] + report["locks"]:
+        on = row["blocked_on"]
+        if not on:
+            continue
+        assert on["running_ns"] + on["cpu_wait_ns"] + on["waiting_ns"] + on["unknown_ns"] == on["ns"], on
+        assert on["ns"] <= row["wait_ns"], f"{on['ns']} ns of {row['wait_ns']} ns"
+        assert sum(c["ns"] for c in on["code"]) <= on["running_ns"], on
+        assert sum(w["ns"] for w in on["waits"]) <= on["waiting_ns"] + len(on["waits"]), on
+
+
 def check_laws(report, is_lossless=True):
     """doc/design.md, section 3, on the totals and on the threads."""
     totals, target, threads = report["totals"], report["target"], report["threads"]
@@ -282,6 +294,7 @@ def check_laws(report, is_lossless=True):
     assert totals["critical_ns"] <= active_ns
     check_paths(report)
     check_waits(report)
+    check_blocked_on(report)
     stacks = report["stacks"]
     assert stacks["taken"] == sum(stacks[end] for end in
                                   ("complete", "truncated", "no_table", "unreadable")), stacks
