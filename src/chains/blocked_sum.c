@@ -50,7 +50,7 @@ static struct blocked_code *take_code(struct blocked_sum *sum, struct chain_budg
 
 /* What is met often comes first. */
 void blocked_sum_add_code(struct blocked_sum *sum, struct chain_budget *budget, const struct code_sample *code,
-		     double weight)
+			  double weight)
 {
 	struct blocked_code *row = take_code(sum, budget, code);
 
@@ -63,7 +63,7 @@ void blocked_sum_add_code(struct blocked_sum *sum, struct chain_budget *budget, 
 }
 
 void blocked_sum_add_wait(struct blocked_sum *sum, struct chain_budget *budget, enum wait_cause cause,
-		     const struct wait_path *path, double ns)
+			  const struct wait_path *path, double ns)
 {
 	struct blocked_wait *row = sum->waits;
 
@@ -84,7 +84,8 @@ void blocked_sum_add_wait(struct blocked_sum *sum, struct chain_budget *budget, 
 }
 
 /* So much of what one sum has goes to another, too. */
-void blocked_sum_add_part(struct blocked_sum *sum, struct chain_budget *budget, const struct blocked_sum *from, double part)
+void blocked_sum_add_part(struct blocked_sum *sum, struct chain_budget *budget, const struct blocked_sum *from,
+			  double part)
 {
 	for (size_t i = 0; i < BLOCKED_KINDS; i++)
 		sum->ns[i] += part * from->ns[i];
