@@ -34,7 +34,7 @@ static int show_path(const struct settings *settings, const struct trace_states 
 	critical_path_of(all->states, thread, trace_states_time(all, settings->range.from_ns),
 			 trace_states_time(all, settings->range.to_ns), &path);
 	if (settings->json_path) {
-		path_put_json(&out, &view);
+		path_put_json(&out, &view, SIZE_MAX);
 		err = output_write(settings->json_path, &out);
 		out.length = 0;
 	}

@@ -26,7 +26,7 @@ static int write_json(const struct settings *settings, const struct graph *graph
 	struct text out = { 0 };
 	int err;
 
-	graph_put_json(&out, graph, labels);
+	graph_put_json(&out, graph, labels, SIZE_MAX);
 	err = output_write(settings->json_path, &out);
 	text_fini(&out);
 	return err;
@@ -37,7 +37,7 @@ static int write_html(const struct settings *settings, const struct graph *graph
 	struct html *html = html_new();
 	int err;
 
-	graph_put_json_longest(html_part(html, "graph"), graph, labels, HTML_GRAPH_NODES_MAX);
+	graph_put_json(html_part(html, "graph"), graph, labels, HTML_GRAPH_NODES_MAX);
 	err = show_html(settings, html);
 	html_free(html);
 	return err;

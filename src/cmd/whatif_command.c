@@ -77,36 +77,37 @@ static enum element_kind asked_kind(const struct settings *settings)
 	return kind;
 }
 
-static int fail_without(const char *path, const struct whatif_view *view, enum element_kind kind)
+static int fail_without(const char *path, const struct whatif_view *view)
 {
-	if (element_is_code(kind))
+	const char *kind = element_kind_name(view->kind);
+
+	if (element_is_code(view->kind))
 		return fail_plain(-ENOENT,
 				  "no sample of a running thread in %s is in the %s '%s': pinch whatif %s lists what "
 				  "can be given",
-				  path, view->kind, view->name, path);
-	if (kind == ELEMENT_WAITS)
+				  path, kind, view->name, path);
+	if (view->kind == ELEMENT_WAITS)
 		return fail_plain(-ENOENT, "no thread in %s waited in '%s': pinch whatif %s lists what can be given",
 				  path, view->name, path);
 	return fail_plain(-ENOENT, "no thread in %s waited for the %s '%s': pinch whatif %s lists what can be given",
-			  path, view->kind, view->name, path);
+			  path, kind, view->name, path);
 }
 
 static int answer(const struct settings *settings, const char *path, struct whatif_view *view)
 {
 	const struct code_runs *runs = &view->whatif->runs;
-	enum element_kind kind = asked_kind(settings);
 	struct element_choice choice;
 	int err;
 
-	if (kind == ELEMENT_CPUS)
+	view->kind = asked_kind(settings);
+	if (view->kind == ELEMENT_CPUS)
 		return settings->whatif.cpu_count ? show_answer(settings, view, NULL) : show_ranks(settings, view);
-	view->kind = element_kind_name(kind);
-	view->name = settings->whatif.names[kind];
+	view->name = settings->whatif.names[view->kind];
 	element_choice_init(&choice, runs->lives, runs->code);
-	if (element_choose(runs, view->labels, kind, view->name, &choice))
+	if (element_choose(runs, view->labels, view->kind, view->name, &choice))
 		err = show_answer(settings, view, &choice);
 	else
-		err = fail_without(path, view, kind);
+		err = fail_without(path, view);
 	element_choice_fini(&choice);
 	return err;
 }

@@ -13,32 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/report_enums.h"
 #include "states/state.h"
 
 struct states;
-
-enum graph_kind {
-	GRAPH_THREADS,     /* several, which are below */
-	GRAPH_THREAD,      /* id: its number, traced */
-	GRAPH_OTHER,       /* id: the tid of a thread that is not traced */
-	GRAPH_WAIT,        /* in a system call or a fault: wait says which */
-	GRAPH_RUNNING,     /* it ran */
-	GRAPH_SPINNING,    /* it ran, and waited in a loop */
-	GRAPH_CPU,         /* it could run, and had no CPU */
-	GRAPH_CPU_LIMIT,   /* the same, because of its cgroup's limit */
-	GRAPH_IDLE,        /* nobody had the CPU: it was being woken up */
-	GRAPH_INTERRUPTED, /* it had a CPU, and an interrupt had that: id: which */
-	GRAPH_SOFTIRQ,     /* the same: id: the vector */
-	GRAPH_DISK,
-	GRAPH_DISK_IDLE, /* no disk had a request */
-	GRAPH_NETWORK,
-	GRAPH_TIMER,
-	GRAPH_SIGNAL,
-	GRAPH_INTERRUPT, /* another one */
-	GRAPH_ABSENT,    /* it did not live yet, or no more */
-	GRAPH_UNKNOWN,   /* no record says what ended the wait, or what it did */
-	GRAPH_KINDS,
-};
 
 /* What a wait is called by. */
 struct graph_wait {
@@ -51,7 +29,7 @@ struct graph_wait {
 
 struct graph_node {
 	enum graph_kind kind;
-	uint32_t id;
+	uint32_t id;              /* THREAD: its number; OTHER: its tid; INTERRUPTED: by which; SOFTIRQ: the vector */
 	struct graph_wait wait;   /* GRAPH_WAIT */
 	uint64_t ns, count;       /* time spent below the parent, in how many stretches */
 	uint64_t max_ns;          /* of one stretch */

@@ -57,17 +57,6 @@ void graph_labels_omit_lines(struct graph_labels *labels)
 	labels->omits_lines = true;
 }
 
-const char *graph_kind_name(enum graph_kind kind)
-{
-	static const char *const names[GRAPH_KINDS] = {
-		"threads",   "thread", "other-thread", "wait",    "running", "spinning",  "cpu",
-		"cpu-limit", "idle",   "interrupted",  "softirq", "disk",    "disk-idle", "network",
-		"timer",     "signal", "interrupt",    "absent",  "untold",
-	};
-
-	return names[kind];
-}
-
 /* What needs no number. */
 static const char *plain_label(enum graph_kind kind)
 {

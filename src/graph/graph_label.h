@@ -67,6 +67,3 @@ bool graph_frame_is_called(const struct report_frame *frame, const char *name);
 
 /* Whether a function is on the wait's stack, by its name with its arguments or without. */
 bool graph_wait_is_in(struct graph_labels *labels, const struct graph_wait *wait, const char *function);
-
-/* "thread", "wait", "cpu" and so on: the same for ever. */
-const char *graph_kind_name(enum graph_kind kind);

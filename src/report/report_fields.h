@@ -46,9 +46,11 @@ struct report_type;
 struct report_field {
 	const char *name; /* in JSON; NULL after the last one of a type */
 	enum report_kind kind;
-	bool is_list;                            /* a pointer to as many as stand at count_at */
-	bool is_optional;                        /* left out unless the bool at flag_at is true */
-	size_t at, count_at, flag_at;            /* in the struct */
+	bool is_list;                 /* a pointer to as many as stand at count_at */
+	bool is_map;                  /* the same, which have names: the const char * at key_at in each */
+	bool is_optional;             /* left out unless the bool at flag_at is true */
+	size_t at, count_at, flag_at; /* in the struct */
+	size_t key_at;
 	size_t size_bytes;                       /* of what a list has */
 	const struct report_type *(*type)(void); /* of objects and parts, else NULL */
 	const struct report_enum *(*of)(void);   /* of enums, else NULL */

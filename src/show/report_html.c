@@ -29,7 +29,7 @@ static void add_graph(struct html *html, const struct settings *settings, const 
 				 .key_data = labels,
 			 },
 			 &graph);
-	graph_put_json_longest(html_part(html, "graph"), &graph, labels, HTML_GRAPH_NODES_MAX);
+	graph_put_json(html_part(html, "graph"), &graph, labels, HTML_GRAPH_NODES_MAX);
 	graph_fini(&graph);
 }
 
@@ -38,14 +38,14 @@ static void add_path(struct html *html, const struct trace_states *all, uint32_t
 	struct critical_path path;
 
 	critical_path_of(all->states, thread, trace_states_time(all, 0), UINT64_MAX, &path);
-	path_put_json_longest(html_part(html, "path"),
-			      &(struct path_view){
-				      .path = &path,
-				      .labels = labels,
-				      .thread = thread,
-				      .first_ns = trace_states_time(all, 0),
-			      },
-			      PATH_PARTS_MAX);
+	path_put_json(html_part(html, "path"),
+		      &(struct path_view){
+			      .path = &path,
+			      .labels = labels,
+			      .thread = thread,
+			      .first_ns = trace_states_time(all, 0),
+		      },
+		      PATH_PARTS_MAX);
 	critical_path_fini(&path);
 }
 

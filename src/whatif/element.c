@@ -13,15 +13,6 @@
 #include "whatif/lives.h"
 #include "whatif/run_code.h"
 
-const char *element_kind_name(enum element_kind kind)
-{
-	static const char *const names[ELEMENT_KINDS] = {
-		"lock", "waits", "cause", "function", "line", "path", "cpus",
-	};
-
-	return names[kind];
-}
-
 bool element_is_code(enum element_kind kind)
 {
 	return kind == ELEMENT_FUNCTION || kind == ELEMENT_LINE || kind == ELEMENT_PATH;

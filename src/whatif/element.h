@@ -6,24 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/report_enums.h"
+
 struct code_runs;
 struct graph_labels;
 struct lives;
 struct run_code;
-
-enum element_kind {
-	ELEMENT_LOCK,
-	ELEMENT_WAITS, /* in a function and what it calls */
-	ELEMENT_CAUSE,
-	ELEMENT_FUNCTION, /* it runs, or what it calls */
-	ELEMENT_LINE,
-	ELEMENT_PATH,
-	ELEMENT_CPUS, /* in rankings: more of them */
-	ELEMENT_KINDS,
-};
-
-/* "lock", "waits", "cause", "function", "line", "path", "cpus". */
-const char *element_kind_name(enum element_kind kind);
 
 /* Of places where threads ran, not of waits. */
 bool element_is_code(enum element_kind kind);

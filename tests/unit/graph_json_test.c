@@ -22,7 +22,7 @@ static struct text json_of(size_t count, size_t count_max)
 	struct graph_labels *labels = graph_labels_new(&(struct graph_names){ 0 });
 	struct text out = { 0 };
 
-	graph_put_json_longest(&out, &graph, labels, count_max);
+	graph_put_json(&out, &graph, labels, count_max);
 	graph_labels_free(labels);
 	return out;
 }

@@ -40,7 +40,7 @@ static bool emits(const uint64_t lengths[COUNT], size_t max, const bool is_recor
 	size_t at = 0;
 	json_t *root;
 
-	path_put_json_longest(&text, &view, max);
+	path_put_json(&text, &view, max);
 	root = json_loads(text.bytes, 0, NULL);
 	is_right = root && json_integer_value(json_object_get(root, "left_out")) == left_out;
 	for (size_t i = 0; i < COUNT && is_right; i++)

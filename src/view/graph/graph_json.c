@@ -1,69 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "graph/graph.h"
 #include "graph/graph_label.h"
 #include "graph/longest.h"
+#include "results/results.h"
 #include "session/syscalls.h"
 #include "view/graph/graph_text.h"
-#include "view/json/json_parts.h"
+#include "view/json/json_fields.h"
 
-static void put_wait(struct json *json, const struct graph_wait *wait)
+static struct result_graph_node result_of(struct graph_labels *labels, const struct graph_node *node)
 {
-	json_put_string(json, "cause", wait_cause_name(wait->cause));
-	json_put_string(json, "syscall", syscall_name(wait->syscall));
-}
-
-/* parent: its place among those that are put. */
-static void put_node(struct json *json, struct graph_labels *labels, const struct graph_node *node, size_t parent)
-{
-	json_on_one_line(json);
-	json_begin_object(json);
-	json_key(json, "parent");
-	if (parent == SIZE_MAX)
-		json_null(json);
-	else
-		json_uint(json, parent);
-	json_put_string(json, "kind", graph_kind_name(node->kind));
-	json_put_string(json, "label", graph_label(labels, node));
-	json_put_uint(json, "ns", node->ns);
-	json_put_uint(json, "count", node->count);
-	json_put_uint(json, "max_ns", node->max_ns);
-	if (node->kind == GRAPH_THREAD || node->kind == GRAPH_OTHER) {
-		json_put_uint(json, node->kind == GRAPH_THREAD ? "thread" : "tid", node->id);
-	} else if (node->kind == GRAPH_WAIT) {
-		put_wait(json, &node->wait);
-	}
-	json_key(json, "is_cycle");
-	json_bool(json, node->is_cycle);
-	json_key(json, "is_cut");
-	json_bool(json, node->is_cut);
-	json_end_object(json);
-}
-
-static void begin(struct json *json, struct text *out, const struct graph *graph)
-{
-	json_init(json, out);
-	json_begin_object(json);
-	json_put_uint(json, "from_ns", graph->from_ns);
-	json_put_uint(json, "to_ns", graph->to_ns);
-	json_key(json, "nodes");
-	json_begin_array(json);
-}
-
-void graph_put_json(struct text *out, const struct graph *graph, struct graph_labels *labels)
-{
-	struct json json;
-
-	begin(&json, out, graph);
-	for (size_t i = 0; i < graph->count; i++)
-		put_node(&json, labels, &graph->nodes[i], graph->nodes[i].parent);
-	json_end_array(&json);
-	json_end_object(&json);
-	json_fini(&json);
+	return (struct result_graph_node){
+		.kind = node->kind,
+		.label = graph_label(labels, node),
+		.ns = node->ns,
+		.count = node->count,
+		.max_ns = node->max_ns,
+		.is_thread = node->kind == GRAPH_THREAD,
+		.thread = node->id,
+		.is_other = node->kind == GRAPH_OTHER,
+		.tid = node->id,
+		.is_wait = node->kind == GRAPH_WAIT,
+		.wait = { .cause = node->wait.cause, .syscall = syscall_name(node->wait.syscall) },
+		.is_cycle = node->is_cycle,
+		.is_cut = node->is_cut,
+	};
 }
 
 static size_t *places_of_longest(const struct graph *graph, size_t count_max, size_t *kept)
@@ -81,19 +44,27 @@ static size_t *places_of_longest(const struct graph *graph, size_t count_max, si
 	return places;
 }
 
-void graph_put_json_longest(struct text *out, const struct graph *graph, struct graph_labels *labels, size_t count_max)
+void graph_put_json(struct text *out, const struct graph *graph, struct graph_labels *labels, size_t count_max)
 {
-	size_t count, *places = places_of_longest(graph, count_max, &count);
-	struct json json;
+	struct result_graph result = {
+		.from_ns = graph->from_ns,
+		.to_ns = graph->to_ns,
+		.has_left_out = count_max != SIZE_MAX,
+	};
+	size_t *places = places_of_longest(graph, count_max, &result.node_count);
+	struct result_graph_node *nodes = xcalloc(result.node_count + 1, sizeof(*nodes));
 
-	begin(&json, out, graph);
-	for (size_t i = 0; i < graph->count; i++)
-		if (places[i] != SIZE_MAX)
-			put_node(&json, labels, &graph->nodes[i],
-				 graph->nodes[i].parent == SIZE_MAX ? SIZE_MAX : places[graph->nodes[i].parent]);
-	json_end_array(&json);
-	json_put_uint(&json, "left_out", graph->count - count);
-	json_end_object(&json);
-	json_fini(&json);
+	for (size_t i = 0; i < graph->count; i++) {
+		size_t parent = graph->nodes[i].parent;
+
+		if (places[i] == SIZE_MAX)
+			continue;
+		nodes[places[i]] = result_of(labels, &graph->nodes[i]);
+		nodes[places[i]].parent = parent == SIZE_MAX ? 0 : places[parent] + 1;
+	}
+	result.nodes = nodes;
+	result.left_out = graph->count - result.node_count;
+	json_put_document(out, result_graph_type(), &result);
+	free(nodes);
 	free(places);
 }

@@ -19,9 +19,9 @@ struct text;
 void graph_put_text(struct text *out, const struct graph *graph, struct graph_labels *labels, double share_min,
 		    bool has_unicode);
 
-/* All nodes, in an array: a parent comes before its children. */
-void graph_put_json(struct text *out, const struct graph *graph, struct graph_labels *labels);
-
-/* At most so many nodes, and what is above them; how many are left out is said, too. */
-void graph_put_json_longest(struct text *out, const struct graph *graph, struct graph_labels *labels, size_t count_max);
+/*
+ * At most so many nodes, those of most time, and what is above them; how many are left out is said, too. SIZE_MAX: all,
+ * and nothing is left out.
+ */
+void graph_put_json(struct text *out, const struct graph *graph, struct graph_labels *labels, size_t count_max);
 void graph_put_dot(struct text *out, const struct graph *graph, struct graph_labels *labels, double share_min);

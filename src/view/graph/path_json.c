@@ -3,56 +3,38 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "graph/graph_label.h"
 #include "graph/path_sums.h"
+#include "results/results.h"
 #include "view/graph/path_text.h"
-#include "view/json/json_parts.h"
+#include "view/json/json_fields.h"
 
-static void put_doing(struct json *json, const struct path_view *view, const struct path_part *part)
+struct result_doing path_part_doing(struct graph_labels *labels, const struct path_part *part)
 {
-	json_put_uint(json, "thread", part->thread);
-	json_put_string(json, "who", path_part_who(view->labels, part));
-	json_put_string(json, "kind", graph_kind_name(part->kind));
-	json_put_string(json, "what", path_part_what(view->labels, part));
-	json_put_string(json, "end", path_part_end(view->labels, part));
+	return (struct result_doing){
+		.thread = part->thread,
+		.who = path_part_who(labels, part),
+		.kind = part->kind,
+		.what = path_part_what(labels, part),
+		.end = path_part_end(labels, part),
+	};
 }
 
-static void put_part(struct json *json, const struct path_view *view, const struct path_part *part)
+static const struct result_path_sum *results_of_sums(const struct path_view *view, struct arena *arena, size_t *count)
 {
-	json_on_one_line(json);
-	json_begin_object(json);
-	json_put_uint(json, "begin_ns", part->begin_ns);
-	json_put_uint(json, "end_ns", part->end_ns);
-	json_put_uint(json, "depth", part->depth);
-	put_doing(json, view, part);
-	json_end_object(json);
-}
+	struct path_sum *sums = path_sums(view->path, view->labels, count);
+	struct result_path_sum *results = arena_alloc(arena, *count * sizeof(*results));
 
-static void put_sum(struct json *json, const struct path_view *view, const struct path_sum *sum)
-{
-	json_on_one_line(json);
-	json_begin_object(json);
-	json_put_uint(json, "ns", sum->ns);
-	json_put_uint(json, "count", sum->count);
-	json_put_uint(json, "max_ns", sum->max_ns);
-	put_doing(json, view, &sum->part);
-	json_end_object(json);
-}
-
-static void put_sums(struct json *json, const struct path_view *view)
-{
-	size_t count;
-	struct path_sum *sums = path_sums(view->path, view->labels, &count);
-
-	json_key(json, "sums");
-	json_begin_array(json);
-	for (size_t i = 0; i < count; i++)
-		put_sum(json, view, &sums[i]);
-	json_end_array(json);
+	for (size_t i = 0; i < *count; i++)
+		results[i] = (struct result_path_sum){
+			.ns = sums[i].ns,
+			.count = sums[i].count,
+			.max_ns = sums[i].max_ns,
+			.doing = path_part_doing(view->labels, &sums[i].part),
+		};
 	free(sums);
+	return results;
 }
 
 /* Which parts are shown: all that are longer, and so many of those that are just as long. */
@@ -72,43 +54,6 @@ static bool is_chosen(struct choice *choice, const struct path_part *part)
 	return ns > choice->ns;
 }
 
-/* Returns how many there are besides. */
-static size_t put_parts(struct json *json, const struct path_view *view, struct choice choice)
-{
-	const struct critical_path *path = view->path;
-	size_t left_out = 0;
-
-	json_key(json, "parts");
-	json_begin_array(json);
-	for (size_t i = 0; i < path->count; i++)
-		if (is_chosen(&choice, &path->parts[i]))
-			put_part(json, view, &path->parts[i]);
-		else
-			left_out++;
-	json_end_array(json);
-	return left_out;
-}
-
-static const struct choice everything = { 0, SIZE_MAX };
-
-static void begin(struct json *json, struct text *out, const struct path_view *view)
-{
-	json_init(json, out);
-	json_begin_object(json);
-	json_put_uint(json, "thread", view->thread);
-	put_sums(json, view);
-}
-
-void path_put_json(struct text *out, const struct path_view *view)
-{
-	struct json json;
-
-	begin(&json, out, view);
-	put_parts(&json, view, everything);
-	json_end_object(&json);
-	json_fini(&json);
-}
-
 static int longest_first(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -122,7 +67,7 @@ static struct choice choose_longest(const struct critical_path *path, size_t cou
 	uint64_t *lengths;
 
 	if (path->count <= count)
-		return everything;
+		return (struct choice){ 0, SIZE_MAX };
 	lengths = xcalloc(path->count, sizeof(*lengths));
 	for (size_t i = 0; i < path->count; i++)
 		lengths[i] = path->parts[i].end_ns - path->parts[i].begin_ns;
@@ -134,14 +79,36 @@ static struct choice choose_longest(const struct critical_path *path, size_t cou
 	return choice;
 }
 
-void path_put_json_longest(struct text *out, const struct path_view *view, size_t part_count_max)
+static const struct result_path_part *results_of_parts(const struct path_view *view, struct arena *arena,
+						       struct choice choice, size_t *count)
 {
-	struct json json;
-	size_t left_out;
+	const struct critical_path *path = view->path;
+	struct result_path_part *results = arena_alloc(arena, path->count * sizeof(*results));
 
-	begin(&json, out, view);
-	left_out = put_parts(&json, view, choose_longest(view->path, part_count_max));
-	json_put_uint(&json, "left_out", left_out);
-	json_end_object(&json);
-	json_fini(&json);
+	*count = 0;
+	for (size_t i = 0; i < path->count; i++) {
+		const struct path_part *part = &path->parts[i];
+
+		if (is_chosen(&choice, part))
+			results[(*count)++] = (struct result_path_part){
+				.begin_ns = part->begin_ns,
+				.end_ns = part->end_ns,
+				.depth = part->depth,
+				.doing = path_part_doing(view->labels, part),
+			};
+	}
+	return results;
+}
+
+void path_put_json(struct text *out, const struct path_view *view, size_t part_count_max)
+{
+	struct choice choice = choose_longest(view->path, part_count_max);
+	struct result_path result = { .thread = view->thread, .has_left_out = part_count_max != SIZE_MAX };
+	struct arena *arena = arena_new();
+
+	result.sums = results_of_sums(view, arena, &result.sum_count);
+	result.parts = results_of_parts(view, arena, choice, &result.part_count);
+	result.left_out = view->path->count - result.part_count;
+	json_put_document(out, result_path_type(), &result);
+	arena_free(arena);
 }

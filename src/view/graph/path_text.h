@@ -7,6 +7,8 @@
 
 struct critical_path;
 struct graph_labels;
+struct path_part;
+struct result_doing;
 struct text;
 
 struct path_view {
@@ -19,8 +21,8 @@ struct path_view {
 
 void path_put_text(struct text *out, const struct path_view *view);
 
-/* All parts, in time order, and their sums. */
-void path_put_json(struct text *out, const struct path_view *view);
+/* The sums, and of the parts the longest ones, at most so many, at least one; SIZE_MAX: all, and nothing is left out. */
+void path_put_json(struct text *out, const struct path_view *view, size_t part_count_max);
 
-/* The same with so many parts at most, at least one, the longest of them, and "left_out": how many there are besides. */
-void path_put_json_longest(struct text *out, const struct path_view *view, size_t part_count_max);
+/* One part, as JSON has it. Strings are the labels'. */
+struct result_doing path_part_doing(struct graph_labels *labels, const struct path_part *part);

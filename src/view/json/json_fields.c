@@ -139,10 +139,13 @@ static void put_list(struct json *json, const struct report_field *field, const 
 
 	if (is_on_one_line(field))
 		json_on_one_line(json);
-	json_begin_array(json);
-	for (size_t i = 0; i < count; i++)
-		put_value(json, field, item + i * field->size_bytes);
-	json_end_array(json);
+	(field->is_map ? json_begin_object : json_begin_array)(json);
+	for (size_t i = 0; i < count; i++, item += field->size_bytes) {
+		if (field->is_map)
+			json_key(json, *(const char *const *)(item + field->key_at));
+		put_value(json, field, item);
+	}
+	(field->is_map ? json_end_object : json_end_array)(json);
 }
 
 static void put_field(struct json *json, const struct report_field *field, const char *object)
@@ -175,4 +178,15 @@ void json_put_members(struct json *json, const struct report_type *type, const v
 			json_key(json, field->name);
 		put_field(json, field, object);
 	}
+}
+
+void json_put_document(struct text *out, const struct report_type *type, const void *object)
+{
+	struct json json;
+
+	json_init(&json, out);
+	json_begin_object(&json);
+	json_put_members(&json, type, object);
+	json_end_object(&json);
+	json_fini(&json);
 }

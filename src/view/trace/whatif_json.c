@@ -1,108 +1,96 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "base/json.h"
-#include "base/text.h"
-#include "graph/graph_label.h"
+#include "base/memory.h"
 #include "graph/path_sums.h"
-#include "view/json/json_parts.h"
+#include "results/results.h"
+#include "view/graph/path_text.h"
+#include "view/json/json_fields.h"
 #include "view/trace/whatif_text.h"
 #include "whatif/whatif.h"
 
-static void put_predicted(struct json *json, const struct whatif *whatif, uint64_t predicted_ns)
+static struct result_gain gain_of(const struct whatif_view *view, uint64_t predicted_ns)
 {
-	json_put_uint(json, "predicted_ns", predicted_ns);
-	json_key(json, "gain");
-	json_double(json, whatif_gain(whatif, predicted_ns));
+	return (struct result_gain){ predicted_ns, whatif_gain(view->whatif, predicted_ns) };
 }
 
-static void put_path(struct json *json, const struct whatif_view *view)
+static const struct result_whatif_sum *results_of_path(const struct whatif_view *view, struct arena *arena,
+						       size_t *count)
 {
-	size_t count;
-	struct path_sum *sums = path_sums(&view->answer->path, view->labels, &count);
+	struct path_sum *sums = path_sums(&view->answer->path, view->labels, count);
+	struct result_whatif_sum *results = arena_alloc(arena, *count * sizeof(*results));
 
-	json_key(json, "path");
-	json_begin_array(json);
-	for (size_t i = 0; i < count; i++) {
-		const struct path_part *part = &sums[i].part;
-
-		json_on_one_line(json);
-		json_begin_object(json);
-		json_put_uint(json, "ns", sums[i].ns);
-		json_put_uint(json, "count", sums[i].count);
-		json_put_uint(json, "thread", part->thread);
-		json_put_string(json, "who", path_part_who(view->labels, part));
-		json_put_string(json, "kind", graph_kind_name(part->kind));
-		json_put_string(json, "what", path_part_what(view->labels, part));
-		json_put_string(json, "end", path_part_end(view->labels, part));
-		json_end_object(json);
-	}
-	json_end_array(json);
+	for (size_t i = 0; i < *count; i++)
+		results[i] = (struct result_whatif_sum){
+			.ns = sums[i].ns,
+			.count = sums[i].count,
+			.doing = path_part_doing(view->labels, &sums[i].part),
+		};
 	free(sums);
+	return results;
 }
 
-static void put_answer(struct json *json, const struct whatif_view *view)
+static struct result_whatif_answer result_of_answer(const struct whatif_view *view, struct arena *arena)
 {
-	json_put_string(json, "kind", view->kind);
-	json_put_string(json, "name", view->name);
-	put_predicted(json, view->whatif, view->answer->predicted_ns);
-	json_put_uint(json, "least_ns", view->answer->least_ns);
-	json_put_uint(json, "most_ns", view->answer->most_ns);
-	json_put_uint(json, "samples", view->answer->samples.chosen);
-	json_put_uint(json, "all_samples", view->answer->samples.all);
-	put_path(json, view);
+	const struct whatif_answer *answer = view->answer;
+	struct result_whatif_answer result = {
+		.kind = view->name ? view->kind : ELEMENT_KINDS,
+		.name = view->name,
+		.gain = gain_of(view, answer->predicted_ns),
+		.least_ns = answer->least_ns,
+		.most_ns = answer->most_ns,
+		.samples = answer->samples.chosen,
+		.all_samples = answer->samples.all,
+	};
+
+	result.path = results_of_path(view, arena, &result.path_count);
+	return result;
 }
 
-static void put_element(struct json *json, const struct whatif_rank *rank)
+static struct result_element result_of_element(const struct whatif_view *view, const struct whatif_rank *rank)
 {
 	const struct element *element = &rank->element;
+	bool is_code = element_is_code(element->kind);
 
-	json_put_string(json, "kind", element_kind_name(element->kind));
-	json_put_string(json, "name", element->name);
-	if (element->kind == ELEMENT_CPUS)
-		return;
-	json_put_uint(json, element_is_code(element->kind) ? "running_ns" : "waited_ns", element->ns);
-	json_put_uint(json, element_is_code(element->kind) ? "samples" : "waits", element->count);
-	if (element_is_code(element->kind)) {
-		json_key(json, "running_error");
-		json_double(json, rank->error);
-	}
+	return (struct result_element){
+		.kind = element->kind,
+		.name = element->name,
+		.is_waits = !is_code && element->kind != ELEMENT_CPUS,
+		.waits = { .waited_ns = element->ns, .waits = element->count },
+		.is_code = is_code,
+		.code = { .running_ns = element->ns, .samples = element->count, .running_error = rank->error },
+		.gain = gain_of(view, rank->predicted_ns),
+	};
 }
 
-static void put_ranks(struct json *json, const struct whatif_view *view)
+static struct result_whatif_ranks result_of_ranks(const struct whatif_view *view, struct arena *arena)
 {
-	json_key(json, "elements");
-	json_begin_array(json);
-	for (size_t i = 0; i < view->rank_count; i++) {
-		const struct whatif_rank *rank = &view->ranks[i];
+	struct result_element *elements = arena_alloc(arena, view->rank_count * sizeof(*elements));
 
-		json_on_one_line(json);
-		json_begin_object(json);
-		put_element(json, rank);
-		put_predicted(json, view->whatif, rank->predicted_ns);
-		json_end_object(json);
-	}
-	json_end_array(json);
+	for (size_t i = 0; i < view->rank_count; i++)
+		elements[i] = result_of_element(view, &view->ranks[i]);
+	return (struct result_whatif_ranks){ elements, view->rank_count };
 }
 
 void whatif_put_json(struct text *out, const struct whatif_view *view)
 {
-	struct json json;
+	const struct whatif *whatif = view->whatif;
+	struct arena *arena = arena_new();
+	struct result_whatif result = {
+		.recorded_ns = whatif->recorded_ns,
+		.recorded_cpus = whatif->cpu_count,
+		.replay_ns = whatif->replay_ns,
+		.replay_error = -whatif_gain(whatif, whatif->replay_ns),
+		.cpus = view->cpu_count,
+		.scale = view->scale,
+		.is_answer = view->answer,
+		.is_ranking = !view->answer,
+	};
 
-	json_init(&json, out);
-	json_begin_object(&json);
-	json_put_uint(&json, "recorded_ns", view->whatif->recorded_ns);
-	json_put_uint(&json, "recorded_cpus", view->whatif->cpu_count);
-	json_put_uint(&json, "replay_ns", view->whatif->replay_ns);
-	json_key(&json, "replay_error");
-	json_double(&json, -whatif_gain(view->whatif, view->whatif->replay_ns));
-	json_put_uint(&json, "cpus", view->cpu_count);
-	json_key(&json, "scale");
-	json_double(&json, view->scale);
 	if (view->answer)
-		put_answer(&json, view);
+		result.answer = result_of_answer(view, arena);
 	else
-		put_ranks(&json, view);
-	json_end_object(&json);
-	json_fini(&json);
+		result.ranks = result_of_ranks(view, arena);
+	json_put_document(out, result_whatif_type(), &result);
+	arena_free(arena);
 }

@@ -46,7 +46,7 @@ static void put_scale(struct text *out, double scale)
 static void put_change(struct text *out, const struct whatif_view *view)
 {
 	if (view->name) {
-		text_printf(out, "With %s ", view->kind);
+		text_printf(out, "With %s ", element_kind_name(view->kind));
 		text_put_escaped(out, view->name);
 		text_put(out, " ");
 		put_scale(out, view->scale);

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/report_enums.h"
+
 struct graph_labels;
 struct text;
 struct whatif;
@@ -14,7 +16,8 @@ struct whatif_rank;
 struct whatif_view {
 	const struct whatif *whatif;
 	struct graph_labels *labels;
-	const char *kind, *name; /* of what is shorter; NULL: nothing */
+	enum element_kind kind;
+	const char *name; /* of what is shorter; NULL: nothing, and kind says nothing */
 	double scale;
 	uint32_t cpu_count;
 	const struct whatif_answer *answer; /* NULL: ranks are shown */

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "results/results.h"
+
+#include "report/report_fields.h"
+
+/* clang-format off */
+#include "report/tables.def"
+#include "results/all.def"
+#include "report/undef.def"
+/* clang-format on */

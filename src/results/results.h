@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What commands make of traces, as programs and pages get it: graphs, critical paths, spans, and predictions.
+ * The structs are described in the .def files of this folder as the report is: src/report/declare.def.
+ * Who fills one in owns what it points to; strings are those of what is shown.
+ *
+ * Owns: what JSON has of traces; it computes nothing.
+ * Used by: view/graph, view/trace.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/report_enums.h"
+
+/* clang-format off */
+#include "report/declare.def"
+#include "results/all.def"
+#include "report/undef.def"
+/* clang-format on */
+
+struct report_type;
+
+/* Of whole documents. */
+const struct report_type *result_graph_type(void);
+const struct report_type *result_path_type(void);
+const struct report_type *result_spans_type(void);
+const struct report_type *result_whatif_type(void);
