@@ -118,18 +118,20 @@ $O/gen/event_kinds.inc: $(PLECOC) $(EVENTS)
 	@echo "  PLECO $@"; mkdir -p $(@D)
 	$Q$(PLECOC) --table -o $@ $(EVENTS)
 
-# --- The report, described once (src/report): its JSON Schema, its types for web/ -----
+# --- What JSON has, described once (src/report, src/results): its JSON Schemas, its types for web/ -----
 
 DESCRIBE := $O/describe
-DESCRIBE_C := $(wildcard tools/describe/*.c src/report/*.c) $(addprefix src/base/,json.c text.c memory.c)
+DESCRIBED := src/report src/results
+DESCRIBE_C := $(wildcard tools/describe/*.c $(DESCRIBED:%=%/*.c)) $(addprefix src/base/,json.c text.c memory.c)
+SCHEMAS := $(patsubst doc/%,$O/gen/%,$(wildcard doc/*-schema.json))
 
-$(DESCRIBE): $(DESCRIBE_C) $(wildcard tools/describe/*.h src/report/*.h src/report/*.def) $O/.flags
+$(DESCRIBE): $(DESCRIBE_C) $(wildcard tools/describe/*.h $(DESCRIBED:%=%/*.h) $(DESCRIBED:%=%/*.def)) $O/.flags
 	@echo "  CC    $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 -D_GNU_SOURCE -Isrc -Ievents -Itools/describe $(CFLAGS) $(WARN) $(LDFLAGS) -o $@ $(DESCRIBE_C)
 
-$O/gen/report-schema.json: $(DESCRIBE)
+$O/gen/%-schema.json: $(DESCRIBE)
 	@echo "  GEN   $@"; mkdir -p $(@D)
-	$Q$(DESCRIBE) schema > $@
+	$Q$(DESCRIBE) $* > $@
 
 $O/gen/report.ts: $(DESCRIBE)
 	@echo "  GEN   $@"; mkdir -p $(@D)
@@ -377,7 +379,7 @@ analyze: lint-packages
 
 # --- Running them ---------------------------------------------------------------------------
 
-TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/graph_replay $O/gen/report-schema.json \
+TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/graph_replay $(SCHEMAS) \
 	$(if $(SAN),$(FUZZ) $O/fuzz/commands,$O/tests/unwind_probe $O/tests/html_make $O/web/.copied)
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from graph_model import anywhere, below, graph, heaviest, path, picture, record
-from lib import PINCH, Skip, main, pinch, program, read, test
+from lib import PINCH, Skip, main, parse, pinch, program, read, test
 
 
 @test("a lock: below it who held it, below that its sleep, and a timer at the bottom")
@@ -31,8 +31,8 @@ def barrier():
     figures = {f["name"]: f["first"]["mean"] for f in
                json.loads(pinch("compare", "--json", "-", "t.pinch", "t.pinch").out)["figures"]}
     assert figures["lost.barrier"] > 0 and not figures.get("lost.lock"), figures
-    prediction = json.loads(pinch("whatif", "--json", "-", "--cause", "barrier", "t.pinch").out)
-    assert prediction["gain"] > 0.1, prediction
+    reported = parse(pinch("whatif", "--json", "-", "--cause", "barrier", "t.pinch").out, "whatif")
+    assert reported["gain"] > 0.1, reported
     assert pinch("whatif", "--cause", "lock", "t.pinch").status == 1
 
 

@@ -3,10 +3,9 @@
 What tests ask graphs and critical paths: to find nodes in them, to say in a few lines what is there
 instead, and the laws that both obey.
 """
-import json
 import signal
 
-from lib import LIMIT_S, PINCH, pinch, start, wait_attached
+from lib import LIMIT_S, PINCH, parse, pinch, start, wait_attached
 
 
 def record(*command, status=0, options=()):
@@ -18,7 +17,7 @@ def graph(*options, trace="t.pinch"):
     """The nodes, each with its children, of which the first is the root."""
     result = pinch("graph", "--min", 0, "--json", "-", *options, trace)
     assert result.status == 0, result.text
-    reported = json.loads(result.out)
+    reported = parse(result.out, "graph")
     nodes = reported["nodes"]
     for node in nodes:
         node["children"] = []
@@ -69,7 +68,7 @@ def picture(node, depth=0):
 def path(*options):
     result = pinch("critical-path", "--json", "-", *options, "t.pinch")
     assert result.status == 0, result.text
-    reported = json.loads(result.out)
+    reported = parse(result.out, "critical-path")
     parts_ns = sum(part["end_ns"] - part["begin_ns"] for part in reported["parts"])
     assert parts_ns == sum(row["ns"] for row in reported["sums"]), "the sums are those of the parts"
     for before, after in zip(reported["parts"], reported["parts"][1:]):

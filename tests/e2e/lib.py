@@ -232,16 +232,20 @@ def server_place():
 
 # --- Reports ------------------------------------------------------------------------------------
 
-def parse_report(data):
-    """Strictly: UTF-8, no control characters, valid by the schema."""
+def parse(data, name):
+    """Strictly: UTF-8, no control characters, valid by the schema of this name."""
     text = data.decode("utf-8", "strict")
     bad = [c for c in text if ord(c) < 32 and c != "\n" or 127 <= ord(c) < 160]
     assert not bad, f"raw control characters in the JSON: {bad[:5]}"
-    report = json.loads(text)
-    schema = json.loads(read(os.path.join(ROOT, "doc", "report-schema.json")))
-    for error in jsonschema.Draft202012Validator(schema).iter_errors(report):
+    told = json.loads(text)
+    schema = json.loads(read(os.path.join(ROOT, "doc", f"{name}-schema.json")))
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(told):
         raise AssertionError(f"not as the schema says, at {error.json_path}: {error.message[:300]}")
-    return report
+    return told
+
+
+def parse_report(data):
+    return parse(data, "report")
 
 
 def near(a, b, tolerance, what):

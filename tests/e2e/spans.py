@@ -1,12 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tasks of planted programs, delimited by system calls and by functions: each is there once, with what its time went into."""
-import json
 import os
 import subprocess
 import sys
 
-from lib import LIMIT_S, Skip, main, pinch, program, read_line, start, stop, test
+from lib import LIMIT_S, Skip, main, parse, pinch, program, read_line, start, stop, test
 
 SERVERS, REQUESTS, SLOW_EACH, SLOW_NS, DEPTH = 3, 40, 10, 20000000, 3
 COUNTS = ("ends_alone", "begun_anew", "left", "died", "unfinished", "in_gaps", "dropped")
@@ -23,7 +22,7 @@ def listed(*options, trace="t.pinch"):
     """Spans by name, and executions, which are checked for what holds of all."""
     result = pinch("spans", "--json", "-", *options, trace)
     assert result.status == 0, result.text
-    reported = json.loads(result.out)
+    reported = parse(result.out, "spans")
     spans = {span["name"]: span for span in reported["spans"]}
     for span in spans.values():
         ours = sorted(e["duration_ns"] for e in reported["executions"] if e["span"] == span["name"])
@@ -98,11 +97,11 @@ def dependencies():
     for word, e in (("r:slowest", slowest), ("r", slowest), ("r:7", executions[6])):
         result = pinch("graph", "--span", word, "--json", "-", "t.pinch")
         assert result.status == 0, result.text
-        root = json.loads(result.out)["nodes"][0]
+        root = parse(result.out, "graph")["nodes"][0]
         assert root["ns"] == e["duration_ns"] and root["label"] == e["who"], (root, e)
         result = pinch("critical-path", "--span", word, "--json", "-", "t.pinch")
         assert result.status == 0, result.text
-        parts = json.loads(result.out)["parts"]
+        parts = parse(result.out, "critical-path")["parts"]
         assert (parts[0]["begin_ns"], parts[-1]["end_ns"]) == (e["begin_ns"], e["end_ns"]), (parts[0], e)
 
 
@@ -148,7 +147,7 @@ def parts():
     record(program("span_server"), spans=("r=recvfrom..sendto",), options=("--ring", "64M"))
     _, executions = listed()
     assert len(executions) == SERVERS * REQUESTS
-    first_ns = json.loads(pinch("spans", "--json", "-", "t.pinch").out)["first_ns"]
+    first_ns = parse(pinch("spans", "--json", "-", "t.pinch").out, "spans")["first_ns"]
     middle_ns = executions[60]["begin_ns"] - first_ns
     result = pinch("cut", "-o", "part.pinch", "--from", f"{middle_ns}ns", "t.pinch")
     assert result.status == 0, result.text
@@ -162,7 +161,7 @@ def merged():
     request, inner = "r=recvfrom..sendto", "inner=span_server:Server::descend"
     record(program("span_server"), spans=(request, inner))
     whole, executions = listed()
-    reported = json.loads(pinch("spans", "--json", "-", "t.pinch").out)
+    reported = parse(pinch("spans", "--json", "-", "t.pinch").out, "spans")
     middle = f"{executions[60]['begin_ns'] - reported['first_ns'] + 1}ns"     # within an execution
     parts = []
     for name, options in (("first.pinch", ("--to", middle)), ("second.pinch", ("--from", middle))):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What pinch whatif predicts of a program, beside how long a changed one takes."""
-import json
 import os
 
-from lib import Skip, pinch, program
+from lib import Skip, parse, pinch, program
 
 # On a machine that does other things as well, what is the shortest of so many runs counts.
 TRIES = 3
@@ -21,7 +20,7 @@ def record(path, *command):
 def whatif(*options, trace="t.pinch"):
     result = pinch("whatif", "--json", "-", *options, trace)
     assert result.status == 0, result.text
-    return json.loads(result.out)
+    return parse(result.out, "whatif")
 
 
 def off(a, b):

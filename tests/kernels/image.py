@@ -3,6 +3,7 @@
 The guest's root: a cpio archive that any kernel unpacks into memory without a module or a driver. It
 holds the files of some of this machine's packages and what the project built, the tests included.
 """
+import glob
 import os
 import re
 import stat
@@ -17,7 +18,7 @@ PACKAGES = ["bash", "bpftool", "coreutils", "dash", "iproute2", "linux-perf", "m
 # What the built programs are linked to.
 LIBRARIES_OF = ["pinch", "programs/tbb_mutex", "programs/openmp_turns", "tests/unwind_probe"]
 
-SOURCES = ["bench", "doc/report-schema.json", "tests/e2e"]
+SOURCES = ["bench", *glob.glob("doc/*-schema.json", root_dir=ROOT), "tests/e2e"]
 BUILT = ["pinch", "programs", "tests/unwind_probe"]
 # What no package has, or links to.
 MACHINE = ["/bin", "/lib", "/lib64", "/sbin", "/etc/group", "/etc/passwd"]

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Usage: describe schema|types. Writes what the report is made of to standard output. */
+/* Usage: describe types|NAME. Writes the types of all documents, or the schema of one, to standard output. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "describe.h"
+#include "documents.h"
 
 int main(int argc, char **argv)
 {
 	const char *what = argc == 2 ? argv[1] : "";
+	const struct document *document = document_find(what);
 	struct text out = { 0 };
 
-	if (!strcmp(what, "schema")) {
-		describe_schema(&out);
+	if (document) {
+		describe_schema(&out, document);
 	} else if (!strcmp(what, "types")) {
 		describe_types(&out);
 	} else {
-		fprintf(stderr, "Usage: describe schema|types\n");
+		fprintf(stderr, "Usage: describe types|NAME\n");
 		return 2;
 	}
 	fputs(out.bytes, stdout);

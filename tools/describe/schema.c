@@ -6,16 +6,13 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "documents.h"
 #include "types.h"
 
 static const char about[] =
-	"What `pinch` writes as JSON. Members may be added within a version of this schema, so readers skip those they do "
-	"not know; removing a member or changing its meaning raises the version. Times are nanoseconds (_ns), sizes bytes "
-	"(_bytes), shares numbers from 0 to 1. `CMetric` of a thread or path: the wall time in which it was active, each "
-	"moment divided by the number of threads active in it; summed over all threads it is the wall time in which any was "
-	"active. `Active`: running or ready to run. `Slice`: the time from when a thread gets a CPU to when it leaves it. "
-	"`Critical`: with at most N_min threads active. Text that a program chose is as it wrote it, with invalid UTF-8 "
-	"replaced by U+FFFD.";
+	"%s Members may be added within a version of this schema, so readers skip those they do not know; removing a member "
+	"or changing its meaning raises the version. Times are nanoseconds (_ns), sizes bytes (_bytes), shares numbers from "
+	"0 to 1. Text that a program chose is as it wrote it, with invalid UTF-8 replaced by U+FFFD.";
 
 static void put(struct json *json, const char *key, const char *string)
 {
@@ -32,7 +29,7 @@ static void put_number(struct json *json, const char *key, uint64_t number)
 /* "report_path" is "path". */
 static const char *short_name(const char *name)
 {
-	return strncmp(name, "report_", 7) ? name : strchr(name, '_') + 1;
+	return strncmp(name, "report_", 7) && strncmp(name, "result_", 7) ? name : strchr(name, '_') + 1;
 }
 
 static void put_ref(struct json *json, const char *name)
@@ -146,8 +143,8 @@ static void put_value(struct json *json, const struct report_field *field)
 		put_kind(json, field);
 		return;
 	}
-	put(json, "type", "array");
-	json_key(json, "items");
+	put(json, "type", field->is_map ? "object" : "array");
+	json_key(json, field->is_map ? "additionalProperties" : "items");
 	json_begin_object(json);
 	put_kind(json, field);
 	json_end_object(json);
@@ -184,9 +181,11 @@ static void put_properties(struct json *json, const struct report_type *type)
 static void put_required(struct json *json, const struct report_type *type)
 {
 	for (const struct report_field *field = type->fields; field->name; field++) {
+		if (field->is_optional)
+			continue;
 		if (field->kind == REPORT_PART)
 			put_required(json, field->type());
-		else if (!field->is_optional)
+		else
 			json_string(json, field->name);
 	}
 }
@@ -222,19 +221,19 @@ static void put_pinch(struct json *json)
 	json_end_object(json);
 }
 
-static void put_members(struct json *json, const struct report_type *type, bool is_document)
+static void put_members(struct json *json, const struct report_type *type, bool says_version)
 {
 	put(json, "type", "object");
 	json_key(json, "required");
 	json_on_one_line(json);
 	json_begin_array(json);
-	if (is_document)
+	if (says_version)
 		json_string(json, "pinch");
 	put_required(json, type);
 	json_end_array(json);
 	json_key(json, "properties");
 	json_begin_object(json);
-	if (is_document)
+	if (says_version)
 		put_pinch(json);
 	put_properties(json, type);
 	json_end_object(json);
@@ -320,25 +319,38 @@ static void put_scalars(struct json *json)
 	json_end_object(json);
 }
 
-void describe_schema(struct text *out)
+static void put_head(struct json *json, const struct document *document)
 {
-	struct types types = types_from(report_type());
-	struct json json;
-	char id[64];
+	struct text words = { 0 };
 
+	put(json, "$schema", "https://json-schema.org/draft/2020-12/schema");
+	text_printf(&words, "https://pinch.invalid/%s-schema-%d.json", document->name, REPORT_SCHEMA);
+	put(json, "$id", words.bytes);
+	put(json, "$comment", "SPDX-License-Identifier: GPL-2.0-or-later");
+	words.length = 0;
+	text_printf(&words, "pinch %s", document->name);
+	put(json, "title", words.bytes);
+	words.length = 0;
+	text_printf(&words, about, document->type()->meaning);
+	put(json, "description", words.bytes);
+	text_fini(&words);
+}
+
+void describe_schema(struct text *out, const struct document *document)
+{
+	struct types types = { 0 };
+	struct json json;
+
+	types_add(&types, document->type());
 	json_init(&json, out);
 	json_begin_object(&json);
-	put(&json, "$schema", "https://json-schema.org/draft/2020-12/schema");
-	snprintf(id, sizeof(id), "https://pinch.invalid/report-schema-%d.json", REPORT_SCHEMA);
-	put(&json, "$id", id);
-	put(&json, "$comment", "SPDX-License-Identifier: GPL-2.0-or-later");
-	put(&json, "title", "pinch report");
-	put(&json, "description", about);
-	put_members(&json, types.types[0], true);
+	put_head(&json, document);
+	put_members(&json, types.types[0], document->says_version);
 	json_key(&json, "$defs");
 	json_begin_object(&json);
 	for (size_t i = 1; i < types.type_count; i++)
-		put_struct(&json, types.types[i]);
+		if (!types.is_part[i])
+			put_struct(&json, types.types[i]);
 	for (size_t i = 0; i < types.enum_count; i++)
 		put_enum(&json, types.enums[i]);
 	put_scalars(&json);

@@ -12,15 +12,17 @@ static void add_enum(struct types *types, const struct report_enum *added)
 	types->enums[types->enum_count++] = added;
 }
 
-/* A part has no place of its own: its members are those of what it is a part of. */
 static void add_type(struct types *types, const struct report_type *added, bool is_part)
 {
-	for (size_t i = 0; i < types->type_count; i++)
-		if (types->types[i] == added)
+	for (size_t i = 0; i < types->type_count; i++) {
+		if (types->types[i] == added) {
+			types->is_part[i] &= is_part;
 			return;
+		}
+	}
 	assert(types->type_count < TYPES_MAX);
-	if (!is_part)
-		types->types[types->type_count++] = added;
+	types->is_part[types->type_count] = is_part;
+	types->types[types->type_count++] = added;
 	for (const struct report_field *field = added->fields; field->name; field++) {
 		if (field->type)
 			add_type(types, field->type(), field->kind == REPORT_PART);
@@ -29,10 +31,7 @@ static void add_type(struct types *types, const struct report_type *added, bool 
 	}
 }
 
-struct types types_from(const struct report_type *root)
+void types_add(struct types *types, const struct report_type *root)
 {
-	struct types types = { 0 };
-
-	add_type(&types, root, false);
-	return types;
+	add_type(types, root, false);
 }

@@ -4,6 +4,7 @@
 #include <ctype.h>
 
 #include "base/text.h"
+#include "documents.h"
 #include "types.h"
 
 /* "report_path" is "ReportPath". */
@@ -70,21 +71,35 @@ static void put_kind(struct text *out, const struct report_field *field)
 
 static void put_value(struct text *out, const struct report_field *field)
 {
+	text_put(out, field->is_map ? "Record<string, " : "");
 	put_kind(out, field);
-	text_put(out, field->is_list ? "[];\n" : ";\n");
+	text_put(out, field->is_map ? ">;\n" : field->is_list ? "[];\n" : ";\n");
 }
 
 static void put_members(struct text *out, const struct report_type *type)
 {
 	for (const struct report_field *field = type->fields; field->name; field++) {
-		if (field->kind == REPORT_PART) {
-			put_members(out, field->type());
+		if (field->kind == REPORT_PART)
 			continue;
-		}
 		if (field->meaning)
 			text_printf(out, "\t/** %s */\n", field->meaning);
 		text_printf(out, "\t%s%s: ", field->name, field->is_optional ? "?" : "");
 		put_value(out, field);
+	}
+}
+
+static void put_parts(struct text *out, const struct report_type *type)
+{
+	const char *before = " extends ";
+
+	for (const struct report_field *field = type->fields; field->name; field++) {
+		if (field->kind != REPORT_PART)
+			continue;
+		text_put(out, before);
+		text_put(out, field->is_optional ? "Partial<" : "");
+		put_type_name(out, field->type()->name);
+		text_put(out, field->is_optional ? ">" : "");
+		before = ", ";
 	}
 }
 
@@ -97,6 +112,7 @@ static void put_struct(struct text *out, const struct report_type *type)
 		put_value(out, type->fields);
 		return;
 	}
+	put_parts(out, type);
 	text_put(out, " {\n");
 	put_members(out, type);
 	text_put(out, "}\n");
@@ -172,14 +188,17 @@ static const char others[] = "\n/** Waits by length: from which ns on, how many.
 
 void describe_types(struct text *out)
 {
-	struct types types = types_from(report_type());
+	struct types types = { 0 };
 
-	text_put(out, "// Written by tools/describe: src/report/.\n");
+	for (size_t i = 0; i < DOCUMENTS; i++)
+		types_add(&types, documents[i].type());
+	text_put(out, "// Written by tools/describe: src/report/, src/results/.\n");
 	for (size_t i = 0; i < types.type_count; i++)
 		put_struct(out, types.types[i]);
 	for (size_t i = 0; i < types.enum_count; i++)
 		put_enum(out, types.enums[i]);
 	for (size_t i = 0; i < types.type_count; i++)
-		put_columns(out, types.types[i]);
+		if (!types.is_part[i])
+			put_columns(out, types.types[i]);
 	text_put(out, others);
 }

@@ -6,13 +6,13 @@ import { count, duration, plural, shareOf, visible } from "./format";
 import { GraphPicture } from "./graph";
 import { chosenNodes, type DrawnNode } from "./graph_layout";
 import { Section } from "./page";
+import type { ResultGraph, ResultGraphNode } from "./report";
 import { colourOf, stateOfKind } from "./states";
 import { type Column, Table } from "./table";
-import type { Graph, GraphNode } from "./types";
 
 const NODES_FIRST = 30, NODES_MAX = 300;
 
-interface Row extends GraphNode {
+interface Row extends ResultGraphNode {
 	at: number;
 	below: string;
 }
@@ -23,7 +23,7 @@ const columns: Column<Row>[] = [
 ];
 const edges: Column<Row>[] = [{ title: "node", value: n => n.at }, { title: "below node", value: n => n.parent }];
 
-function drawn(node: GraphNode, at: number, whole: number): DrawnNode {
+function drawn(node: ResultGraphNode, at: number, whole: number): DrawnNode {
 	const more = node.is_cycle ? "\nwhat it did is shown above" : node.is_cut ? "\ncut off here" : "";
 
 	return {
@@ -39,7 +39,7 @@ export function HowMany({ shown, all, onChange }: { shown: number; all: number; 
 		onChange={event => onChange(Number(event.currentTarget.value))} /> {count(shown)} of {count(all)}</label>;
 }
 
-export function Dependency({ graph }: { graph: Graph }) {
+export function Dependency({ graph }: { graph: ResultGraph }) {
 	const [limit, setLimit] = useState(Math.min(NODES_FIRST, graph.nodes.length));
 	const whole = graph.nodes[0]?.ns ?? 0;
 	const parents = useMemo(() => graph.nodes.map(node => node.parent), [graph]);

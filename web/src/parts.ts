@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The data of the page: parts of JSON, each compressed in an element of its own, read when they are wanted.
-import type { Report, ReportDocument } from "./report";
-import type { Comparison, CriticalPath, Graph, KernelLocks, LeftOut, Timelines } from "./types";
+import type { Report, ReportDocument, ResultGraph, ResultPath } from "./report";
+import type { Comparison, KernelLocks, LeftOut, Timelines } from "./types";
 
 export interface PartTypes {
 	report: ReportDocument;
 	left_out: LeftOut;
 	verdict: { words: string };
 	timelines: Timelines;
-	graph: Graph;
-	path: CriticalPath;
+	graph: ResultGraph;
+	path: ResultPath;
 	comparison: Comparison;
 	first: Report;			// of the two that are compared
 	first_left_out: LeftOut;

@@ -7,15 +7,15 @@ import { duration, plural, shareOf, visible } from "./format";
 import { Section, useWidth } from "./page";
 import { type Range, useRange } from "./range";
 import { RangeButtons } from "./range_buttons";
+import type { ResultPath, ResultPathPart, ResultPathSum } from "./report";
 import { colourOf, stateOfKind } from "./states";
 import { type Column, Table } from "./table";
 import { colour, ThemeContext } from "./theme";
 import { hideTip, showTip } from "./tip";
-import type { CriticalPath, PathPart, PathSum } from "./types";
 
 const ROW_PX = 20, DEPTH_MAX = 12;
 
-const sumColumns: Column<PathSum>[] = [
+const sumColumns: Column<ResultPathSum>[] = [
 	words("who", s => s.who, true), words("did what", s => s.what, true), words("ended by", s => s.end), ns("time", s => s.ns),
 	times("times", s => s.count), ns("longest", s => s.max_ns),
 ];
@@ -27,7 +27,7 @@ interface Frame {
 }
 
 /** The first part that ends behind a time. */
-function partAt(parts: PathPart[], time_ns: number): number {
+function partAt(parts: ResultPathPart[], time_ns: number): number {
 	let low = 0, high = parts.length;
 
 	while (low < high) {
@@ -40,7 +40,7 @@ function partAt(parts: PathPart[], time_ns: number): number {
 	return low;
 }
 
-function draw(canvas: HTMLCanvasElement, parts: PathPart[], begin_ns: number, range: Range, width: number, rows: number): void {
+function draw(canvas: HTMLCanvasElement, parts: ResultPathPart[], begin_ns: number, range: Range, width: number, rows: number): void {
 	const context = canvas.getContext("2d")!, ratio = devicePixelRatio || 1, per_ns = width / (range.to_ns - range.from_ns);
 	const colours = new Map<string, string>();
 
@@ -60,12 +60,12 @@ function draw(canvas: HTMLCanvasElement, parts: PathPart[], begin_ns: number, ra
 	canvas.setAttribute("data-drawn", "");
 }
 
-function tellOf(part: PathPart, begin_ns: number): string {
+function tellOf(part: ResultPathPart, begin_ns: number): string {
 	return [visible(part.who), visible(part.what), part.end ? `ended by ${visible(part.end)}` : "",
 		`${duration(part.end_ns - part.begin_ns)}, since ${duration(part.begin_ns - begin_ns)}`].filter(Boolean).join("\n");
 }
 
-function PathPicture({ path, frame }: { path: CriticalPath; frame?: Frame }) {
+function PathPicture({ path, frame }: { path: ResultPath; frame?: Frame }) {
 	const { parts } = path;
 	const begin_ns = frame?.begin_ns || parts[0].begin_ns;
 	const whole_ns = frame?.begin_ns ? frame.whole_ns : parts[parts.length - 1].end_ns - begin_ns;
@@ -100,14 +100,14 @@ function PathPicture({ path, frame }: { path: CriticalPath; frame?: Frame }) {
 	</>;
 }
 
-export function Path({ path, frame }: { path: CriticalPath; frame?: Frame }) {
+export function Path({ path, frame }: { path: ResultPath; frame?: Frame }) {
 	const whole = useMemo(() => path.sums.reduce((sum, part) => sum + part.ns, 0), [path]);
 
 	return <Section id="path" title="Critical path" isHeavy
 		about="What the first thread was blocked on, moment by moment; lower rows are the threads that it waited for.">
 		{path.parts.length > 0 && <PathPicture path={path} frame={frame} />}
 		<p class="muted">In all {duration(whole)}{path.sums[0] ? `; most of it ${shareOf(Math.max(...path.sums.slice(0, 50).map(s => s.ns)), whole)} in one place` : ""}.</p>
-		{path.left_out > 0 && <p class="muted">{plural(path.left_out, "part")} of it, none longer than those drawn, are in the sums alone.</p>}
+		{path.left_out ? <p class="muted">{plural(path.left_out, "part")} of it, none longer than those drawn, are in the sums alone.</p> : null}
 		<Table name="parts of the path" columns={sumColumns} rows={path.sums} sort={3} />
 	</Section>;
 }

@@ -18,51 +18,6 @@ export interface Timelines {
 	all: Record<string, number[]>;
 }
 
-export interface GraphNode {
-	parent: number | null;
-	kind: string;
-	cause?: string;			// of a wait
-	label: string;
-	ns: number;
-	count: number;
-	max_ns: number;
-	is_cycle: boolean;
-	is_cut: boolean;
-}
-
-export interface Graph {
-	from_ns: number;
-	to_ns: number;
-	nodes: GraphNode[];
-	left_out?: number;		// nodes, none of them longer than these
-}
-
-export interface PathPart {
-	begin_ns: number;
-	end_ns: number;
-	depth: number;
-	who: string;
-	kind: string;
-	what: string;
-	end: string | null;
-}
-
-export interface PathSum {
-	ns: number;
-	count: number;
-	max_ns: number;
-	who: string;
-	kind: string;
-	what: string;
-	end: string | null;
-}
-
-export interface CriticalPath {
-	sums: PathSum[];
-	parts: PathPart[];
-	left_out: number;		// parts, all of them shorter
-}
-
 export interface Sample {
 	n: number;
 	mean: number;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each golden JSON report is valid by doc/report-schema.json, and the schema itself is one, and what src/report
-# says. With UPDATE it is written again.
+# Each golden JSON report is valid by doc/report-schema.json. Each schema in doc/ is one, and what src/report and
+# src/results say. With UPDATE they are written again.
 # A broken report must be refused, or this test would not see a schema that allows anything.
 cd "$(dirname "$0")/../../.." || exit 1
 schema=doc/report-schema.json
@@ -33,10 +33,11 @@ valid()
 	$python -m jsonschema -i "$1" "$schema"
 }
 
-is_schema()
+are_schemas()
 {
 	$python -c 'import json, jsonschema, sys
-jsonschema.Draft202012Validator.check_schema(json.load(open(sys.argv[1])))' "$schema"
+for path in sys.argv[1:]:
+    jsonschema.Draft202012Validator.check_schema(json.load(open(path)))' doc/*-schema.json
 }
 
 refuses()
@@ -49,15 +50,19 @@ refuses()
 	return $result
 }
 
-is_made_of_fields()
+are_made_of_fields()
 {
-	[ -z "$UPDATE" ] || cp "${O:-build}/gen/report-schema.json" "$schema"
-	diff -u "$schema" "${O:-build}/gen/report-schema.json"
+	result=0
+	for made in doc/*-schema.json; do
+		[ -z "$UPDATE" ] || cp "${O:-build}/gen/${made#doc/}" "$made"
+		diff -u "$made" "${O:-build}/gen/${made#doc/}" || result=1
+	done
+	return $result
 }
 
-check 1 "the schema is a schema" is_schema
+check 1 "the schemas are schemas" are_schemas
 check 2 "a negative time is refused" refuses "$1"
-check 3 "the schema says what the report's fields say (make golden-update writes it)" is_made_of_fields
+check 3 "the schemas say what the fields say (make golden-update writes them)" are_made_of_fields
 number=4
 for report in "$@"; do
 	check $number "${report##*/} is valid" valid "$report"

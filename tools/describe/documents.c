@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "documents.h"
+
+#include <string.h>
+
+#include "results/results.h"
+
+const struct document documents[DOCUMENTS] = {
+	{ "report", report_type, true },
+	{ "graph", result_graph_type, false },
+	{ "critical-path", result_path_type, false },
+	{ "spans", result_spans_type, false },
+	{ "whatif", result_whatif_type, false },
+};
+
+const struct document *document_find(const char *name)
+{
+	for (size_t i = 0; i < DOCUMENTS; i++)
+		if (!strcmp(documents[i].name, name))
+			return &documents[i];
+	return NULL;
+}

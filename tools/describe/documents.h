@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What pinch writes as JSON. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report/report_fields.h"
+
+struct document {
+	const char *name; /* of the command, as a file's name has it */
+	const struct report_type *(*type)(void);
+	bool says_version; /* it has a member "pinch" */
+};
+
+enum { DOCUMENTS = 5 };
+
+/* The report comes first. */
+extern const struct document documents[DOCUMENTS];
+
+/* NULL: there is none of this name. */
+const struct document *document_find(const char *name);
