@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What commands make of traces, as programs and pages get it: graphs, critical paths, spans, and predictions.
+ * What commands make of traces, as programs and pages get it: graphs, critical paths, spans, predictions
+ * and comparisons.
  * The structs are described in the .def files of this folder as the report is: src/report/declare.def.
  * Who fills one in owns what it points to; strings are those of what is shown.
  *
@@ -28,3 +29,4 @@ const struct report_type *result_graph_type(void);
 const struct report_type *result_path_type(void);
 const struct report_type *result_spans_type(void);
 const struct report_type *result_whatif_type(void);
+const struct report_type *result_comparison_type(void);

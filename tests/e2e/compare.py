@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Comparisons of runs of planted programs that differ in a known way."""
-import json
 import sys
 
-from lib import Skip, disk_directory, main, make_hello_files, pinch, program, read, test
+from lib import Skip, disk_directory, main, make_hello_files, parse, pinch, program, read, test
 
 
 def record(trace, *arguments):
@@ -16,9 +15,9 @@ def compare(*arguments, status=0):
     """What the JSON says."""
     result = pinch("compare", "--json", "-", *arguments)
     assert result.status == status, (result.status, result.text)
-    comparison = json.loads(result.out)
-    check(comparison)
-    return comparison
+    reported = parse(result.out, "compare")
+    check(reported)
+    return reported
 
 
 def check(comparison):

@@ -29,7 +29,7 @@ def barrier():
     assert list(anywhere(root, "barrier turn_barrier")) and not list(anywhere(root, "lock turn_barrier")), \
         picture(root)
     figures = {f["name"]: f["first"]["mean"] for f in
-               json.loads(pinch("compare", "--json", "-", "t.pinch", "t.pinch").out)["figures"]}
+               parse(pinch("compare", "--json", "-", "t.pinch", "t.pinch").out, "compare")["figures"]}
     assert figures["lost.barrier"] > 0 and not figures.get("lost.lock"), figures
     reported = parse(pinch("whatif", "--json", "-", "--cause", "barrier", "t.pinch").out, "whatif")
     assert reported["gain"] > 0.1, reported

@@ -11,6 +11,7 @@ const struct document documents[DOCUMENTS] = {
 	{ "critical-path", result_path_type, false },
 	{ "spans", result_spans_type, false },
 	{ "whatif", result_whatif_type, false },
+	{ "compare", result_comparison_type, false },
 };
 
 const struct document *document_find(const char *name)

@@ -2,157 +2,161 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "compare/reasons.h"
-#include "graph/graph_label.h"
 #include "graph/longest.h"
-#include "view/json/json_parts.h"
+#include "results/results.h"
+#include "view/json/json_fields.h"
 #include "view/trace/comparison_view.h"
 
-static void put_number(struct json *json, const char *key, double value)
+static struct result_sample result_of_sample(const struct sample *sample)
 {
-	json_key(json, key);
-	json_double(json, value);
+	return (struct result_sample){ sample->count, sample->mean, sample_deviation(sample) };
 }
 
-static void put_sample(struct json *json, const char *key, const struct sample *sample)
+static struct result_difference result_of(const struct difference *difference)
 {
-	json_key(json, key);
-	json_begin_object(json);
-	json_put_uint(json, "n", sample->count);
-	put_number(json, "mean", sample->mean);
-	put_number(json, "deviation", sample_deviation(sample));
-	json_end_object(json);
+	return (struct result_difference){
+		.first = result_of_sample(&difference->of[FIRST_SIDE]),
+		.second = result_of_sample(&difference->of[SECOND_SIDE]),
+		.change = difference->delta,
+		.change_share = difference_share(difference),
+		.d = difference->effect,
+		.p = difference->chance,
+	};
 }
 
-static void put_difference(struct json *json, const struct difference *difference)
+static const struct result_figure *results_of_figures(const struct comparison *comparison, struct arena *arena)
 {
-	put_sample(json, "first", &difference->of[FIRST_SIDE]);
-	put_sample(json, "second", &difference->of[SECOND_SIDE]);
-	put_number(json, "change", difference->delta);
-	put_number(json, "change_share", difference_share(difference));
-	put_number(json, "d", difference->effect);
-	put_number(json, "p", difference->chance);
-}
-
-static void put_figures(struct json *json, const struct comparison *comparison)
-{
+	struct result_figure *results = arena_alloc(arena, FIGURES * sizeof(*results));
 	struct text name = { 0 };
 
-	json_key(json, "figures");
-	json_begin_array(json);
 	for (unsigned int i = 0; i < FIGURES; i++) {
 		struct difference difference = comparison_of_figure(comparison, i);
 
 		name.length = 0;
 		figure_put_name(&name, i);
-		json_on_one_line(json);
-		json_begin_object(json);
-		json_put_string(json, "name", name.bytes);
-		put_difference(json, &difference);
-		json_end_object(json);
+		results[i].name = arena_strdup(arena, name.bytes);
+		results[i].difference = result_of(&difference);
 	}
-	json_end_array(json);
 	text_fini(&name);
+	return results;
 }
 
-static void put_place(struct json *json, const char *key, size_t place)
+/* places: of nodes among those that are put; of others SIZE_MAX, so that they have no index. */
+static const struct result_reason *results_of_reasons(const struct comparison_view *view, const size_t *places,
+						      struct arena *arena)
 {
-	json_key(json, key);
-	if (place == SIZE_MAX)
-		json_null(json);
-	else
-		json_uint(json, place);
-}
-
-/* places: of nodes among those that are put. */
-static void put_reasons(struct json *json, const struct comparison_view *view, const size_t *places)
-{
+	const struct reasons *reasons = view->reasons;
+	struct result_reason *results = arena_alloc(arena, reasons->count * sizeof(*results));
 	struct text words = { 0 };
 
-	json_key(json, "reasons");
-	json_begin_array(json);
-	for (size_t i = 0; i < view->reasons->count; i++) {
-		const struct reason *reason = &view->reasons->list[i];
+	for (size_t i = 0; i < reasons->count; i++) {
+		const struct reason *reason = &reasons->list[i];
 
 		words.length = 0;
 		reason_put(&words, view->comparison, reason);
-		json_on_one_line(json);
-		json_begin_object(json);
-		json_put_string(json, "words", words.bytes);
-		put_place(json, "node", places[reason->node]);
-		put_difference(json, &reason->ns);
-		json_end_object(json);
+		results[i].words = arena_strdup(arena, words.bytes);
+		results[i].node = places[reason->node] + 1;
+		results[i].ns = result_of(&reason->ns);
 	}
-	json_end_array(json);
-	json_put_uint(json, "unsure", view->reasons->unsure_count);
 	text_fini(&words);
+	return results;
 }
 
-static void put_node(struct json *json, const struct comparison *comparison, size_t at, const size_t *places)
+static struct result_comparison_node result_of_node(const struct comparison *comparison, size_t at,
+						    const size_t *places)
 {
 	const struct graph_set_node *node = &comparison->set->nodes[at];
 	struct difference difference = comparison_of_node(comparison, at);
 
-	json_on_one_line(json);
-	json_begin_object(json);
-	put_place(json, "parent", node->parent == SIZE_MAX ? SIZE_MAX : places[node->parent]);
-	json_put_string(json, "kind", graph_kind_name(node->kind));
-	json_put_string(json, "label", node->label);
-	json_put_uint(json, "boldness", difference.boldness);
-	json_key(json, "in");
-	json_begin_array(json);
-	for (unsigned int side = 0; side < SIDES; side++)
-		json_uint(json, node->ns[side].count);
-	json_end_array(json);
-	put_difference(json, &difference);
-	json_end_object(json);
+	return (struct result_comparison_node){
+		.parent = node->parent == SIZE_MAX ? 0 : places[node->parent] + 1,
+		.kind = node->kind,
+		.label = node->label,
+		.boldness = difference.boldness,
+		.in_graphs = { node->ns[FIRST_SIDE].count, node->ns[SECOND_SIDE].count },
+		.in_count = SIDES,
+		.ns = result_of(&difference),
+	};
 }
 
-static void put_groups(struct json *json, const struct comparison_view *view)
+static const struct result_comparison_node *results_of_nodes(const struct comparison *comparison, const size_t *places,
+							     size_t count, struct arena *arena)
 {
-	json_key(json, "silhouette");
-	json_double(json, view->groups->silhouette);
-	json_key(json, "groups");
-	json_begin_array(json);
-	for (unsigned int i = 0; i < view->groups->count; i++) {
-		json_on_one_line(json);
-		json_begin_object(json);
-		put_sample(json, "duration_ns", &view->group_ns[i]);
-		json_end_object(json);
+	struct result_comparison_node *results = arena_alloc(arena, count * sizeof(*results));
+
+	for (size_t i = 0; i < comparison->set->count; i++) {
+		if (places[i] == SIZE_MAX)
+			continue;
+		results[places[i]] = result_of_node(comparison, i, places);
+		results[places[i]].in = results[places[i]].in_graphs;
 	}
-	json_end_array(json);
-	json_key(json, "outliers");
-	json_begin_array(json);
-	for (size_t i = 0; i < view->groups->outlier_count; i++) {
-		json_on_one_line(json);
-		json_begin_object(json);
-		json_put_uint(json, "since_ns", view->outliers[i].since_ns);
-		json_put_uint(json, "duration_ns", view->outliers[i].duration_ns);
-		json_put_string(json, "thread", view->outliers[i].thread);
-		json_end_object(json);
-	}
-	json_end_array(json);
+	return results;
 }
 
-static void put_answers(struct json *json, const struct comparison_view *view)
+static struct result_groups result_of_groups(const struct comparison_view *view, struct arena *arena)
 {
-	json_key(json, "conditions");
-	json_begin_array(json);
+	const struct groups *groups = view->groups;
+	struct result_duration_group *results = arena_alloc(arena, groups->count * sizeof(*results));
+	struct result_outlier *outliers = arena_alloc(arena, groups->outlier_count * sizeof(*outliers));
+
+	for (size_t i = 0; i < groups->count; i++)
+		results[i].duration_ns = result_of_sample(&view->group_ns[i]);
+	for (size_t i = 0; i < groups->outlier_count; i++)
+		outliers[i] = (struct result_outlier){
+			view->outliers[i].since_ns,
+			view->outliers[i].duration_ns,
+			view->outliers[i].thread,
+		};
+	return (struct result_groups){ groups->silhouette, results, groups->count, outliers, groups->outlier_count };
+}
+
+static const struct result_condition *results_of_answers(const struct comparison_view *view, struct arena *arena)
+{
+	struct result_condition *results = arena_alloc(arena, view->answer_count * sizeof(*results));
+
 	for (size_t i = 0; i < view->answer_count; i++) {
 		const struct comparison_answer *answer = &view->answers[i];
 
-		json_on_one_line(json);
-		json_begin_object(json);
-		json_put_string(json, "condition", answer->condition->text);
-		json_key(json, "holds");
-		json_bool(json, answer->holds);
-		put_number(json, answer->condition->is_share ? "change_share" : "change", answer->change);
-		json_end_object(json);
+		results[i] = (struct result_condition){
+			.condition = answer->condition->text,
+			.holds = answer->holds,
+			.is_share = answer->condition->is_share,
+			.change_share = answer->change,
+			.is_change = !answer->condition->is_share,
+			.change = answer->change,
+		};
 	}
-	json_end_array(json);
+	return results;
+}
+
+static struct result_comparison_figures what_differs(const struct comparison_view *view, const size_t *places,
+						     struct arena *arena)
+{
+	const struct comparison *comparison = view->comparison;
+	const char **sides = arena_alloc(arena, SIDES * sizeof(*sides));
+	struct result_comparison_figures result = {
+		.of = comparison->is_of_runs ? "runs" : "executions",
+		.is_per_second = comparison->is_per_second,
+		.sides = sides,
+		.side_count = SIDES,
+		.has_groups = view->groups,
+		.conditions = results_of_answers(view, arena),
+		.condition_count = view->answer_count,
+		.reasons = results_of_reasons(view, places, arena),
+		.reason_count = view->reasons->count,
+		.unsure = view->reasons->unsure_count,
+		.figures = results_of_figures(comparison, arena),
+		.figure_count = FIGURES,
+	};
+
+	for (unsigned int side = 0; side < SIDES; side++)
+		sides[side] = comparison->sides[side].name;
+	if (view->groups)
+		result.groups = result_of_groups(view, arena);
+	return result;
 }
 
 /* By their time on the side where it is longer: none can have changed by more. */
@@ -176,35 +180,20 @@ static size_t *places_of_longest(const struct graph_set *set, size_t count_max, 
 static void put(struct text *out, const struct comparison_view *view, size_t count_max)
 {
 	const struct comparison *comparison = view->comparison;
+	struct arena *arena = arena_new();
 	size_t kept, *places = places_of_longest(comparison->set, count_max, &kept);
-	struct json json;
+	struct result_comparison result = {
+		.figures = what_differs(view, places, arena),
+		.graph = {
+			.nodes = results_of_nodes(comparison, places, kept, arena),
+			.node_count = kept,
+			.has_left_out = kept < comparison->set->count,
+			.left_out = comparison->set->count - kept,
+		},
+	};
 
-	json_init(&json, out);
-	json_begin_object(&json);
-	json_put_string(&json, "of", comparison->is_of_runs ? "runs" : "executions");
-	json_key(&json, "is_per_second");
-	json_bool(&json, comparison->is_per_second);
-	json_key(&json, "sides");
-	json_begin_array(&json);
-	for (unsigned int side = 0; side < SIDES; side++)
-		json_string(&json, comparison->sides[side].name);
-	json_end_array(&json);
-	if (view->groups)
-		put_groups(&json, view);
-	put_answers(&json, view);
-	put_reasons(&json, view, places);
-	put_figures(&json, comparison);
-	json_key(&json, "nodes");
-	json_begin_array(&json);
-	for (size_t i = 0; i < comparison->set->count; i++)
-		if (places[i] != SIZE_MAX)
-			put_node(&json, comparison, i, places);
-	json_end_array(&json);
-	if (kept < comparison->set->count) {
-		json_put_uint(&json, "left_out", comparison->set->count - kept);
-	}
-	json_end_object(&json);
-	json_fini(&json);
+	json_put_document(out, result_comparison_type(), &result);
+	arena_free(arena);
 	free(places);
 }
 
