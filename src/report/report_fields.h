@@ -76,7 +76,11 @@ const struct report_field *report_field_named(const struct report_type *type, co
 const struct report_type *report_type(void);
 
 /* Of the structs of these names. */
+const struct report_type *report_path_type(void);
 const struct report_type *report_wait_type(void);
+const struct report_type *report_lock_type(void);
 const struct report_type *report_file_type(void);
 const struct report_type *report_socket_type(void);
+const struct report_type *report_klock_type(void);
+const struct report_type *report_klock_kind_type(void);
 const struct report_type *report_klocks_type(void);

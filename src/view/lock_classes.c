@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "report/report.h"
 #include "view/page.h"
 
 /* Waiting for the end of a thread is reported with the other waits: nobody holds it. */
@@ -28,17 +27,27 @@ static uint64_t key_of(const struct report_lock *lock)
 	return key;
 }
 
+static void raise(uint64_t *most, uint64_t figure)
+{
+	if (figure > *most)
+		*most = figure;
+}
+
 /* Adds the figures of a lock to those of its class. */
 static void add_figures(struct lock_class *class, const struct report_lock *lock)
 {
-	class->wait_ns += lock->wait_ns;
-	class->idle_ns += lock->idle_ns;
-	class->waits += lock->waits;
-	if (lock->max_ns > class->max_ns)
-		class->max_ns = lock->max_ns;
+	struct report_lock *all = &class->all;
+
+	all->wait_ns += lock->wait_ns;
+	all->idle_ns += lock->idle_ns;
+	all->waits += lock->waits;
+	all->holds += lock->holds;
+	all->hold_ns += lock->hold_ns;
+	raise(&all->p50_ns, lock->p50_ns);
+	raise(&all->p99_ns, lock->p99_ns);
+	raise(&all->max_ns, lock->max_ns);
 	for (size_t i = 0; i < lock->unlocker_count; i++)
-		if (lock->unlockers[i].cmetric_max_ns > class->unlock_max_ns)
-			class->unlock_max_ns = lock->unlockers[i].cmetric_max_ns;
+		raise(&class->unlock_max_ns, lock->unlockers[i].cmetric_max_ns);
 }
 
 static void add(struct lock_class *class, const struct report_lock *lock)
@@ -60,7 +69,7 @@ struct lock_class lock_class_of(const struct report_lock *const *lock)
 static int by_loss(const void *a, const void *b)
 {
 	const struct lock_class *x = a, *y = b;
-	uint64_t x_ns = x->wait_ns - x->idle_ns, y_ns = y->wait_ns - y->idle_ns;
+	uint64_t x_ns = x->all.wait_ns - x->all.idle_ns, y_ns = y->all.wait_ns - y->all.idle_ns;
 
 	if (x_ns != y_ns)
 		return x_ns < y_ns ? 1 : -1;

@@ -9,15 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/report.h"
+
 struct arena;
 struct page;
-struct report;
-struct report_lock;
 
 struct lock_class {
 	const struct report_lock *const *locks; /* in the report's order; at least one */
 	size_t lock_count;
-	uint64_t wait_ns, idle_ns, max_ns, waits, unlock_max_ns;
+	/*
+	 * Their figures: wait_ns, idle_ns, waits, holds and hold_ns are sums. p50_ns, p99_ns and max_ns are the largest
+	 * of one lock: so many of all waits were as short.
+	 */
+	struct report_lock all;
+	uint64_t unlock_max_ns;
 	uint64_t key;
 };
 

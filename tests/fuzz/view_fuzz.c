@@ -288,9 +288,11 @@ static void take_klocks(struct source *source, struct report_klocks *klocks)
 	klocks->kind_count = take_count(source);
 	for (size_t i = 0; i < klocks->kind_count; i++)
 		rows[i] = (struct report_klock_kind){
-			kinds[i % 4],        take_number(source), take_number(source),
-			take_number(source), take_number(source), take_number(source),
-			take_number(source), take_number(source), lengths,
+			kinds[i % 4],        take_number(source),
+			take_number(source), take_number(source),
+			take_number(source), take_number(source),
+			take_number(source), take_number(source),
+			take_number(source), lengths,
 		};
 	klocks->kinds = rows;
 	klocks->waits = klocks->lock_count ? 1 + take_number(source) / 2 : 0;

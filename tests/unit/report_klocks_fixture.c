@@ -165,9 +165,10 @@ static const struct report_klock locks[] = {
 };
 
 static const struct report_klock_kind kinds[] = {
-	{ "rwsem read", 2093, 1600 * (uint64_t)MS, 300 * US, 700 * US, 1 * MS, 20 * MS, 60 * MS, read_lengths },
-	{ "rwsem write", 1, 90 * MS, 90 * MS, 90 * MS, 90 * MS, 90 * MS, 90 * MS, write_lengths },
-	{ "spinlock", 57, 110600, 600, 1 * US, 2 * US, 9 * US, 9 * US, spinlock_lengths },
+	{ "rwsem read", 2093, 1600 * (uint64_t)MS, 1600 * (uint64_t)MS / 2093, 300 * US, 700 * US, 1 * MS, 20 * MS,
+	  60 * MS, read_lengths },
+	{ "rwsem write", 1, 90 * MS, 90 * MS, 90 * MS, 90 * MS, 90 * MS, 90 * MS, 90 * MS, write_lengths },
+	{ "spinlock", 57, 110600, 110600 / 57, 600, 1 * US, 2 * US, 9 * US, 9 * US, spinlock_lengths },
 };
 
 void report_klocks_set(struct report *report)

@@ -363,6 +363,8 @@ TEST(locks_of_a_class_are_one_row_that_unfolds)
 			.where = "Account::transfer",
 			.waits = 2,
 			.wait_ns = 1000,
+			.p99_ns = 700 + i,
+			.max_ns = 900,
 			.key = i + 1,
 		};
 	}
@@ -378,10 +380,14 @@ TEST(locks_of_a_class_are_one_row_that_unfolds)
 	CHECK_EQUAL(model_count(model), 303);
 	CHECK(row_has(model, 1, "0x1001"));
 	model_next_sort(model);
-	model_next_sort(model);
-	model_next_sort(model);
 	CHECK_STRING(model_sort_name(model), "waits");
 	CHECK(row_has(model, 0, "300 mutex"));
+	model_next_sort(model);
+	model_next_sort(model);
+	CHECK_STRING(model_sort_name(model), "p99");
+	/* Of no lock of the class more. */
+	CHECK(row_has(model, 0, "1.00 us") && row_has(model, 0, "0x112d"));
+	CHECK(row_has(model, 1, "1.00 us") && row_has(model, 1, "300 mutex"));
 	model_free(model);
 	free(objects);
 	free(locks);
@@ -445,6 +451,7 @@ static struct many_klocks many_klocks(size_t count)
 			.where = "serve",
 			.waits = i + 2,
 			.wait_ns = 1000 + count - i,
+			.mean_ns = (1000 + count - i) / (i + 2),
 			.p50_ns = i * 7 % 50,
 			.max_ns = i * 11 % 50,
 			.waiters = waiters,
@@ -588,11 +595,14 @@ TEST(what_was_only_taken_is_among_locks_of_the_kernel_and_these_are_sorted_by_th
 	CHECK_STRING(model_sort_name(model), "waited");
 	klocks->counts_acquisitions = true;
 	klocks->acquisitions = 3000;
+	for (size_t i = 0; i < 29; i++)
+		many.locks[i].is_counted = true;
 	many.locks[29] = (struct report_klock){
 		.name = "quiet",
 		.kind = "mutex",
 		.address = "0x2",
 		.where = "take_it",
+		.is_counted = true,
 		.acquisitions = 1,
 	};
 	model_set_report(model, &many.report);

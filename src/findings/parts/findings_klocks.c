@@ -378,6 +378,7 @@ static void add_kinds(struct making *making)
 			row->max_ns = klock->sum.max_ns > row->max_ns ? klock->sum.max_ns : row->max_ns;
 			klock_add_lengths(klock, lengths);
 		}
+		row->mean_ns = row->waits ? row->wait_ns / row->waits : 0;
 		row->p25_ns = lengths_quantile_ns(lengths, row->waits, row->max_ns, 0.25);
 		row->p50_ns = lengths_quantile_ns(lengths, row->waits, row->max_ns, 0.5);
 		row->p75_ns = lengths_quantile_ns(lengths, row->waits, row->max_ns, 0.75);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "report/report_fields.h"
 #include "tui/rows/unfolded.h"
 #include "view/page.h"
 #include "view/view.h"
@@ -141,6 +142,14 @@ const void *const *rows_sorted_by(struct rows *rows, const void *items, size_t c
 	if (at != SIZE_MAX)
 		qsort_r(sorted, count, sizeof(*sorted), compare_figures, &at);
 	return sorted;
+}
+
+const void *const *rows_sorted_by_column(struct rows *rows, const void *items, size_t count,
+					 const struct report_type *type, const struct report_field *column)
+{
+	const struct report_field *field = column ? report_field_named(type, column->name) : NULL;
+
+	return rows_sorted_by(rows, items, count, type->size_bytes, field ? field->at : SIZE_MAX);
 }
 
 bool rows_filter_has(const struct rows *rows, const char *word)

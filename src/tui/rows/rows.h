@@ -19,6 +19,8 @@ struct graphs;
 struct output_lines;
 struct page;
 struct report;
+struct report_field;
+struct report_type;
 struct row;
 struct rows;
 struct text;
@@ -58,6 +60,9 @@ struct row {
 /* Rows beyond it are left out, and a last one says so. */
 enum { ROWS_MAX = 500000, ROW_DEPTH_MAX = 64, ROW_INDENT = 2, ROW_MARK_COLUMNS = 3 };
 
+/* Of a time in a table. */
+enum { ROW_TIME_COLUMNS = 9 };
+
 struct rows *rows_new(void);
 void rows_free(struct rows *rows);
 
@@ -87,6 +92,10 @@ const void *const *rows_sorted(struct rows *rows, const void *items, size_t coun
 
 /* The same by the uint64_t at so many bytes in an item, largest first; SIZE_MAX: as they are. */
 const void *const *rows_sorted_by(struct rows *rows, const void *items, size_t count, size_t item_bytes, size_t at);
+
+/* Items of that type, by the figure of the column's name, if it is not NULL and they have one: view/columns.h. */
+const void *const *rows_sorted_by_column(struct rows *rows, const void *items, size_t count,
+					 const struct report_type *type, const struct report_field *column);
 
 /* True when there is no filter, or word (may be NULL) has it in it, whatever the case. */
 bool rows_filter_has(const struct rows *rows, const char *word);

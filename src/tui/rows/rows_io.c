@@ -8,6 +8,7 @@
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_waits.h"
+#include "view/columns.h"
 #include "view/io_words.h"
 #include "view/page.h"
 
@@ -16,7 +17,7 @@ enum { DETAIL_PATH = 0, DETAIL_PEER = 5000, DETAIL_FACTS = 10000 };
 
 static void put_titles(struct page *page, const struct row_context *context)
 {
-	row_put_wait_titles(page, context);
+	row_put_wait_titles(page, wait_ordered_title(context));
 	page_put(page, "what threads wait for");
 }
 
@@ -29,8 +30,7 @@ static void put_file(struct page *page, const struct row *row, const struct row_
 				     .wait_ns = file->wait_ns,
 				     .idle_ns = file->idle_ns,
 				     .waits = file->waits,
-				     .type = report_file_type(),
-				     .item = file,
+				     .ordered_ns = wait_ordered_ns(context, report_file_type(), file),
 			     });
 	row_put_object(page, file->path, page_columns_left(page) - (file->is_deleted ? 10 : 0));
 	page_put(page, file->is_deleted ? " (deleted)" : "");
@@ -95,8 +95,7 @@ static void put_socket(struct page *page, const struct row *row, const struct ro
 				     .wait_ns = socket->wait_ns,
 				     .idle_ns = socket->idle_ns,
 				     .waits = socket->waits,
-				     .type = report_socket_type(),
-				     .item = socket,
+				     .ordered_ns = wait_ordered_ns(context, report_socket_type(), socket),
 			     });
 	page_put(page, socket_family_name(socket->family));
 	page_put(page, " ");
@@ -128,8 +127,8 @@ static const struct row_kind socket_kind = { put_socket, add_socket_rows };
 
 static void add_files(struct rows *rows, const struct report *report)
 {
-	const void *const *files = rows_sorted_by(rows, report->files, report->file_count, sizeof(*report->files),
-						  wait_sort_at(report_file_type(), rows_context(rows)->sort));
+	const void *const *files = rows_sorted_by_column(rows, report->files, report->file_count, report_file_type(),
+							 column_of(report_wait_type(), rows_context(rows)->sort));
 	size_t shown = 0;
 
 	for (size_t i = 0; i < report->file_count; i++) {
@@ -152,8 +151,8 @@ static void add_files(struct rows *rows, const struct report *report)
 static void add_sockets(struct rows *rows, const struct report *report)
 {
 	const void *const *sockets =
-		rows_sorted_by(rows, report->sockets, report->socket_count, sizeof(*report->sockets),
-			       wait_sort_at(report_socket_type(), rows_context(rows)->sort));
+		rows_sorted_by_column(rows, report->sockets, report->socket_count, report_socket_type(),
+				      column_of(report_wait_type(), rows_context(rows)->sort));
 	size_t shown = 0;
 
 	for (size_t i = 0; i < report->socket_count; i++) {

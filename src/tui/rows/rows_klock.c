@@ -21,8 +21,8 @@ void row_put_klock_sums(struct page *page, uint64_t wait_ns, uint64_t whole_ns, 
 {
 	double share = whole_ns ? (double)wait_ns / whole_ns : 0;
 
-	page_put_duration(page, wait_ns, KLOCK_TIME_COLUMNS);
-	page_put_share(page, share < 1 ? share : 1, KLOCK_TIME_COLUMNS);
+	page_put_duration(page, wait_ns, ROW_TIME_COLUMNS);
+	page_put_share(page, share < 1 ? share : 1, ROW_TIME_COLUMNS);
 	page_put_count(page, waits, KLOCK_COUNT_COLUMNS);
 }
 
@@ -144,7 +144,7 @@ static void put_waiter(struct page *page, const struct row *row,
 	const struct report_klock *lock = row->owner;
 
 	row_put_klock_sums(page, waiter->wait_ns, lock->wait_ns, waiter->waits);
-	page_put_duration(page, waiter->max_ns, KLOCK_TIME_COLUMNS);
+	page_put_duration(page, waiter->max_ns, ROW_TIME_COLUMNS);
 	page_put(page, "  ");
 	if (wake_context_name(waiter->context))
 		page_printf(page, "%s on", wake_context_name(waiter->context));

@@ -8,7 +8,7 @@ struct page;
 struct row;
 struct rows;
 
-enum { KLOCK_TIME_COLUMNS = 9, KLOCK_COUNT_COLUMNS = 8 };
+enum { KLOCK_COUNT_COLUMNS = 8 };
 
 /* Of a row whose item is a struct report_klock. */
 void rows_add_klock_parts(struct rows *rows, const struct row *row);

@@ -2,66 +2,79 @@
 /* The page of kernel locks, the first row of which unfolds to their kinds. */
 #include "base/table.h"
 #include "report/report.h"
+#include "report/report_fields.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_klock.h"
+#include "view/columns.h"
 #include "view/page.h"
 #include "view/text/klock_name.h"
 
-enum { SORT_WAITED, SORT_WAITS, SORT_MEAN, SORT_MEDIAN, SORT_LONGEST, SORT_TAKEN, SORT_HELD, SORTS };
 enum { TAKEN_COLUMNS = 12, WIDE_COLUMNS = 100, VERY_WIDE_COLUMNS = 120 };
 
-static const char *const sorts[] = { "waited", "waits", "mean", "median", "longest", "taken", "held", NULL };
+/* By the time waited, which is the report's order, and by each figure that has a title. */
+static const char *const sorts[] = {
+	"waited",
+#include "report/columns_only.def"
+#define COLUMN(KIND, member, title, since, meaning) title,
+#include "report/klocks.def"
+#include "report/undef.def"
+	NULL,
+};
+
+enum {
+	SORT_WAITED,
+#include "report/columns_only.def"
+#define COLUMN(KIND, member, title, since, meaning) SORT_##member,
+#include "report/klocks.def"
+#include "report/undef.def"
+	SORTS,
+};
 
 /* --- Figures ------------------------------------------------------------------------------------ */
 
+/* Those that are optional are of a report that counts acquisitions. */
 static bool has_sort(const struct report *report, size_t sort)
 {
-	return sort < SORT_TAKEN || (report && report->kernel_locks.counts_acquisitions);
+	const struct report_field *column = column_of(report_klock_type(), sort);
+
+	return !column || !column->is_optional || (report && report->kernel_locks.counts_acquisitions);
 }
 
-/* From SORT_MEAN on; on a narrow screen one of them: what rows are sorted by, or else the longest. */
+/* Those behind the waits; on a narrow screen one of them: what rows are sorted by, or else the longest. */
 static bool shows(const struct row_context *context, size_t sort)
 {
-	size_t first = context->sort >= SORT_MEAN ? context->sort : SORT_LONGEST;
+	size_t first = context->sort > SORT_waits ? context->sort : SORT_max_ns;
+	bool is_optional = column_of(report_klock_type(), sort)->is_optional;
 
-	return sort == first || (has_sort(context->report, sort) &&
-				 context->width >= (sort < SORT_TAKEN ? WIDE_COLUMNS : VERY_WIDE_COLUMNS));
+	return sort == first ||
+	       (has_sort(context->report, sort) && context->width >= (is_optional ? VERY_WIDE_COLUMNS : WIDE_COLUMNS));
 }
 
-static uint32_t columns_of(size_t sort)
+static int width_of(const struct report_field *column)
 {
-	return sort == SORT_TAKEN ? TAKEN_COLUMNS : KLOCK_TIME_COLUMNS;
+	return column->kind == REPORT_NS ? ROW_TIME_COLUMNS : TAKEN_COLUMNS;
 }
 
 static void put_titles(struct page *page, const struct row_context *context)
 {
-	page_printf(page, "%*s%*s%*s", KLOCK_TIME_COLUMNS, "waited", KLOCK_TIME_COLUMNS, "share", KLOCK_COUNT_COLUMNS,
+	page_printf(page, "%*s%*s%*s", ROW_TIME_COLUMNS, "waited", ROW_TIME_COLUMNS, "share", KLOCK_COUNT_COLUMNS,
 		    "waits");
-	for (size_t sort = SORT_MEAN; sort < SORTS; sort++)
+	for (size_t sort = SORT_waits + 1; sort < SORTS; sort++)
 		if (shows(context, sort))
-			page_printf(page, "%*s", (int)columns_of(sort), sorts[sort]);
+			page_printf(page, "%*s", width_of(column_of(report_klock_type(), sort)), sorts[sort]);
 	page_put(page, "  lock");
 }
 
-/* By sort, those from SORT_MEAN on; NULL: it is unknown. */
-struct figures {
-	const uint64_t *figures[SORTS];
-};
-
-static void put_figures(struct page *page, const struct row_context *context, const struct figures *figures)
+/* Of a lock, or of several: what the type of the item has. */
+static void put_figures(struct page *page, const struct row_context *context, const struct report_type *type,
+			const void *item)
 {
-	for (size_t sort = SORT_MEAN; sort < SORTS; sort++) {
-		const uint64_t *figure = figures->figures[sort];
+	for (size_t sort = SORT_waits + 1; sort < SORTS; sort++) {
+		const struct report_field *column = column_of(report_klock_type(), sort);
 
-		if (!shows(context, sort))
-			continue;
-		if (!figure)
-			page_printf(page, "%*s", (int)columns_of(sort), "");
-		else if (sort == SORT_TAKEN)
-			page_put_count(page, *figure, TAKEN_COLUMNS);
-		else
-			page_put_duration(page, *figure, KLOCK_TIME_COLUMNS);
+		if (shows(context, sort))
+			column_put(page, column, type, item, width_of(column));
 	}
 	page_put(page, "  ");
 }
@@ -71,17 +84,9 @@ static void put_figures(struct page *page, const struct row_context *context, co
 static void put_lock(struct page *page, const struct row *row, const struct row_context *context)
 {
 	const struct report_klock *lock = row->item;
-	uint64_t mean = klock_mean_ns(lock->wait_ns, lock->waits);
 
 	row_put_klock_sums(page, lock->wait_ns, context->report->balance.threads.busy_ns, lock->waits);
-	put_figures(page, context,
-		    &(struct figures){ {
-			    [SORT_MEAN] = &mean,
-			    [SORT_MEDIAN] = &lock->p50_ns,
-			    [SORT_LONGEST] = &lock->max_ns,
-			    [SORT_TAKEN] = &lock->acquisitions,
-			    [SORT_HELD] = &lock->hold_ns,
-		    } });
+	put_figures(page, context, report_klock_type(), lock);
 	klock_put_name(page, lock);
 }
 
@@ -109,15 +114,9 @@ static void add_kind_rows(struct rows *rows, const struct row *row)
 static void put_kind(struct page *page, const struct row *row, const struct row_context *context)
 {
 	const struct report_klock_kind *kind = row->item;
-	uint64_t mean = klock_mean_ns(kind->wait_ns, kind->waits);
 
 	row_put_klock_sums(page, kind->wait_ns, context->report->kernel_locks.wait_ns, kind->waits);
-	put_figures(page, context,
-		    &(struct figures){ {
-			    [SORT_MEAN] = &mean,
-			    [SORT_MEDIAN] = &kind->p50_ns,
-			    [SORT_LONGEST] = &kind->max_ns,
-		    } });
+	put_figures(page, context, report_klock_kind_type(), kind);
 	page_put_name(page, kind->kind, page_columns_left(page));
 }
 
@@ -172,43 +171,13 @@ static void put_all(struct page *page, const struct row *row __attribute__((unus
 	const struct report_klocks *klocks = &context->report->kernel_locks;
 
 	row_put_klock_sums(page, klocks->wait_ns, context->report->balance.threads.busy_ns, klocks->waits);
-	put_figures(page, context,
-		    &(struct figures){ {
-			    [SORT_TAKEN] = &klocks->acquisitions,
-			    [SORT_HELD] = &klocks->hold_ns,
-		    } });
+	put_figures(page, context, report_klocks_type(), klocks);
 	page_put(page, "all kernel locks, by kind");
 }
 
 static const struct row_kind all_kind = { put_all, add_kinds };
 
 /* --- The page ----------------------------------------------------------------------------------- */
-
-static int descending(uint64_t x, uint64_t y)
-{
-	return x < y ? 1 : x > y ? -1 : 0;
-}
-
-#define ORDER(name, figure)                                \
-	static int by_##name(const void *a, const void *b) \
-	{                                                  \
-		const struct report_klock *x = a, *y = b;  \
-                                                           \
-		return descending(x->figure, y->figure);   \
-	}
-
-ORDER(waits, waits)
-ORDER(median, p50_ns)
-ORDER(longest, max_ns)
-ORDER(taken, acquisitions)
-ORDER(held, hold_ns)
-
-static int by_mean(const void *a, const void *b)
-{
-	const struct report_klock *x = a, *y = b;
-
-	return descending(klock_mean_ns(x->wait_ns, x->waits), klock_mean_ns(y->wait_ns, y->waits));
-}
 
 static bool passes(const struct rows *rows, const struct report_klock *lock)
 {
@@ -234,14 +203,10 @@ static uint64_t lock_key(const struct report_klock *lock)
 
 static void add_rows(struct rows *rows)
 {
-	static int (*const orders[])(const void *, const void *) = {
-		[SORT_WAITED] = NULL,        [SORT_WAITS] = by_waits, [SORT_MEAN] = by_mean, [SORT_MEDIAN] = by_median,
-		[SORT_LONGEST] = by_longest, [SORT_TAKEN] = by_taken, [SORT_HELD] = by_held,
-	};
 	const struct row_context *context = rows_context(rows);
 	const struct report_klocks *klocks = &context->report->kernel_locks;
-	const void *const *locks =
-		rows_sorted(rows, klocks->locks, klocks->lock_count, sizeof(*klocks->locks), orders[context->sort]);
+	const void *const *locks = rows_sorted_by_column(rows, klocks->locks, klocks->lock_count, report_klock_type(),
+							 column_of(report_klock_type(), context->sort));
 
 	if (klocks->lock_count && rows_filter_has(rows, NULL))
 		rows_add(rows, NULL, (struct row){ .kind = &all_kind, .can_unfold = true });

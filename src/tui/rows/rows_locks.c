@@ -4,38 +4,58 @@
 
 #include "base/text.h"
 #include "report/report.h"
+#include "report/report_fields.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_waits.h"
+#include "view/columns.h"
 #include "view/lock_classes.h"
 #include "view/page.h"
 
-enum { SORT_LOST, SORT_UNLOCK, SORT_LONGEST, SORT_WAITS };
 enum { NUMBER_OBJECT = 0, NUMBER_WAITS = 10000, NUMBER_HOLDS, NUMBER_HOLDER, NUMBER_IDLE, NUMBER_UNLOCKERS = 20000 };
 
-static const char *const sorts[] = { "time lost", "worst unlock", "longest", "waits", NULL };
+/* By the time lost, by each figure that has a title, and by the most critical release. */
+static const char *const sorts[] = {
+	"time lost",
+#include "report/columns_only.def"
+#define COLUMN(KIND, member, title, since, meaning) title,
+#include "report/locks.def"
+#include "report/undef.def"
+	"worst unlock",
+	NULL,
+};
+
+enum { SORT_UNLOCK = sizeof(sorts) / sizeof(*sorts) - 2 };
+
+/* NULL: the order is by none, or has a column anyway. */
+static const struct report_field *ordered_time(const struct row_context *context)
+{
+	const struct report_field *column = column_of(report_lock_type(), context->sort);
+
+	return column && column->kind == REPORT_NS ? column : NULL;
+}
 
 static void put_titles(struct page *page, const struct row_context *context)
 {
-	static const char *const seconds[] = { "share", "unlock", "longest", "share" };
+	const struct report_field *column = ordered_time(context);
 
-	page_printf(page, "%*s%*s%*s  lock", 9, "lost", 9, seconds[context->sort], 8, "waits");
+	row_put_wait_titles(page, context->sort == SORT_UNLOCK ? "unlock" : column ? column->title : NULL);
+	page_put(page, "lock");
 }
 
 static void put_figures(struct page *page, const struct row_context *context, const struct lock_class *class)
 {
-	uint64_t lost_ns = class->wait_ns - class->idle_ns;
-	uint64_t busy_ns = context->report->balance.threads.busy_ns;
+	const struct report_field *column = ordered_time(context);
 
-	page_put_duration(page, lost_ns, 9);
-	if (context->sort == SORT_UNLOCK)
-		page_put_duration(page, class->unlock_max_ns, 9);
-	else if (context->sort == SORT_LONGEST)
-		page_put_duration(page, class->max_ns, 9);
-	else
-		page_put_share(page, busy_ns ? (double)lost_ns / busy_ns : 0, 9);
-	page_put_count(page, class->waits, 8);
-	page_put(page, "  ");
+	row_put_wait_figures(page, context,
+			     &(struct wait_figures){
+				     .wait_ns = class->all.wait_ns,
+				     .idle_ns = class->all.idle_ns,
+				     .waits = class->all.waits,
+				     .ordered_ns = context->sort == SORT_UNLOCK ? &class->unlock_max_ns
+						   : column ? column_figure(column, report_lock_type(), &class->all)
+							    : NULL,
+			     });
 }
 
 static void put_lock(struct page *page, const struct row *row, const struct row_context *context)
@@ -139,32 +159,6 @@ static void add_class_rows(struct rows *rows, const struct row *row)
 
 static const struct row_kind class_kind = { put_class, add_class_rows };
 
-static int descending(uint64_t x, uint64_t y)
-{
-	return x < y ? 1 : x > y ? -1 : 0;
-}
-
-static int by_unlock(const void *a, const void *b)
-{
-	const struct lock_class *x = a, *y = b;
-
-	return descending(x->unlock_max_ns, y->unlock_max_ns);
-}
-
-static int by_longest(const void *a, const void *b)
-{
-	const struct lock_class *x = a, *y = b;
-
-	return descending(x->max_ns, y->max_ns);
-}
-
-static int by_waits(const void *a, const void *b)
-{
-	const struct lock_class *x = a, *y = b;
-
-	return descending(x->waits, y->waits);
-}
-
 static bool any_passes(const struct rows *rows, const struct lock_class *class)
 {
 	for (size_t i = 0; i < class->lock_count; i++)
@@ -173,18 +167,23 @@ static bool any_passes(const struct rows *rows, const struct lock_class *class)
 	return false;
 }
 
+/* Of the figure in a class; SIZE_MAX: they are by time lost as they come. */
+static size_t place_of_order(size_t sort)
+{
+	const struct report_field *column = column_of(report_lock_type(), sort);
+
+	if (sort == SORT_UNLOCK)
+		return offsetof(struct lock_class, unlock_max_ns);
+	return column ? offsetof(struct lock_class, all) + column->at : SIZE_MAX;
+}
+
 static void add_rows(struct rows *rows)
 {
-	static int (*const orders[])(const void *, const void *) = {
-		[SORT_LOST] = NULL,
-		[SORT_UNLOCK] = by_unlock,
-		[SORT_LONGEST] = by_longest,
-		[SORT_WAITS] = by_waits,
-	};
 	const struct row_context *context = rows_context(rows);
 	size_t count;
 	const struct lock_class *classes = lock_classes(rows_arena(rows), context->report, &count);
-	const void *const *sorted = rows_sorted(rows, classes, count, sizeof(*classes), orders[context->sort]);
+	const void *const *sorted =
+		rows_sorted_by(rows, classes, count, sizeof(*classes), place_of_order(context->sort));
 
 	for (size_t i = 0; i < count; i++) {
 		const struct lock_class *class = sorted[i];

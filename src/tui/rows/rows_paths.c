@@ -6,27 +6,58 @@
 #include "base/text.h"
 #include "report/report.h"
 #include "report/report_cause.h"
+#include "report/report_fields.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_stack.h"
+#include "view/columns.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"
 
 enum { CAUSE_COLUMNS = 13, COUNT_COLUMNS = 9 };
-enum { SORT_CMETRIC, SORT_SAMPLES, SORT_STALLS, SORT_CAUSE };
 
-static const char *const sorts[] = { "CMetric", "samples", "stalls", "cause", NULL };
+/* By each figure that has a title, the first of which is the report's order, and by cause. */
+static const char *const sorts[] = {
+#include "report/columns_only.def"
+#define COLUMN(KIND, member, title, since, meaning) title,
+#include "report/paths.def"
+#include "report/undef.def"
+	"cause",
+	NULL,
+};
+
+enum {
+#include "report/columns_only.def"
+#define COLUMN(KIND, member, title, since, meaning) SORT_##member,
+#include "report/paths.def"
+#include "report/undef.def"
+	SORT_CAUSE,
+};
 
 /* Numbers of rows below a path; its frames are in between. */
 enum { NUMBER_COUNTS, NUMBER_STALLS, NUMBER_ESTIMATE, NUMBER_FRAMES, NUMBER_HINT = 9999, NUMBER_SAMPLES };
 
+/* Shares are in the order of what they are shares of. */
+static bool has_sort(const struct report *report __attribute__((unused)), size_t sort)
+{
+	return sort != SORT_wall_share;
+}
+
+/* Beside the CMetric; NULL: the order is by that, or by no figure. Slices stand in for samples where there are none. */
+static const struct report_field *ordered_figure(const struct row_context *context)
+{
+	if (context->sort == SORT_cmetric_ns)
+		return NULL;
+	if (context->sort == SORT_samples && context->report && !context->report->code.samples)
+		return report_field_named(report_path_type(), "slices");
+	return column_of(report_path_type(), context->sort + 1);
+}
+
 static void put_titles(struct page *page, const struct row_context *context)
 {
-	page_printf(page, "%*s%*s", 4 + 8, "of wall", 11, "CMetric");
-	if (context->sort == SORT_SAMPLES)
-		page_printf(page, "%*s", 10, "samples");
-	if (context->sort == SORT_STALLS)
-		page_printf(page, "%*s", 10, "stalls");
+	page_printf(page, "%*s%*s", 4 + 8, sorts[SORT_wall_share], 11, sorts[SORT_cmetric_ns]);
+	if (ordered_figure(context))
+		page_printf(page, "%*s", 10, sorts[context->sort]);
 	page_printf(page, "  %-*s%s", CAUSE_COLUMNS, "cause", "call path");
 }
 
@@ -43,10 +74,8 @@ static void put_path(struct page *page, const struct row *row, const struct row_
 		page_put_estimate(page, path->cmetric_ns, 11);
 	else
 		page_put_duration(page, path->cmetric_ns, 11);
-	if (context->sort == SORT_SAMPLES)
-		page_put_count(page, path->samples ? path->samples : path->slices, 10);
-	if (context->sort == SORT_STALLS)
-		page_put_duration(page, path->stalled_ns, 10);
+	if (ordered_figure(context))
+		column_put(page, ordered_figure(context), report_path_type(), path, 10);
 	page_put(page, "  ");
 	cause_end = page->column + CAUSE_COLUMNS;
 	page_color(page, PAGE_YELLOW);
@@ -172,25 +201,6 @@ static void add_path_rows(struct rows *rows, const struct row *row)
 
 static const struct row_kind path_kind = { put_path, add_path_rows };
 
-static int descending(uint64_t x, uint64_t y)
-{
-	return x < y ? 1 : x > y ? -1 : 0;
-}
-
-static int by_samples(const void *a, const void *b)
-{
-	const struct report_path *x = a, *y = b;
-
-	return descending(x->samples ? x->samples : x->slices, y->samples ? y->samples : y->slices);
-}
-
-static int by_stalls(const void *a, const void *b)
-{
-	const struct report_path *x = a, *y = b;
-
-	return descending(x->stalled_ns, y->stalled_ns);
-}
-
 static int by_cause(const void *a, const void *b)
 {
 	const char *x = wait_cause_name(((const struct report_path *)a)->cause);
@@ -210,18 +220,21 @@ static bool passes(const struct rows *rows, const struct report_path *path)
 	return false;
 }
 
-static void add_rows(struct rows *rows)
+static const void *const *sorted_paths(struct rows *rows)
 {
-	static int (*const orders[])(const void *, const void *) = {
-		[SORT_CMETRIC] = NULL,
-		[SORT_SAMPLES] = by_samples,
-		[SORT_STALLS] = by_stalls,
-		[SORT_CAUSE] = by_cause,
-	};
 	const struct row_context *context = rows_context(rows);
 	const struct report *report = context->report;
-	const void *const *paths =
-		rows_sorted(rows, report->paths, report->path_count, sizeof(*report->paths), orders[context->sort]);
+
+	if (context->sort == SORT_CAUSE)
+		return rows_sorted(rows, report->paths, report->path_count, sizeof(*report->paths), by_cause);
+	return rows_sorted_by_column(rows, report->paths, report->path_count, report_path_type(),
+				     ordered_figure(context));
+}
+
+static void add_rows(struct rows *rows)
+{
+	const struct report *report = rows_context(rows)->report;
+	const void *const *paths = sorted_paths(rows);
 	struct text rest = { 0 };
 
 	for (size_t i = 0; i < report->path_count; i++) {
@@ -247,6 +260,7 @@ static void add_rows(struct rows *rows)
 const struct tui_page paths_page = {
 	.name = "PATHS",
 	.sorts = sorts,
+	.has_sort = has_sort,
 	.has_filter = true,
 	.put_titles = put_titles,
 	.add_rows = add_rows,

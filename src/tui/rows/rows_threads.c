@@ -13,7 +13,7 @@
 #include "view/page.h"
 #include "view/thread_columns.h"
 
-enum { LABEL_COLUMNS = 23, LABEL_COLUMNS_WIDE = 35, TIME_COLUMNS = 9, WIDE = 120 };
+enum { LABEL_COLUMNS = 23, LABEL_COLUMNS_WIDE = 35, WIDE = 120 };
 enum { NUMBER_IDS = 0, NUMBER_SLICES = 100, NUMBER_STALLS };
 
 /* By each column, and by name; the first one is the order that the report has. */
@@ -37,7 +37,7 @@ void row_put_thread_titles(struct page *page, const struct row_context *context)
 {
 	page_pad_to(page, label_end(context));
 	for (size_t i = 0; i < THREAD_COLUMNS; i++)
-		page_printf(page, "%*s", TIME_COLUMNS, thread_columns[i].title);
+		page_printf(page, "%*s", ROW_TIME_COLUMNS, thread_columns[i].title);
 	page_put(page, "  ");
 	if (page_columns_left(page) >= 27)
 		strip_put_legend(page);
@@ -48,9 +48,9 @@ void row_put_thread_titles(struct page *page, const struct row_context *context)
 static void put_time(struct page *page, uint64_t time_ns)
 {
 	if (time_ns)
-		page_put_duration(page, time_ns, TIME_COLUMNS);
+		page_put_duration(page, time_ns, ROW_TIME_COLUMNS);
 	else
-		page_printf(page, "%*s", TIME_COLUMNS, "-");
+		page_printf(page, "%*s", ROW_TIME_COLUMNS, "-");
 }
 
 static const char *name_of(const struct report_thread *thread)

@@ -10,6 +10,7 @@
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_stack.h"
+#include "view/columns.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"
 
@@ -35,56 +36,47 @@ const char *const wait_sorts[] = {
 	NULL,
 };
 
-/* What the report calls them. */
-static const char *const wait_members[] = {
-	NULL,
-#include "report/columns_only.def"
-#define COLUMN(KIND, member, title, since, meaning) #member,
-#include "report/wait.def"
-#include "report/undef.def"
-};
-
-static const struct report_field *sort_field(const struct report_type *type, size_t sort)
+/* NULL: the order is by none, or has a column anyway. */
+static const struct report_field *ordered_time(const struct row_context *context)
 {
-	return sort ? report_field_named(type, wait_members[sort]) : NULL;
+	const struct report_field *column = column_of(report_wait_type(), context->sort);
+
+	return column && column->kind == REPORT_NS ? column : NULL;
 }
 
-size_t wait_sort_at(const struct report_type *type, size_t sort)
+const uint64_t *wait_ordered_ns(const struct row_context *context, const struct report_type *type, const void *item)
 {
-	const struct report_field *field = sort_field(type, sort);
+	const struct report_field *column = ordered_time(context);
 
-	return field ? field->at : SIZE_MAX;
+	return column ? column_figure(column, type, item) : NULL;
 }
 
-/* Beside the time lost and how many waits there were; else the share. */
-static bool has_column(const struct report_type *type, size_t sort)
+const char *wait_ordered_title(const struct row_context *context)
 {
-	const struct report_field *field = sort_field(type, sort);
+	const struct report_field *column = ordered_time(context);
 
-	return field && field->kind == REPORT_NS;
+	return column ? column->title : NULL;
 }
 
-void row_put_wait_titles(struct page *page, const struct row_context *context)
+void row_put_wait_titles(struct page *page, const char *ordered)
 {
-	bool has = has_column(report_wait_type(), context->sort);
-
-	page_printf(page, "%*s%*s%*s  ", 9, "lost", 9, has ? wait_sorts[context->sort] : "share", 8, "waits");
+	page_printf(page, "%*s%*s%*s  ", ROW_TIME_COLUMNS, "lost", ROW_TIME_COLUMNS, ordered ? ordered : "share", 8,
+		    "waits");
 }
 
 void row_put_wait_figures(struct page *page, const struct row_context *context, const struct wait_figures *figures)
 {
 	uint64_t busy_ns = context->report->balance.threads.busy_ns;
 	uint64_t lost_ns = figures->wait_ns - figures->idle_ns;
-	size_t at = wait_sort_at(figures->type, context->sort);
 
 	if (figures->is_estimated)
-		page_put_estimate(page, lost_ns, 9);
+		page_put_estimate(page, lost_ns, ROW_TIME_COLUMNS);
 	else
-		page_put_duration(page, lost_ns, 9);
-	if (has_column(figures->type, context->sort))
-		page_put_duration(page, *(const uint64_t *)((const char *)figures->item + at), 9);
+		page_put_duration(page, lost_ns, ROW_TIME_COLUMNS);
+	if (figures->ordered_ns)
+		page_put_duration(page, *figures->ordered_ns, ROW_TIME_COLUMNS);
 	else
-		page_put_share(page, busy_ns ? (double)lost_ns / busy_ns : 0, 9);
+		page_put_share(page, busy_ns ? (double)lost_ns / busy_ns : 0, ROW_TIME_COLUMNS);
 	page_put_count(page, figures->waits, 8);
 	page_put(page, "  ");
 }
@@ -108,8 +100,7 @@ static void put_wait(struct page *page, const struct row *row, const struct row_
 				     .wait_ns = wait->wait_ns,
 				     .idle_ns = wait->idle_ns,
 				     .waits = wait->waits,
-				     .type = report_wait_type(),
-				     .item = wait,
+				     .ordered_ns = wait_ordered_ns(context, report_wait_type(), wait),
 				     .is_estimated = wait->is_estimated,
 			     });
 	cause_end = page->column + CAUSE_COLUMNS;
@@ -277,8 +268,8 @@ void rows_add_waits(struct rows *rows, const struct row *parent, enum cause_grou
 {
 	const struct row_context *context = rows_context(rows);
 	const struct report *report = context->report;
-	const void *const *waits = rows_sorted_by(rows, report->waits, report->wait_count, sizeof(*report->waits),
-						  wait_sort_at(report_wait_type(), context->sort));
+	const void *const *waits = rows_sorted_by_column(rows, report->waits, report->wait_count, report_wait_type(),
+							 column_of(report_wait_type(), context->sort));
 
 	for (size_t i = 0; i < report->wait_count; i++) {
 		const struct report_wait *wait = waits[i];
@@ -292,7 +283,7 @@ void rows_add_waits(struct rows *rows, const struct row *parent, enum cause_grou
 
 static void put_titles(struct page *page, const struct row_context *context)
 {
-	row_put_wait_titles(page, context);
+	row_put_wait_titles(page, wait_ordered_title(context));
 	page_printf(page, "%-*s%s", CAUSE_COLUMNS, "cause", "where threads wait");
 }
 

@@ -12,6 +12,7 @@ struct report_type;
 struct report_wait;
 struct report_waker;
 struct row;
+struct row_context;
 struct rows;
 
 /* Those of a group, GROUP_NONE for any, and of a cause, CAUSE_UNKNOWN for any; in the page's order. */
@@ -30,16 +31,18 @@ void row_put_object(struct page *page, const char *object, uint32_t columns_max)
 /* Orders of pages that show waits: by the time lost, and by each column that the report's description has of waits. */
 extern const char *const wait_sorts[];
 
-/* Where in an item of that type the figure is that an order is by; SIZE_MAX: the report's order is that, or it has none. */
-size_t wait_sort_at(const struct report_type *type, size_t sort);
+/* The figure for the page's order, if it is a time, in an item of that type; NULL: there is none. */
+const uint64_t *wait_ordered_ns(const struct row_context *context, const struct report_type *type, const void *item);
+
+/* Title of that figure; NULL: there is none. */
+const char *wait_ordered_title(const struct row_context *context);
 
 /* Figures of what was waited for, each row of these pages begins with them. */
-struct row_context;
 struct wait_figures {
 	uint64_t wait_ns, idle_ns, waits;
-	const struct report_type *type; /* of item */
-	const void *item;
+	const uint64_t
+		*ordered_ns; /* the time that the order is by, and that has no column; NULL: none, the share is shown */
 	bool is_estimated;
 };
-void row_put_wait_titles(struct page *page, const struct row_context *context);
+void row_put_wait_titles(struct page *page, const char *ordered); /* what that time is called; NULL: none */
 void row_put_wait_figures(struct page *page, const struct row_context *context, const struct wait_figures *figures);

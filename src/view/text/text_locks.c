@@ -18,7 +18,7 @@ static const double lock_share_min = 0.005;
 static void show_summary(struct page *page, const struct lock_class *class)
 {
 	page_pad_to(page, 2);
-	page_put_duration(page, class->wait_ns - class->idle_ns, 9);
+	page_put_duration(page, class->all.wait_ns - class->all.idle_ns, 9);
 	page_put(page, "  ");
 	lock_class_put_name(page, class, false);
 	page_end_line(page);
@@ -71,12 +71,12 @@ static void show_class_counts(struct page *page, const struct lock_class *class)
 {
 	struct text text = { 0 };
 
-	text_put_count(&text, class->waits);
-	text_put(&text, class->waits == 1 ? " wait of " : " waits: mean ");
-	text_put_duration(&text, class->wait_ns / class->waits);
-	if (class->waits > 1) {
+	text_put_count(&text, class->all.waits);
+	text_put(&text, class->all.waits == 1 ? " wait of " : " waits: mean ");
+	text_put_duration(&text, class->all.wait_ns / class->all.waits);
+	if (class->all.waits > 1) {
 		text_put(&text, ", max ");
-		text_put_duration(&text, class->max_ns);
+		text_put_duration(&text, class->all.max_ns);
 	}
 	page_color(page, PAGE_DIM);
 	page_paragraph(page, "      ", text.bytes);
@@ -160,7 +160,7 @@ static bool is_worth_it(const struct page *page, const struct report *report, co
 	if (page->style->is_verbose)
 		return true;
 	return shown < CLASSES_MAX &&
-	       class->wait_ns - class->idle_ns >= lock_share_min * report->balance.threads.busy_ns;
+	       class->all.wait_ns - class->all.idle_ns >= lock_share_min * report->balance.threads.busy_ns;
 }
 
 static void show_class(struct page *page, const struct lock_class *class)
