@@ -38,8 +38,10 @@ static __noinline __u64 interrupted_registers(const void *address)
 
 /*
  * The current thread was interrupted at ip, where its registers were so, by a timer that was to expire at due_ns.
+ * period_ns: of such samples.
  */
-static __always_inline void sample_take(void *ctx, struct task_struct *task, __u64 ip, __u64 registers, __u64 due_ns)
+static __always_inline void sample_take(void *ctx, struct task_struct *task, __u64 ip, __u64 registers, __u64 due_ns,
+					__u32 period_ns, __u8 role)
 {
 	struct thread_state *thread = thread_of(task);
 	__u64 kernel_ip = ip >> KERNEL_SPACE_BIT ? ip : 0, stack;
@@ -69,6 +71,9 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task, __u
 	e->stack = stack;
 	e->registers = kernel_ip ? 0 : registers;
 	e->due_ns = due_ns;
+	e->period_ns = period_ns;
+	e->role = role;
+	__builtin_memset(e->reserved, 0, sizeof(e->reserved));
 	event_submit(e);
 }
 
@@ -77,7 +82,8 @@ SEC("perf_event")
 int sample_timer(struct bpf_perf_event_data *ctx)
 {
 	/* It does not tell when it was to expire: at least the stack's time does not count. */
-	sample_take(ctx, bpf_get_current_task_btf(), ctx->regs.ip, REGISTERS(ctx->regs), bpf_ktime_get_ns());
+	sample_take(ctx, bpf_get_current_task_btf(), ctx->regs.ip, REGISTERS(ctx->regs), bpf_ktime_get_ns(),
+		    sample_timer_ns, sample_role);
 	return 0;
 }
 
@@ -96,6 +102,6 @@ int BPF_PROG(sample_tick, struct hrtimer *timer)
 		return 0;
 	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)here + irq_regs_offset);
 	sample_take(ctx, bpf_get_current_task_btf(), BPF_CORE_READ(regs, ip), interrupted_registers(regs),
-		    timer->node.expires);
+		    timer->node.expires, sample_tick_ns, SAMPLE_REGULAR);
 	return 0;
 }

@@ -4,6 +4,7 @@
 const volatile __u32 nmin = 0;
 const volatile __u32 stack_depth = STACK_DEPTH_MAX;
 const volatile __u32 sample_each_ticks = 0;
+const volatile __u32 sample_tick_ns = 0;
 const volatile __u32 hrtimer_bases_offset = 0;
 const volatile __u32 tick_cpu_sched_offset = 0;
 const volatile __u32 irq_regs_offset = 0;
@@ -60,5 +61,7 @@ __u64 holds_left = 0;
 __u64 holds_lost = 0;
 struct klock_own own_hold = {};
 volatile __u64 keep_all_above_ns = 0;
+volatile __u32 sample_timer_ns = 0;
+volatile __u32 sample_role = SAMPLE_REGULAR;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

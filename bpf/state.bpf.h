@@ -24,6 +24,7 @@ enum {
 extern const volatile __u32 nmin;              /* 0: half of the living threads */
 extern const volatile __u32 stack_depth;       /* frames, 1 to STACK_DEPTH_MAX */
 extern const volatile __u32 sample_each_ticks; /* 0: the kernel's tick is not used */
+extern const volatile __u32 sample_tick_ns;    /* these ticks, ns */
 /* Of the kernel's per-CPU variables by which it is known. */
 extern const volatile __u32 hrtimer_bases_offset, tick_cpu_sched_offset, irq_regs_offset;
 extern const volatile __u32 runqueues_offset, preempt_count_offset; /* 0: unknown */
@@ -421,3 +422,7 @@ extern __u64 threads_untracked; /* refused: no memory for their state, or too ma
 
 /* The governor: slices of less importance (ns of CMetric) are kept with a probability. */
 extern volatile __u64 keep_all_above_ns;
+
+/* What the engine's timers are: their period, ns, and what their samples are for, enum sample_role. */
+extern volatile __u32 sample_timer_ns;
+extern volatile __u32 sample_role;

@@ -30,6 +30,13 @@ enum switch_flags {
 	SWITCH_KERNEL_LOCK = 64,  /* it waits for a kernel lock: object is a klock.LOCK */
 };
 
+/* sched.SAMPLE.role. */
+enum sample_role {
+	SAMPLE_REGULAR,
+	SAMPLE_BESIDE,  /* by a timer, while others are taken at the kernel's tick: to see whether they find the same */
+	SAMPLE_INSTEAD, /* by a timer, since those at the tick turned out to be in step with threads */
+};
+
 /*
  * sched.SWITCH of a thread that blocks: what the fields mean depends on what its system call takes.
  *

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/sample_bias.h"
 #include "account/thread_rows.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -20,22 +21,27 @@ enum {
 	STRATA_MAX = 1 << 16,
 };
 
+static const double PERIOD_USUAL_NS = 4000000;
+
 struct code_samples {
 	struct arena *arena;
-	struct table *by_hash, *strata_by_thread;
+	struct table *by_hash, *strata_by_thread[CODE_SOURCES];
 	struct code_sample **list;
 	size_t count, capacity;
-	struct code_stratum **strata; /* the first is that of several threads */
+	struct code_stratum **strata; /* the first of each source, in their order, is that of several threads */
 	size_t stratum_count, stratum_capacity;
-	uint64_t sample_count, with_stack;
+	uint64_t sample_count[CODE_SOURCES], with_stack;
+	bool are_instead;
+	struct sample_bias *bias;
 };
 
-static struct code_stratum *add_stratum(struct code_samples *samples, uint32_t thread)
+static struct code_stratum *add_stratum(struct code_samples *samples, uint32_t thread, enum code_source source)
 {
 	struct code_stratum *stratum = arena_alloc(samples->arena, sizeof(*stratum));
 
 	ARRAY_GROW(samples->strata, samples->stratum_count, samples->stratum_capacity, 64);
 	stratum->thread = thread;
+	stratum->source = source;
 	samples->strata[samples->stratum_count++] = stratum;
 	return stratum;
 }
@@ -46,8 +52,11 @@ struct code_samples *code_samples_new(void)
 
 	samples->arena = arena_new();
 	samples->by_hash = table_new();
-	samples->strata_by_thread = table_new();
-	add_stratum(samples, 0);
+	samples->bias = sample_bias_new();
+	for (size_t source = 0; source < CODE_SOURCES; source++) {
+		samples->strata_by_thread[source] = table_new();
+		add_stratum(samples, 0, source);
+	}
 	return samples;
 }
 
@@ -57,22 +66,24 @@ void code_samples_free(struct code_samples *samples)
 		return;
 	arena_free(samples->arena);
 	table_free(samples->by_hash);
-	table_free(samples->strata_by_thread);
+	for (size_t source = 0; source < CODE_SOURCES; source++)
+		table_free(samples->strata_by_thread[source]);
+	sample_bias_free(samples->bias);
 	free(samples->list);
 	free(samples->strata);
 	free(samples);
 }
 
-static struct code_stratum *get_stratum(struct code_samples *samples, uint32_t thread)
+static struct code_stratum *get_stratum(struct code_samples *samples, uint32_t thread, enum code_source source)
 {
-	struct code_stratum *stratum = table_find(samples->strata_by_thread, thread);
+	struct code_stratum *stratum = table_find(samples->strata_by_thread[source], thread);
 
 	if (stratum)
 		return stratum;
 	if (samples->stratum_count == STRATA_MAX)
-		return samples->strata[0];
-	stratum = add_stratum(samples, thread);
-	table_put(samples->strata_by_thread, thread, stratum);
+		return samples->strata[source];
+	stratum = add_stratum(samples, thread, source);
+	table_put(samples->strata_by_thread[source], thread, stratum);
 	return stratum;
 }
 
@@ -87,7 +98,9 @@ static uint64_t hash_of(const struct code_sample *key)
 	uint64_t space = (uint64_t)key->exec_count << 32 | key->pid;
 
 	return hash_u64(key->ip ^ hash_u64(key->kernel_ip ^
-					   hash_u64(key->stack ^ hash_u64(space ^ hash_u64(key->stratum->thread)))));
+					   hash_u64(key->stack ^
+						    hash_u64(space ^ hash_u64(key->stratum->thread ^
+									      (uint64_t)key->stratum->source << 32)))));
 }
 
 static struct code_sample *find(const struct code_samples *samples, const struct code_sample *key)
@@ -120,7 +133,7 @@ static struct code_sample *get(struct code_samples *samples, struct code_sample 
 		return sample;
 	if (samples->count >= BY_THREAD_MAX) {
 		key->stratum->is_shared = true;
-		key->stratum = samples->strata[0];
+		key->stratum = samples->strata[key->stratum->source];
 		sample = find(samples, key);
 	}
 	if (!sample && samples->count >= BY_PLACE_MAX) {
@@ -145,10 +158,11 @@ const struct code_sample *code_samples_add(struct code_samples *samples, struct 
 					   const struct ev_sched_sample *e, uint32_t active, bool is_critical)
 {
 	const struct thread *thread = row->thread;
-	double share = active ? 1.0 / active : 0;
-	double weight[CODE_QUANTITIES] = { 1, share, is_critical ? share : 0 };
+	enum code_source source = e->role == SAMPLE_REGULAR ? CODE_REGULAR : CODE_BY_TIMERS;
+	double unit = e->period_ns ? e->period_ns / PERIOD_USUAL_NS : 1, share = active ? unit / active : 0;
+	double weight[CODE_QUANTITIES] = { unit, share, is_critical ? share : 0 };
 	struct code_sample *sample, key = {
-		.stratum = get_stratum(samples, row->number),
+		.stratum = get_stratum(samples, row->number, source),
 		.pid = thread->pid,
 		.exec_count = thread->exec_count,
 		.first_ns = now_ns,
@@ -159,10 +173,12 @@ const struct code_sample *code_samples_add(struct code_samples *samples, struct 
 	};
 
 	memcpy(key.name, thread->name, sizeof(key.name));
+	sample_bias_add(samples->bias, e, is_critical && active ? 1.0 / active : 0);
+	samples->are_instead |= e->role == SAMPLE_INSTEAD;
 	sample = get(samples, &key);
 	if (!sample)
 		return NULL;
-	samples->sample_count++;
+	samples->sample_count[source]++;
 	samples->with_stack += !!e->stack;
 	add_weights(&sample->weights, weight);
 	add_weights(&sample->stratum->all, weight);
@@ -191,14 +207,24 @@ void code_samples_end_slice(struct thread_row *row, enum wait_cause cause, const
 	}
 }
 
-uint64_t code_samples_count(const struct code_samples *samples)
-{
-	return samples->sample_count;
-}
-
 uint64_t code_samples_with_stack(const struct code_samples *samples)
 {
 	return samples->with_stack;
+}
+
+uint64_t code_samples_count(const struct code_samples *samples, enum code_source source)
+{
+	return samples->sample_count[source];
+}
+
+bool code_samples_are_instead(const struct code_samples *samples)
+{
+	return samples->are_instead;
+}
+
+const struct sample_bias *code_samples_bias(const struct code_samples *samples)
+{
+	return samples->bias;
 }
 
 struct code_sample *code_samples_at(const struct code_samples *samples, size_t index)
@@ -211,7 +237,8 @@ struct code_stratum *code_samples_stratum(const struct code_samples *samples, si
 	return index < samples->stratum_count ? samples->strata[index] : NULL;
 }
 
-struct code_stratum *code_samples_stratum_of(const struct code_samples *samples, uint32_t thread)
+struct code_stratum *code_samples_stratum_of(const struct code_samples *samples, uint32_t thread,
+					     enum code_source source)
 {
-	return table_find(samples->strata_by_thread, thread);
+	return table_find(samples->strata_by_thread[source], thread);
 }

@@ -12,6 +12,7 @@
 #include "events.h"
 #include "waits/wait_cause.h"
 
+struct sample_bias;
 struct thread;
 struct thread_row;
 
@@ -23,16 +24,27 @@ enum code_quantity {
 	CODE_QUANTITIES,
 };
 
-/* The weights of some samples, of each quantity: a sample has 1, 1/n, and 1/n if n <= N_min. */
+/*
+ * The weights of some samples, of each quantity: a sample has 1, 1/n, and 1/n if n <= N_min; so many times that as its period is
+ * longer than 4 ms.
+ */
 struct code_weights {
 	uint64_t count;
 	double sum[CODE_QUANTITIES], squares[CODE_QUANTITIES];
 };
 
+/* The two kinds are not mixed: where samples at ticks are in step with threads, those by timers alone count. */
+enum code_source {
+	CODE_REGULAR,
+	CODE_BY_TIMERS, /* beside samples at ticks, or instead of them */
+	CODE_SOURCES,
+};
+
 /* Samples of one thread whose weights are calibrated together, or of all those that have too few. */
 struct code_stratum {
 	uint32_t thread; /* 0: several */
-	bool is_shared;  /* some of its samples are not apart from those of others */
+	enum code_source source;
+	bool is_shared; /* some of its samples are not apart from those of others */
 	struct code_weights all;
 	/* Filled in by code_shares.c. */
 	const char *name;                 /* of the thread by now; NULL: of several, or gone */
@@ -72,13 +84,20 @@ const struct code_sample *code_samples_add(struct code_samples *samples, struct 
 /* The slice of the row has ended, and why; facts NULL: nobody knows. */
 void code_samples_end_slice(struct thread_row *row, enum wait_cause cause, const struct wait_facts *facts);
 
-/* All samples that found space. */
-uint64_t code_samples_count(const struct code_samples *samples);
+/* Samples that found space. */
+uint64_t code_samples_count(const struct code_samples *samples, enum code_source source);
 uint64_t code_samples_with_stack(const struct code_samples *samples);
+
+/* Whether timers took the place of ticks. */
+bool code_samples_are_instead(const struct code_samples *samples);
+
+/* Borrowed. */
+const struct sample_bias *code_samples_bias(const struct code_samples *samples);
 
 /* By first appearance; NULL when index is not below their number. Writable: see code_shares.h. */
 struct code_sample *code_samples_at(const struct code_samples *samples, size_t index);
 struct code_stratum *code_samples_stratum(const struct code_samples *samples, size_t index);
 
 /* The stratum of a thread; NULL: it has none of its own. */
-struct code_stratum *code_samples_stratum_of(const struct code_samples *samples, uint32_t thread);
+struct code_stratum *code_samples_stratum_of(const struct code_samples *samples, uint32_t thread,
+					     enum code_source source);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "account/criticality.h"
+#include "account/sample_bias.h"
 #include "base/memory.h"
 #include "session/threads.h"
 
@@ -17,9 +18,14 @@ static const double alone_min = 16;
  */
 static const double expected_min = 12, sampled_share_min = 0.25;
 
+/* How often samples at ticks may be passed over though nothing is in step with them. */
+static const double false_alarms_max = 1e-3;
+
 struct code_shares {
+	enum code_source source;
 	struct code_sample **list;
 	size_t count;
+	uint64_t sample_count;
 	double exact_ns[CODE_QUANTITIES], unsampled_ns[CODE_QUANTITIES];
 	double pool_exact_ns[CODE_QUANTITIES], pool_sum[CODE_QUANTITIES], pool_squares[CODE_QUANTITIES];
 };
@@ -31,23 +37,36 @@ static void exact_of(const struct thread_metrics *metrics, double *exact_ns)
 	exact_ns[CODE_CRITICAL] = (double)metrics->cmetric_critical * 0x1p-32;
 }
 
-/* How many samples a ns of running time has, over all. */
-static double sampling_rate(const struct criticality *criticality, const struct code_samples *samples)
+/* Samples of several periods are as many as fewer of one weight. */
+struct sampling_rate {
+	double weight_per_ns; /* of running time, over all */
+	double typical;       /* the weight of one */
+};
+
+static struct sampling_rate sampling_rate(const struct code_shares *shares, const struct criticality *criticality,
+					  const struct code_samples *samples)
 {
 	const struct thread_metrics *metrics;
-	double running_ns = 0;
+	const struct code_stratum *stratum;
+	double running_ns = 0, sum = 0, squares = 0;
 	size_t cursor = 0;
 
 	while ((metrics = criticality_next_thread(criticality, &cursor)))
 		running_ns += metrics->running_ns;
-	return running_ns ? code_samples_count(samples) / running_ns : 0;
+	for (size_t i = 0; (stratum = code_samples_stratum(samples, i)); i++)
+		if (stratum->source == shares->source) {
+			sum += stratum->all.sum[CODE_CPU];
+			squares += stratum->all.squares[CODE_CPU];
+		}
+	return (struct sampling_rate){ running_ns ? sum / running_ns : 0, sum ? squares / sum : 1 };
 }
 
-static bool is_hidden(const struct code_stratum *stratum, double running_ns, double rate)
+static bool is_hidden(const struct code_stratum *stratum, double running_ns, const struct sampling_rate *rate)
 {
-	double expected = running_ns * rate, count = stratum ? stratum->all.count : 0;
+	double expected = running_ns * rate->weight_per_ns, seen = stratum ? stratum->all.sum[CODE_CPU] : 0;
 
-	return !(stratum && stratum->is_shared) && expected >= expected_min && count < sampled_share_min * expected;
+	return !(stratum && stratum->is_shared) && expected >= expected_min * rate->typical &&
+	       seen < sampled_share_min * expected;
 }
 
 static bool may_be_alone(const struct code_stratum *stratum, size_t quantity)
@@ -79,18 +98,20 @@ static void take_thread(struct code_shares *shares, struct code_stratum *stratum
 static void take_threads(struct code_shares *shares, const struct criticality *criticality,
 			 const struct code_samples *samples)
 {
-	double rate = sampling_rate(criticality, samples), exact_ns[CODE_QUANTITIES];
+	struct sampling_rate rate = sampling_rate(shares, criticality, samples);
+	double exact_ns[CODE_QUANTITIES];
 	const struct thread_metrics *metrics;
 	struct code_stratum *stratum;
 	size_t cursor = 0;
 
 	while ((metrics = criticality_next_thread(criticality, &cursor))) {
 		exact_of(metrics, exact_ns);
-		stratum = metrics->thread ? code_samples_stratum_of(samples, metrics->thread->number) : NULL;
+		stratum = metrics->thread ? code_samples_stratum_of(samples, metrics->thread->number, shares->source)
+					  : NULL;
 		if (stratum)
 			stratum->name = metrics->name;
 		take_thread(shares, stratum, exact_ns,
-			    metrics->thread && is_hidden(stratum, metrics->running_ns, rate));
+			    metrics->thread && is_hidden(stratum, metrics->running_ns, &rate));
 	}
 }
 
@@ -100,7 +121,7 @@ static void fill_pool(struct code_shares *shares, const struct code_samples *sam
 
 	for (size_t k = 0; (stratum = code_samples_stratum(samples, k)); k++)
 		for (size_t i = 0; i < CODE_QUANTITIES; i++)
-			if (!stratum->is_alone[i]) {
+			if (stratum->source == shares->source && !stratum->is_alone[i]) {
 				shares->pool_sum[i] += stratum->all.sum[i];
 				shares->pool_squares[i] += stratum->all.squares[i];
 			}
@@ -131,12 +152,15 @@ static void fill_list(struct code_shares *shares, const struct code_samples *sam
 	for (size_t k = 0; (stratum = code_samples_stratum(samples, k)); k++) {
 		*stratum = (struct code_stratum){
 			.thread = stratum->thread,
+			.source = stratum->source,
 			.is_shared = stratum->is_shared,
 			.all = stratum->all,
 			.order = k,
 		};
 	}
-	while ((sample = code_samples_at(samples, shares->count))) {
+	for (size_t i = 0; (sample = code_samples_at(samples, i)); i++) {
+		if (sample->stratum->source != shares->source)
+			continue;
 		ARRAY_GROW(shares->list, shares->count, capacity, 256);
 		shares->list[shares->count++] = sample;
 	}
@@ -144,10 +168,23 @@ static void fill_list(struct code_shares *shares, const struct code_samples *sam
 		qsort(shares->list, shares->count, sizeof(struct code_sample *), by_stratum);
 }
 
+/* Timers that took the place of ticks did so for a reason. */
+static enum code_source choose_source(const struct criticality *criticality, const struct code_samples *samples)
+{
+	if (!code_samples_count(samples, CODE_BY_TIMERS))
+		return CODE_REGULAR;
+	if (code_samples_are_instead(samples) ||
+	    sample_bias_is_seen(code_samples_bias(samples), criticality, false_alarms_max))
+		return CODE_BY_TIMERS;
+	return CODE_REGULAR;
+}
+
 struct code_shares *code_shares_new(const struct criticality *criticality, const struct code_samples *samples)
 {
 	struct code_shares *shares = xcalloc(1, sizeof(*shares));
 
+	shares->source = choose_source(criticality, samples);
+	shares->sample_count = code_samples_count(samples, shares->source);
 	fill_list(shares, samples);
 	take_threads(shares, criticality, samples);
 	fill_pool(shares, samples);
@@ -170,6 +207,11 @@ double code_shares_exact_ns(const struct code_shares *shares, enum code_quantity
 double code_shares_unsampled_ns(const struct code_shares *shares, enum code_quantity quantity)
 {
 	return shares->unsampled_ns[quantity];
+}
+
+uint64_t code_shares_count(const struct code_shares *shares)
+{
+	return shares->sample_count;
 }
 
 const struct code_sample *code_shares_sample(const struct code_shares *shares, size_t index)

@@ -16,13 +16,19 @@ struct criticality;
 
 struct code_shares;
 
-/* Made of what is known by now; owns what it hands out. criticality and its samples are borrowed. */
+/*
+ * Made of what is known by now; owns what it hands out. criticality and its samples are borrowed. Samples by timers stand
+ * for all if those at ticks are in step with threads.
+ */
 struct code_shares *code_shares_new(const struct criticality *criticality, const struct code_samples *samples);
 void code_shares_free(struct code_shares *shares);
 
 /* Of all threads, ns: exact; and the part of it in threads that were hardly sampled, or not at all. */
 double code_shares_exact_ns(const struct code_shares *shares, enum code_quantity quantity);
 double code_shares_unsampled_ns(const struct code_shares *shares, enum code_quantity quantity);
+
+/* How many samples stand for it. */
+uint64_t code_shares_count(const struct code_shares *shares);
 
 /* Those of one stratum after another; NULL when index is not below their number. */
 const struct code_sample *code_shares_sample(const struct code_shares *shares, size_t index);

@@ -344,8 +344,13 @@ static void on_sample(void *data, const struct ev_header *header)
 	const struct parallelism *p = &self->parallelism;
 	struct thread_row *row;
 
-	self->totals.samples++;
 	row = counts(self, header->thread) ? advance_to(self, header, header->thread) : NULL;
+	if (e->role == SAMPLE_BESIDE) {
+		if (row && row->phase == PHASE_RUNNING && options->code)
+			criticality_add_code(self, row, e);
+		return;
+	}
+	self->totals.samples++;
 	if (!row || row->phase != PHASE_RUNNING) {
 		self->totals.samples_dropped++;
 		return;

@@ -65,6 +65,11 @@ static int libbpf_print(enum libbpf_print_level level, const char *format, va_li
 /* Timers of ours are shorter than so many ticks by that part: they come to each moment between two ticks. */
 enum { OFF_TICK_SHARE = 32 };
 
+static uint32_t as_u32(uint64_t period_ns)
+{
+	return period_ns < UINT32_MAX ? period_ns : UINT32_MAX;
+}
+
 /* At the kernel's ticks if the period allows it, or else by timers. */
 static void choose_sampling(struct kernel *kernel, const struct btf *btf)
 {
@@ -75,6 +80,7 @@ static void choose_sampling(struct kernel *kernel, const struct btf *btf)
 	if (kernel->sample_period_ns && tick_ns && kernel->sample_period_ns % tick_ns == 0 && btf &&
 	    !tick_find(btf, &places)) {
 		bpf->rodata->sample_each_ticks = kernel->sample_period_ns / tick_ns;
+		bpf->rodata->sample_tick_ns = as_u32(kernel->sample_period_ns);
 		bpf->rodata->hrtimer_bases_offset = places.hrtimer_bases;
 		bpf->rodata->tick_cpu_sched_offset = places.tick_cpu_sched;
 		bpf->rodata->irq_regs_offset = places.irq_regs;
@@ -216,6 +222,24 @@ void kernel_close(struct kernel *kernel)
 	free(kernel);
 }
 
+static void describe_timers(struct kernel *kernel, uint64_t period_ns, enum sample_role role)
+{
+	kernel->bpf->bss->sample_timer_ns = as_u32(period_ns);
+	kernel->bpf->bss->sample_role = role;
+}
+
+static void start_sampling(struct kernel *kernel)
+{
+	const struct bpf_program *at_tick = kernel->bpf->progs.sample_tick, *at_timer = kernel->bpf->progs.sample_timer;
+
+	if (kernel->bpf->rodata->sample_each_ticks) {
+		kernel->sampler = sampler_follow_ticks(at_tick, at_timer, kernel->cpu_count);
+	} else if (kernel->sample_period_ns) {
+		describe_timers(kernel, kernel->sample_period_ns, SAMPLE_REGULAR);
+		kernel->sampler = sampler_start_timers(at_timer, kernel->sample_period_ns, kernel->cpu_count);
+	}
+}
+
 int kernel_attach(struct kernel *kernel)
 {
 	struct pinch_bpf *bpf = kernel->bpf;
@@ -248,13 +272,7 @@ int kernel_attach(struct kernel *kernel)
 	kernel->waits_iterator = bpf_program__attach_iter(bpf->progs.list_waits, NULL);
 	if (!kernel->iterator || !kernel->waits_iterator)
 		return fail(-errno, "cannot list the kernel's threads");
-	if (bpf->rodata->sample_each_ticks)
-		kernel->sampler = sampler_follow_ticks(
-			bpf->progs.sample_tick, bpf->progs.sample_timer,
-			kernel->sample_period_ns - kernel->sample_period_ns / OFF_TICK_SHARE, kernel->cpu_count);
-	else if (kernel->sample_period_ns)
-		kernel->sampler =
-			sampler_start_timers(bpf->progs.sample_timer, kernel->sample_period_ns, kernel->cpu_count);
+	start_sampling(kernel);
 	return kernel->acquisitions_spec ? acquisitions_start(bpf, kernel->acquisitions_spec, &kernel->acquisitions)
 					 : 0;
 }
@@ -264,9 +282,20 @@ uint64_t kernel_tick_sampling_ns(const struct kernel *kernel)
 	return sampler_is_at_ticks(kernel->sampler) ? kernel->sample_period_ns : 0;
 }
 
+/* They are described before their period changes, from when on each has a whole one before it. */
+void kernel_sample_beside_ticks(struct kernel *kernel, uint32_t period_ns)
+{
+	describe_timers(kernel, period_ns, SAMPLE_BESIDE);
+	sampler_run_timers(kernel->sampler, period_ns);
+}
+
 void kernel_sample_off_tick(struct kernel *kernel)
 {
+	uint64_t period_ns = kernel->sample_period_ns - kernel->sample_period_ns / OFF_TICK_SHARE;
+
 	sampler_leave_ticks(kernel->sampler);
+	describe_timers(kernel, period_ns, SAMPLE_INSTEAD);
+	sampler_run_timers(kernel->sampler, period_ns);
 }
 
 void kernel_detach(struct kernel *kernel)

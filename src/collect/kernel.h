@@ -48,7 +48,13 @@ void kernel_detach(struct kernel *kernel);
 /* The period of samples at the kernel's ticks, ns; 0: there are none, or they are at times of their own. */
 uint64_t kernel_tick_sampling_ns(const struct kernel *kernel);
 
-/* From now on samples are taken by timers that pass over the ticks, at nearly the same period. */
+/*
+ * From now on further samples are taken by timers beside those at the ticks, at this period, ns: each CPU is
+ * interrupted for them.
+ */
+void kernel_sample_beside_ticks(struct kernel *kernel, uint32_t period_ns);
+
+/* From now on samples are taken by timers alone, which pass over the ticks, at nearly the period of those. */
 void kernel_sample_off_tick(struct kernel *kernel);
 
 /* The process's threads are traced once kernel_list_threads() has seen them. */

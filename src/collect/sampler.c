@@ -31,7 +31,7 @@ struct sampler {
 	struct sampled_cpu *cpus; /* their timers */
 	unsigned int cpu_count, opened;
 	int err; /* of the last timer that could not be opened */
-	char note[160];
+	char note[192];
 };
 
 uint64_t sampler_cheap_period(uint64_t wanted_ns)
@@ -89,12 +89,17 @@ static void open_timers(struct sampler *sampler, const struct bpf_program *progr
 	}
 }
 
+bool sampler_is_at_ticks(const struct sampler *sampler)
+{
+	return sampler && sampler->tick_link_fd >= 0;
+}
+
 static void enable_timers(struct sampler *sampler)
 {
 	for (unsigned int cpu = 0; cpu < sampler->cpu_count; cpu++)
 		if (sampler->cpus[cpu].link_fd >= 0 && ioctl(sampler->cpus[cpu].fd, PERF_EVENT_IOC_ENABLE, 0))
 			sampler->err = -errno;
-	if (!sampler->opened || sampler->err)
+	if (!sampler_is_at_ticks(sampler) && (!sampler->opened || sampler->err))
 		snprintf(sampler->note, sizeof(sampler->note),
 			 "No samples on some CPUs (%s): tables of functions are incomplete.",
 			 strerror(sampler->err ? -sampler->err : ENODEV));
@@ -110,7 +115,7 @@ struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t
 }
 
 struct sampler *sampler_follow_ticks(const struct bpf_program *at_tick, const struct bpf_program *at_timer,
-				     uint64_t period_ns, unsigned int cpu_count)
+				     unsigned int cpu_count)
 {
 	struct sampler *sampler = sampler_new(cpu_count);
 
@@ -118,20 +123,25 @@ struct sampler *sampler_follow_ticks(const struct bpf_program *at_tick, const st
 	if (sampler->tick_link_fd < 0)
 		snprintf(sampler->note, sizeof(sampler->note), "No samples (%s): tables of functions are missing.",
 			 strerror(errno));
-	open_timers(sampler, at_timer, period_ns);
+	open_timers(sampler, at_timer, TICK_NS_MAX);
 	return sampler;
 }
 
-bool sampler_is_at_ticks(const struct sampler *sampler)
+void sampler_run_timers(struct sampler *sampler, uint64_t period_ns)
 {
-	return sampler && sampler->tick_link_fd >= 0;
+	for (unsigned int cpu = 0; cpu < sampler->cpu_count; cpu++)
+		if (sampler->cpus[cpu].link_fd >= 0 && ioctl(sampler->cpus[cpu].fd, PERF_EVENT_IOC_PERIOD, &period_ns))
+			sampler->err = -errno;
+	enable_timers(sampler);
 }
 
 void sampler_leave_ticks(struct sampler *sampler)
 {
 	close(sampler->tick_link_fd);
 	sampler->tick_link_fd = -1;
-	enable_timers(sampler);
+	snprintf(sampler->note, sizeof(sampler->note), "%s",
+		 "The program works in step with the kernel's tick: it was sampled by timers instead, and figures "
+		 "of code come from their samples.");
 }
 
 void sampler_stop(struct sampler *sampler)

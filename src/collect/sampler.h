@@ -20,14 +20,17 @@ uint64_t sampler_cheap_period(uint64_t wanted_ns);
 
 /*
  * Runs at_tick, which knows how many ticks to leave out, at each timer of the kernel. Timers for at_timer are
- * opened too, and cost nothing until sampler_leave_ticks(): later on nothing may be opened (live/privileges.h).
+ * opened too, and cost nothing until sampler_run_timers(): later on nothing may be opened (live/privileges.h).
  */
 struct sampler *sampler_follow_ticks(const struct bpf_program *at_tick, const struct bpf_program *at_timer,
-				     uint64_t period_ns, unsigned int cpu_count);
+				     unsigned int cpu_count);
 
 bool sampler_is_at_ticks(const struct sampler *sampler); /* NULL: false */
 
-/* From the ticks, which it follows, to its timers. */
+/* Has its timers run at this period from now on, one after the other, beside the ticks if it follows these. */
+void sampler_run_timers(struct sampler *sampler, uint64_t period_ns);
+
+/* The ticks, which it follows, are sampled no longer. */
 void sampler_leave_ticks(struct sampler *sampler);
 
 /* Starts timers on all CPUs that are there. sampler_note() says what does not work. */

@@ -1,11 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "live/sampling_watch.h"
 
+#include "account/code_samples.h"
+#include "account/criticality.h"
 #include "account/sample_bias.h"
 #include "collect/kernel.h"
 #include "engine/engine.h"
 
 static const uint64_t FIRST_NS = 125000000, WAIT_NS_MAX = 4000000000;
+
+/*
+ * Periods of the timers beside ticks, in periods of the ticks: about 50 samples of each CPU between one look and the next,
+ * until that would cost too little to matter. By that fraction they come to all moments between two ticks evenly.
+ */
+enum { DOUBLINGS_MAX = 4 };
+static const double golden_ratio = 0.618033988749895;
+
+/* The chance of a false alarm, over all looks: those of a run as long as one likes have this sum. */
+static const double false_alarms_max = 1e-3;
+
+static double chance_of_look(uint64_t look)
+{
+	return false_alarms_max / ((double)look * (look + 1));
+}
+
+static void sample_beside(const struct sampling_watch *watch, struct kernel *kernel, uint64_t tick_ns)
+{
+	uint64_t doublings = watch->looks ? watch->looks - 1 : 0;
+
+	if (doublings <= DOUBLINGS_MAX)
+		kernel_sample_beside_ticks(kernel, (uint32_t)(((1 << doublings) + golden_ratio) * tick_ns));
+}
 
 void sampling_watch_step(struct sampling_watch *watch, const struct engine *engine, struct kernel *kernel,
 			 uint64_t now_ns)
@@ -14,10 +39,15 @@ void sampling_watch_step(struct sampling_watch *watch, const struct engine *engi
 
 	if (!period_ns || !engine->code || now_ns < watch->next_ns)
 		return;
-	if (watch->wait_ns && sample_bias_is_seen(engine->criticality, engine->code, period_ns)) {
+	if (!watch->looks && !criticality_counts(engine->criticality).alive)
+		return;
+	if (watch->looks &&
+	    sample_bias_is_seen(code_samples_bias(engine->code), engine->criticality, chance_of_look(watch->looks))) {
 		kernel_sample_off_tick(kernel);
 		return;
 	}
+	sample_beside(watch, kernel, period_ns);
+	watch->looks++;
 	watch->wait_ns = watch->wait_ns ? 2 * watch->wait_ns : FIRST_NS;
 	if (watch->wait_ns > WAIT_NS_MAX)
 		watch->wait_ns = WAIT_NS_MAX;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Has threads sampled apart from the kernel's tick once they turn out to be in step with it. */
+/*
+ * Has threads sampled apart from the kernel's tick once they turn out to be in step with it: for which samples are taken
+ * beside the ticks, often at the beginning, then rarely.
+ */
 #pragma once
 
 #include <stdint.h>
@@ -9,6 +12,7 @@ struct kernel;
 
 struct sampling_watch {
 	uint64_t next_ns, wait_ns; /* 0: it has not begun */
+	uint64_t looks;            /* the first one, at nothing, included */
 };
 
 /* To be called again and again; looks at the samples at ever longer intervals. Costs nothing in between. */

@@ -68,7 +68,7 @@ def check_exact(report, truth):
         near(code[figure], truth.all_ns(figure), count, figure)
     known = by_function(report, truth.names, "cpu_ns")
     for name, (_, _, samples) in known.items():
-        near(samples, truth.samples_within[name], SAMPLES_APART + SAMPLES_SHARE * code["samples"], f"samples in {name}")
+        near(samples, truth.samples_within(code["samples"])[name], SAMPLES_APART + SAMPLES_SHARE * code["samples"], f"samples in {name}")
 
 
 def check_estimates(name, report, truth):
@@ -119,6 +119,15 @@ def holders_code():
         assert on["unknown_ns"] <= 0.01 * on["ns"], on
         assert on["code"][0]["stack"][0]["function"] == function, on
         assert on["code"][0]["ns"] >= HELD_SHARE * on["running_ns"] - ERRORS_MAX * on["code"][0]["error_ns"], on
+
+
+@test("in_step, sampled at the kernel's tick: samples leave it, and before_tick leads")
+def sees_other_code():
+    report, truth = measure("in_step", 2 * LENGTH_MS, ())
+    assert truth.timers_within[None] > truth.regular_within[None], f"{report['notes']}"
+    assert any("in step with the kernel's tick" in note for note in report["notes"]), report["notes"]
+    check_exact(report, truth)
+    check_estimates("in_step", report, truth)
 
 
 @test("hidden_from_tick, sampled at the kernel's tick: samples leave it, and between_ticks leads")

@@ -13,6 +13,7 @@ import subprocess
 
 from lib import PINCH, read
 
+SAMPLE_REGULAR = 0      # not by a timer beside the tick, or instead of it
 BLOCKED, RUNNABLE, RUNNING, DEAD = "blocked", "runnable", "running", "dead"
 PHASES = {1: BLOCKED, 2: RUNNABLE, 3: RUNNING}
 SWITCH_RUNNABLE, SWITCH_DEAD = 0, 4
@@ -21,7 +22,7 @@ WAKE_TIE_NS = 10000
 
 # What is read of each kind of event; and how a line begins.
 KINDS = {
-    b"sched.SWITCH": ("state", "next"), b"sched.WAKE": (), b"sched.SAMPLE": (), b"collect.END": (),
+    b"sched.SWITCH": ("state", "next"), b"sched.WAKE": (), b"sched.SAMPLE": ("role",), b"collect.END": (),
     b"thread.BORN": ("ns_tid", "is_outside"), b"thread.FOUND": ("ns_tid", "is_outside", "phase"),
 }
 BEGINNING = re.compile(rb'{"time_ns": (\d+), "thread": (\d+), "event": "([^"]+)"')
@@ -100,7 +101,8 @@ class Truth:
         self.of_path = collections.defaultdict(Sum)     # by the functions on the stack, outermost first
         # What a sample at each tick can know: (samples, 1/n of each, of those in critical time), by function.
         self.samples = collections.defaultdict(lambda: (0, 0.0, 0.0))
-        self.samples_within = collections.Counter()     # by each function on the stack
+        # By each function on the stack; by None: all. Of samples at ticks, and of those by timers beside and after these.
+        self.regular_within, self.timers_within = collections.Counter(), collections.Counter()
         self.steps = []                         # (time in ns, n from then on)
         self.levels = collections.Counter()
         self.active = self.alive = 0
@@ -139,7 +141,7 @@ class Truth:
                 self.become(thread, RUNNABLE if kind == b"thread.BORN" else PHASES[fields["phase"]])
         elif kind == b"sched.SAMPLE":
             if number in self.threads:      # a record of another ring may come before its birth
-                self.on_sample(self.threads[number])
+                self.on_sample(self.threads[number], fields["role"])
         elif kind == b"sched.WAKE":
             self.on_wake(self.threads.get(number))
         elif kind == b"sched.SWITCH":
@@ -149,10 +151,13 @@ class Truth:
                 thread.wake_ns = None
                 self.become(thread, RUNNING)
 
-    def on_sample(self, thread):
+    def on_sample(self, thread, role):
         if thread.phase != RUNNING:     # it came back from a thread that is hidden from tracers
             return
-        self.samples_within.update(set(thread.stack))
+        within = self.regular_within if role == SAMPLE_REGULAR else self.timers_within
+        within.update({None, *thread.stack})
+        if role != SAMPLE_REGULAR:
+            return
         weight = 1 / max(self.active, 1)
         count, sum_1, sum_critical = self.samples[function_of(thread)]
         self.samples[function_of(thread)] = count + 1, sum_1 + weight, sum_critical + weight * self.is_critical()
@@ -219,6 +224,10 @@ class Truth:
         self.of_path[tuple(thread.stack)].add(*run)
         for function in set(thread.stack):
             self.whole[function].add(*run)
+
+    def samples_within(self, count):
+        """Those of the report, which has so many in all."""
+        return min(self.regular_within, self.timers_within, key=lambda within: abs(within[None] - count))
 
     def all_ns(self, figure):
         return sum(getattr(thread.all, figure) for thread in self.threads.values())

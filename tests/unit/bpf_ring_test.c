@@ -489,3 +489,28 @@ TEST(one_tick_in_so_many_is_sampled)
 	CHECK_EQUAL(cpu_counts[0].ticks, 9);
 	end();
 }
+
+TEST(a_sample_says_what_took_it)
+{
+	struct bpf_perf_event_data ctx = { .regs.ip = 0x401234 };
+	const struct ev_sched_sample *e = NULL;
+	const struct ev_header *read;
+
+	begin(1);
+	shim_make_ring(&sample_rings, 0, 4096);
+	shim_set_option(sample_each_ticks, 1);
+	shim_set_option(sample_tick_ns, 4000000);
+	shim_current = &task->task;
+	sample_timer_ns = 6472135;
+	sample_role = SAMPLE_BESIDE;
+	sample_timer(&ctx);
+	while ((read = (const struct ev_header *)shim_read(&sample_rings, 0, NULL)))
+		e = (const struct ev_sched_sample *)read;
+	CHECK(e && e->period_ns == 6472135 && e->role == SAMPLE_BESIDE);
+	shim_expire_timers(&ctx.regs);
+	e = (const struct ev_sched_sample *)shim_read(&sample_rings, 0, NULL);
+	CHECK(e && e->period_ns == 4000000 && e->role == SAMPLE_REGULAR);
+	sample_timer_ns = 0;
+	sample_role = SAMPLE_REGULAR;
+	end();
+}

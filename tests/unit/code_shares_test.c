@@ -23,6 +23,15 @@ enum {
 	PERIOD_STEPS = 100,
 };
 
+/* When samples are taken. */
+enum sampling {
+	AT_TICKS,
+	/* Ticks that meet two codes alone; beside them timers, whose period grows, then as many timers instead. */
+	IN_STEP,
+	/* The same timers beside ticks that meet all codes. */
+	BESIDE,
+};
+
 /* How a thread of a play behaves; chances of 1 / x in each step. */
 struct part {
 	uint32_t blocks, wakes, changes; /* blocks and changes: while it runs */
@@ -33,6 +42,7 @@ struct part {
 static struct world {
 	uint32_t random;
 	uint32_t thread_count;
+	uint32_t timer_steps, timer_at; /* the period of timers, and the next one */
 	bool is_running[THREADS_MAX];
 	uint32_t code[THREADS_MAX];
 	double truth[CODES][CODE_QUANTITIES];
@@ -132,18 +142,42 @@ static void change(uint32_t i, const struct part *part)
 	}
 }
 
-static void sample(void)
+static void sample(enum sample_role role, uint32_t codes)
 {
 	for (uint32_t i = 0; i < w.thread_count; i++) {
 		struct ev_sched_sample e = {
 			.header = header_of(EV_SCHED_SAMPLE, i + 1),
 			.ip = 0x1000 + w.code[i],
 			.stack = 1 + w.code[i],
+			.period_ns = (role == SAMPLE_REGULAR ? PERIOD_STEPS : w.timer_steps) * STEP_NS,
+			.role = role,
 		};
 
-		if (w.is_running[i])
+		if (w.is_running[i] && w.code[i] < codes)
 			push(&e, sizeof(e));
 	}
+}
+
+/* Whose period begins anew, with one at any time of the first. */
+static void run_timer(uint32_t step, uint32_t period_steps)
+{
+	w.timer_steps = period_steps;
+	w.timer_at = step + pick(period_steps);
+}
+
+static void sample_by_timers(enum sampling sampling, uint32_t step)
+{
+	uint32_t period_steps = step < STEPS / 6     ? 3 * PERIOD_STEPS / 2
+				: step < STEPS / 2   ? 3 * PERIOD_STEPS
+				: sampling == BESIDE ? 6 * PERIOD_STEPS
+						     : PERIOD_STEPS;
+
+	if (period_steps != w.timer_steps)
+		run_timer(step, period_steps);
+	if (step != w.timer_at)
+		return;
+	w.timer_at += period_steps;
+	sample(sampling == IN_STEP && step >= STEPS / 2 ? SAMPLE_INSTEAD : SAMPLE_BESIDE, CODES);
 }
 
 static void count_step(void)
@@ -163,7 +197,8 @@ static void count_step(void)
 }
 
 /* Plays; what each code is estimated to have, and how far it may be off. */
-static void play(uint32_t seed, uint32_t thread_count, const struct part *parts, struct code_sum *sums)
+static void play(uint32_t seed, enum sampling sampling, uint32_t thread_count, const struct part *parts,
+		 struct code_sum *sums)
 {
 	const struct code_sample *at;
 	struct code_shares *shares;
@@ -179,8 +214,10 @@ static void play(uint32_t seed, uint32_t thread_count, const struct part *parts,
 		for (uint32_t i = 0; i < thread_count; i++)
 			if (w.is_running[i] && parts[i].is_by_others)
 				set_code(i, &parts[i], false);
-		if (step % PERIOD_STEPS == phase)
-			sample();
+		if (step % PERIOD_STEPS == phase && !(sampling == IN_STEP && step >= STEPS / 2))
+			sample(SAMPLE_REGULAR, sampling == IN_STEP ? 2 : CODES);
+		if (sampling != AT_TICKS)
+			sample_by_timers(sampling, step);
 		count_step();
 		session_advance(w.session, w.now_ns);
 	}
@@ -209,7 +246,7 @@ static void play(uint32_t seed, uint32_t thread_count, const struct part *parts,
 }
 
 /* Over many runs: the mean error of each figure, and how often it is within two standard errors. */
-static void check_estimates(uint32_t thread_count, const struct part *parts)
+static void check_estimates(enum sampling sampling, uint32_t thread_count, const struct part *parts)
 {
 	double sum[CODES][CODE_QUANTITIES] = { 0 }, squares[CODES][CODE_QUANTITIES] = { 0 },
 	       size[CODES][CODE_QUANTITIES] = { 0 };
@@ -217,7 +254,7 @@ static void check_estimates(uint32_t thread_count, const struct part *parts)
 	struct code_sum sums[CODES];
 
 	for (uint32_t run = 0; run < RUNS; run++) {
-		play(run, thread_count, parts, sums);
+		play(run, sampling, thread_count, parts, sums);
 		for (size_t code = 0; code < CODES; code++)
 			for (size_t q = 0; q < CODE_QUANTITIES; q++) {
 				double error = sums[code].ns[q] - w.truth[code][q];
@@ -251,7 +288,7 @@ TEST(code_that_is_independent_of_everything_is_estimated_without_bias)
 		{ .blocks = 5, .wakes = 15, .changes = 3 },
 	};
 
-	check_estimates(4, parts);
+	check_estimates(AT_TICKS, 4, parts);
 }
 
 TEST(short_slices_are_represented_by_the_samples_that_fall_into_them)
@@ -264,7 +301,7 @@ TEST(short_slices_are_represented_by_the_samples_that_fall_into_them)
 		{ .blocks = 1000, .wakes = 300, .changes = 1, .is_code_by_slice = true },
 	};
 
-	check_estimates(5, parts);
+	check_estimates(AT_TICKS, 5, parts);
 }
 
 TEST(code_that_runs_only_while_few_are_active_has_what_accrued_then)
@@ -276,5 +313,22 @@ TEST(code_that_runs_only_while_few_are_active_has_what_accrued_then)
 		{ .blocks = 80, .wakes = 300, .changes = 50 },
 	};
 
-	check_estimates(4, parts);
+	check_estimates(AT_TICKS, 4, parts);
+}
+
+static const struct part mixed_parts[4] = {
+	{ .blocks = 300, .wakes = 300, .changes = 40 },
+	{ .blocks = 20, .wakes = 60, .changes = 500 },
+	{ .blocks = 5000, .wakes = 100, .changes = 1, .is_by_others = true },
+	{ .blocks = 5, .wakes = 15, .changes = 3 },
+};
+
+TEST(samples_by_timers_whose_period_changes_stand_for_all_where_ticks_are_in_step)
+{
+	check_estimates(IN_STEP, 4, mixed_parts);
+}
+
+TEST(samples_beside_ticks_do_no_harm)
+{
+	check_estimates(BESIDE, 4, mixed_parts);
 }

@@ -131,7 +131,7 @@ static void add_totals(struct findings *findings, const struct code_places *plac
 	for (size_t i = 0; i < places->count; i++)
 		if (!places->list[i].sample)
 			unnamed_ns += places->list[i].ns[CODE_CRITICAL];
-	code->samples = code_samples_count(findings->input.code);
+	code->samples = code_shares_count(places->shares);
 	code->is_critical = places->quantity == CODE_CRITICAL;
 	code->cpu_ns = whole(code_shares_exact_ns(places->shares, CODE_CPU) + 0.5);
 	code->cmetric_ns = whole(code_shares_exact_ns(places->shares, CODE_CMETRIC) + 0.5);
