@@ -56,6 +56,8 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task, __u
 		return;
 	/* Its frames go out first. */
 	stack = stack_of_sample(ctx, task, thread, kernel_ip);
+	if (stack && !samples_have_stacks)
+		samples_have_stacks = 1;
 	e = bpf_ringbuf_reserve(ring, sizeof(*e), 0);
 	if (!e) {
 		__sync_fetch_and_add(&counts_here()->samples_lost, 1);

@@ -100,7 +100,7 @@ static __always_inline void klock_keep(struct thread_state *thread, __u64 keep)
 }
 
 /*
- * The stack of the thread that leaves, which is still current: for its slice, if that was critical,
+ * The stack of the thread that leaves, which is still current: for its slice, if that is worth one,
  * and for the wait that begins, of which nobody knows how long it will take. keep: the slice's.
  */
 static __always_inline void stack_leave(void *ctx, struct task_struct *task, struct thread_state *thread, __u64 keep,
@@ -146,14 +146,26 @@ static __always_inline __u64 phase_leave(struct thread_state *thread, __u32 reas
 	return word;
 }
 
-/* A thread leaves its CPU. Returns 0, or, if its slice was critical, 1 more than that weighs, ns. */
+/*
+ * Whether a slice's end is worth a stack of its own, beside that of the wait which begins there. What ran is known by samples; a
+ * thread's last one may be the only one that tells what it was, and was taken before.
+ */
+static __always_inline bool slice_wants_stack(__u32 reason)
+{
+	return slice_stacks || reason == SWITCH_DEAD || !samples_have_stacks;
+}
+
+/*
+ * A thread leaves its CPU. Returns 0, or, if its slice was critical and is worth a stack, 1 more than that weighs,
+ * ns.
+ */
 static __always_inline __u64 thread_leave(struct thread_state *thread, __u32 reason, __u64 now_ns)
 {
 	/* Before it leaves: a thread counts in the N of its own last slice. */
 	__u64 limit = nmin_doubled();
 	struct slice slice = slice_of(thread, phase_leave(thread, reason, now_ns), now_ns);
 
-	if (slice.length_ns >> 62 || !slice_is_critical(slice, limit))
+	if (!slice_wants_stack(reason) || slice.length_ns >> 62 || !slice_is_critical(slice, limit))
 		return 0;
 	return slice_weight(slice) + 1;
 }

@@ -11,6 +11,7 @@ const volatile __u32 irq_regs_offset = 0;
 const volatile __u32 runqueues_offset = 0;
 const volatile __u32 preempt_count_offset = 0;
 const volatile bool kernel_stacks = false;
+const volatile bool slice_stacks = false;
 const volatile bool threads_only = false;
 const volatile bool processes_only = false;
 const volatile bool trace_all = false;
@@ -63,5 +64,6 @@ struct klock_own own_hold = {};
 volatile __u64 keep_all_above_ns = 0;
 volatile __u32 sample_timer_ns = 0;
 volatile __u32 sample_role = SAMPLE_REGULAR;
+volatile __u32 samples_have_stacks = 0;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -29,6 +29,7 @@ extern const volatile __u32 sample_tick_ns;    /* these ticks, ns */
 extern const volatile __u32 hrtimer_bases_offset, tick_cpu_sched_offset, irq_regs_offset;
 extern const volatile __u32 runqueues_offset, preempt_count_offset; /* 0: unknown */
 extern const volatile bool kernel_stacks;
+extern const volatile bool slice_stacks;   /* critical slices end with one, also where samples tell what ran */
 extern const volatile bool threads_only;   /* do not follow into new processes */
 extern const volatile bool processes_only; /* first threads of processes only */
 extern const volatile bool trace_all;
@@ -426,3 +427,6 @@ extern volatile __u64 keep_all_above_ns;
 /* What the engine's timers are: their period, ns, and what their samples are for, enum sample_role. */
 extern volatile __u32 sample_timer_ns;
 extern volatile __u32 sample_role;
+
+/* A sample has had a call path. */
+extern volatile __u32 samples_have_stacks;

@@ -361,6 +361,8 @@ static void on_sample(void *data, const struct ev_header *header)
 		set_spinning(self, row,
 			     options->is_spinning(options->spin_data, row->thread, p->now_ns, e, &row->sampled));
 	row->sampled = *e;
+	if (!row->metrics.path)
+		row->metrics.path = e->stack;
 	if (options->code && !criticality_add_code(self, row, e))
 		self->totals.samples_dropped++;
 	if (!self->paths)

@@ -39,10 +39,19 @@ static int set_last(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_critical_slices(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->kernel.slice_stacks = true;
+	return 0;
+}
+
 static const struct option_spec record_options[] = {
 	{ "output", 'o', "FILE", "the trace (default: trace.pinch)", set_output },
 	{ "ring", 0, "SIZE", "keep the last SIZE bytes, such as 1G: new data overwrites the oldest", set_ring },
 	{ "last", 0, "TIME", "keep what happened in the last TIME, such as 60s", set_last },
+	{ "critical-slices", 0, NULL, "record all call paths that pinch report --critical-slices needs",
+	  set_critical_slices },
 	{ 0 },
 };
 

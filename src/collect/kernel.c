@@ -137,6 +137,7 @@ static void set_options(struct kernel *kernel, const struct kernel_options *opti
 	bpf->rodata->nmin = options->nmin;
 	bpf->rodata->stack_depth = options->depth;
 	bpf->rodata->kernel_stacks = options->kernel_stacks;
+	bpf->rodata->slice_stacks = options->slice_stacks;
 	bpf->rodata->threads_only = options->threads_only;
 	bpf->rodata->processes_only = options->processes_only;
 	bpf->rodata->trace_all = options->trace_all;

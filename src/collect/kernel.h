@@ -22,6 +22,7 @@ struct kernel_options {
 	uint32_t nmin;  /* 0: half of the living threads */
 	uint32_t depth; /* user frames of a stack, 1 to 127 */
 	bool kernel_stacks;
+	bool slice_stacks; /* critical slices end with one, also where samples tell what ran */
 	bool threads_only, processes_only;
 	bool trace_all;
 	bool follows_hosts;                    /* user_probes_add_resolver() will be called */

@@ -172,6 +172,7 @@ static int set_critical_slices(struct settings *settings, const char *argument)
 {
 	(void)argument;
 	settings->has_critical_slices = true;
+	settings->kernel.slice_stacks = true;
 	return 0;
 }
 

@@ -997,6 +997,8 @@ void shim_reset(void)
 	shim_set_option(nmin, 0);
 	shim_set_option(stack_depth, STACK_DEPTH_MAX);
 	shim_set_option(kernel_stacks, false);
+	shim_set_option(slice_stacks, true);
+	samples_have_stacks = 0;
 	shim_set_option(threads_only, false);
 	shim_set_option(processes_only, false);
 	shim_set_option(trace_all, false);

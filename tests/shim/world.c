@@ -121,6 +121,7 @@ void world_init(struct world *world, const struct world_options *options)
 	shim_set_option(trace_all, options->trace_all);
 	shim_set_option(own_pid, options->own_pid);
 	shim_set_option(tells_system, options->tells_system);
+	shim_set_option(slice_stacks, !options->has_no_slice_stacks);
 	keep_all_above_ns = options->keep_all_above_ns;
 	world->integral_base = active_integral(activity, shim_now_ns);
 	shim_registers = registers_of;

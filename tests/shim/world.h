@@ -86,6 +86,7 @@ struct world_task {
 struct world_options {
 	uint32_t cpu_count, nmin;
 	bool threads_only, processes_only, trace_all, tells_system;
+	bool has_no_slice_stacks; /* once samples have call paths */
 	uint32_t own_pid;
 	uint32_t keep_all_above_ns;
 	uint64_t begin_ns; /* what the clock says at first */
@@ -104,6 +105,7 @@ struct world {
 	struct world_task idle[WORLD_CPUS_MAX];
 	struct world_task *on_cpu[WORLD_CPUS_MAX];
 	uint32_t turns_left[WORLD_CPUS_MAX]; /* that others take and that are recorded */
+	bool have_samples_stacks;            /* some sample had one */
 	uint64_t now_ns;                     /* since the beginning, as the model counts */
 	uint64_t integral_base;
 	uint32_t numbers_given, pids_given;

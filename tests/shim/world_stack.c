@@ -108,6 +108,7 @@ void world_expect_sample(struct world *world, uint32_t cpu, const struct world_t
 	e = (const struct ev_sched_sample *)shim_read(&sample_rings, cpu, NULL);
 	world_require(world, e && e->header.subsys == TRACE_SUBSYS_SCHED);
 	world_require(world, e->header.event == TRACE_EVENT_SCHED_SAMPLE && e->header.thread == task->number);
+	world->have_samples_stacks |= known->id != 0;
 	world_require(world, e->ip == (kernel_ip ? task->registers.ip : 0x401234));
 	world_require(world, e->kernel_ip == kernel_ip && e->stack == known->id && e->due_ns == due_ns);
 }
@@ -232,6 +233,10 @@ void world_check_switch_stack(struct world *world, uint32_t cpu, struct world_ta
 	bounds = slice_bounds(world, prev, &is_critical);
 	world->slices++;
 	world->critical_slices += is_critical;
+	if (world->options.has_no_slice_stacks && world->have_samples_stacks && e->state != SWITCH_DEAD) {
+		is_critical = false;
+		bounds = (struct bounds){ 0, 0 };
+	}
 	world_require(world, !has_stack || !is_skipped);
 	if (is_wait(e->state)) {
 		wait_keep = model_keep(model_wait_weight(&world->model, prev->wait_mean_ns), threshold_ns);

@@ -229,6 +229,7 @@ static struct world_options options_for(uint64_t seed)
 		.nmin = seed % 3 ? 0 : 1 + seed / 3 % 4,
 		.own_pid = 101,
 		.begin_ns = 1000000000,
+		.has_no_slice_stacks = seed / 5 % 2,
 	};
 }
 

@@ -606,6 +606,20 @@ TEST(no_slice_is_kept_more_rarely_than_once_in_a_million)
 	end();
 }
 
+TEST(a_slice_ends_without_a_stack_once_samples_have_them_unless_all_are_wanted)
+{
+	begin();
+	set_frames(&shim_user_stack, 5, 0x1000);
+	shim_random = random_scripted;
+	shim_set_option(slice_stacks, false);
+	check_keep(1000000, 0, SWITCH_HAS_STACK, 0);
+	samples_have_stacks = 1;
+	check_keep(1000000, 0, 0, 0);
+	shim_set_option(slice_stacks, true);
+	check_keep(1000000, 0, SWITCH_HAS_STACK, 0);
+	end();
+}
+
 /* A slice of length_ns with this many active all along: its weight is what is asked for. */
 TEST(a_slice_weighs_its_length_over_the_mean_of_the_active)
 {
