@@ -154,12 +154,17 @@ static void add_weights(struct code_weights *weights, const double *weight)
 	}
 }
 
+double code_samples_unit(const struct ev_sched_sample *e)
+{
+	return e->period_ns ? e->period_ns / PERIOD_USUAL_NS : 1;
+}
+
 const struct code_sample *code_samples_add(struct code_samples *samples, struct thread_row *row, uint64_t now_ns,
 					   const struct ev_sched_sample *e, uint32_t active, bool is_critical)
 {
 	const struct thread *thread = row->thread;
 	enum code_source source = e->role == SAMPLE_REGULAR ? CODE_REGULAR : CODE_BY_TIMERS;
-	double unit = e->period_ns ? e->period_ns / PERIOD_USUAL_NS : 1, share = active ? unit / active : 0;
+	double unit = code_samples_unit(e), share = active ? unit / active : 0;
 	double weight[CODE_QUANTITIES] = { unit, share, is_critical ? share : 0 };
 	struct code_sample *sample, key = {
 		.stratum = get_stratum(samples, row->number, source),

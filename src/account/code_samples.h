@@ -81,6 +81,9 @@ void code_samples_free(struct code_samples *samples);
 const struct code_sample *code_samples_add(struct code_samples *samples, struct thread_row *row, uint64_t now_ns,
 					   const struct ev_sched_sample *e, uint32_t active, bool is_critical);
 
+/* What a sample weighs: the running time that it stands for, in parts of the usual one. */
+double code_samples_unit(const struct ev_sched_sample *e);
+
 /* The slice of the row has ended, and why; facts NULL: nobody knows. */
 void code_samples_end_slice(struct thread_row *row, enum wait_cause cause, const struct wait_facts *facts);
 

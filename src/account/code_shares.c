@@ -191,6 +191,11 @@ struct code_shares *code_shares_new(const struct criticality *criticality, const
 	return shares;
 }
 
+enum code_source code_shares_source(const struct code_shares *shares)
+{
+	return shares->source;
+}
+
 void code_shares_free(struct code_shares *shares)
 {
 	if (!shares)

@@ -23,6 +23,9 @@ struct code_shares;
 struct code_shares *code_shares_new(const struct criticality *criticality, const struct code_samples *samples);
 void code_shares_free(struct code_shares *shares);
 
+/* Which samples these are. */
+enum code_source code_shares_source(const struct code_shares *shares);
+
 /* Of all threads, ns: exact; and the part of it in threads that were hardly sampled, or not at all. */
 double code_shares_exact_ns(const struct code_shares *shares, enum code_quantity quantity);
 double code_shares_unsampled_ns(const struct code_shares *shares, enum code_quantity quantity);

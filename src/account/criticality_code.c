@@ -19,15 +19,24 @@ void criticality_end_code(const struct criticality *self, struct thread_row *row
 			       e && self->options.waits ? &facts : NULL);
 }
 
-static void note_sample(struct criticality *self, struct thread_row *row, const struct code_sample *code)
+_Static_assert((int)CHAIN_SOURCES == CODE_SOURCES, "chains keep samples apart by their source");
+
+static void note_sample(struct criticality *self, struct thread_row *row, const struct ev_sched_sample *e,
+			const struct code_sample *code)
 {
 	struct past **cpu = row->cpu < CPUS_MAX ? &self->cpu_pasts[row->cpu] : NULL;
+	struct past_sample sample = {
+		.time_ns = self->parallelism.now_ns,
+		.code = code,
+		.weight = code_samples_unit(e),
+		.source = code->stratum->source,
+	};
 
-	thread_rows_add_past_sample(self->rows, row, self->parallelism.now_ns, code);
+	thread_rows_add_past_sample(self->rows, row, &sample);
 	if (cpu && !*cpu)
 		*cpu = xcalloc(1, sizeof(**cpu));
 	if (cpu)
-		past_add_sample(*cpu, thread_rows_past_budget(self->rows), self->parallelism.now_ns, code);
+		past_add_sample(*cpu, thread_rows_past_budget(self->rows), &sample);
 }
 
 /* Who was preempted waited where it was; of others the CPU they waited for is not known: the one they got stands in. */
@@ -61,6 +70,6 @@ bool criticality_add_code(struct criticality *self, struct thread_row *row, cons
 	code = code_samples_add(self->options.code, row, p->now_ns, e, row->is_spinning ? 0 : due.active,
 				due.is_critical);
 	if (code)
-		note_sample(self, row, code);
+		note_sample(self, row, e, code);
 	return code;
 }

@@ -217,10 +217,9 @@ void thread_rows_add_past(struct thread_rows *rows, struct thread_row *row, uint
 	past_add(&row->past, &rows->past_budget, now_ns, row->phase);
 }
 
-void thread_rows_add_past_sample(struct thread_rows *rows, struct thread_row *row, uint64_t now_ns,
-				 const struct code_sample *code)
+void thread_rows_add_past_sample(struct thread_rows *rows, struct thread_row *row, const struct past_sample *sample)
 {
-	past_add_sample(&row->past, &rows->past_budget, now_ns, code);
+	past_add_sample(&row->past, &rows->past_budget, sample);
 }
 
 void thread_row_settle(struct thread_row *row, const struct parallelism *p)

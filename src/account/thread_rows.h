@@ -101,8 +101,7 @@ struct chain_budget *thread_rows_past_budget(struct thread_rows *rows);
 void thread_rows_add_past(struct thread_rows *rows, struct thread_row *row, uint64_t now_ns);
 
 /* The row was met running there. */
-void thread_rows_add_past_sample(struct thread_rows *rows, struct thread_row *row, uint64_t now_ns,
-				 const struct code_sample *code);
+void thread_rows_add_past_sample(struct thread_rows *rows, struct thread_row *row, const struct past_sample *sample);
 
 /* Charges the row for what it has been doing up to now. */
 void thread_row_settle(struct thread_row *row, const struct parallelism *p);

@@ -65,6 +65,19 @@ static void add_time(const struct walk *walk, enum blocked_kind kind, uint64_t n
 		walk->sums[i]->ns[kind] += walk->weights[i] * ns;
 }
 
+/* Several waits may have seen it; they end in the order of time. */
+static void add_sample(const struct walk *walk, size_t k, const struct past_sample *sample)
+{
+	struct blocked_sum *sum = walk->sums[k];
+	double weight = walk->weights[k] * sample->weight;
+
+	blocked_sum_add_code(sum, walk->blocked->budget, sample->code, weight);
+	sum->weight[sample->source] += weight;
+	sum->sample_count[sample->source] += sample->time_ns > sum->latest_ns[sample->source];
+	if (sample->time_ns > sum->latest_ns[sample->source])
+		sum->latest_ns[sample->source] = sample->time_ns;
+}
+
 static void add_samples(const struct walk *walk, const struct past *past, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t first = past_first_sample(past);
@@ -74,15 +87,8 @@ static void add_samples(const struct walk *walk, const struct past *past, uint64
 		const struct past_sample *sample = past_sample(past, i);
 
 		walk->blocked->steps--;
-		for (size_t k = 0; k < walk->count; k++) {
-			struct blocked_sum *sum = walk->sums[k];
-
-			blocked_sum_add_code(sum, walk->blocked->budget, sample->code, walk->weights[k]);
-			/* Several waits may have seen it; they end in the order of time. */
-			sum->sample_count += sample->time_ns > sum->latest_ns;
-			if (sample->time_ns > sum->latest_ns)
-				sum->latest_ns = sample->time_ns;
-		}
+		for (size_t k = 0; k < walk->count; k++)
+			add_sample(walk, k, sample);
 	}
 }
 

@@ -54,7 +54,6 @@ void blocked_sum_add_code(struct blocked_sum *sum, struct chain_budget *budget, 
 {
 	struct blocked_code *row = take_code(sum, budget, code);
 
-	sum->weight += weight;
 	if (!row)
 		return;
 	row->weight += weight;
@@ -93,5 +92,8 @@ void blocked_sum_add_part(struct blocked_sum *sum, struct chain_budget *budget, 
 		blocked_sum_add_code(sum, budget, code->code, part * code->weight);
 	for (const struct blocked_wait *wait = from->waits; wait; wait = wait->next)
 		blocked_sum_add_wait(sum, budget, wait->cause, wait->path, part * wait->ns);
-	sum->sample_count += whole(fmin(part, 1) * from->sample_count);
+	for (size_t i = 0; i < CHAIN_SOURCES; i++) {
+		sum->weight[i] += part * from->weight[i];
+		sum->sample_count[i] += whole(fmin(part, 1) * from->sample_count[i]);
+	}
 }

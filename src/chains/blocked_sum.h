@@ -15,10 +15,13 @@ struct chain_budget {
 	size_t bytes, bytes_max, rows, rows_max;
 };
 
+/* Samples are of several kinds, which are not mixed: enum code_source of code_samples.h. */
+enum { CHAIN_SOURCES = 2 };
+
 /* The code that those ran, by samples. */
 struct blocked_code {
 	const struct code_sample *code;
-	double weight; /* samples, each as often as somebody waited */
+	double weight; /* of samples, each as often as somebody waited */
 	struct blocked_code *next;
 };
 
@@ -42,9 +45,9 @@ enum blocked_kind {
 struct blocked_sum {
 	double ns[BLOCKED_KINDS]; /* together: the time of the waits */
 	struct blocked_code *code;
-	double weight;         /* of all samples, also of those beyond the list */
-	uint64_t sample_count; /* of them, each counted once */
-	uint64_t latest_ns;    /* of a sample that was counted */
+	double weight[CHAIN_SOURCES];         /* of all samples, also of those beyond the list */
+	uint64_t sample_count[CHAIN_SOURCES]; /* of them, each counted once */
+	uint64_t latest_ns[CHAIN_SOURCES];    /* of a sample that was counted */
 	struct blocked_wait *waits;
 	size_t code_count, wait_count;
 };
@@ -52,7 +55,7 @@ struct blocked_sum {
 /* The caller's, allocated. */
 void blocked_sum_free(struct blocked_sum *sum, struct chain_budget *budget);
 
-/* Samples of weight together; code beyond the bounds counts in the sum's weight alone. */
+/* What samples of the code weigh; beyond the bounds it has no row. */
 void blocked_sum_add_code(struct blocked_sum *sum, struct chain_budget *budget, const struct code_sample *code,
 			  double weight);
 

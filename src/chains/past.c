@@ -102,8 +102,8 @@ void past_end_wait(struct past *past, enum wait_cause cause, const struct wait_p
 	}
 }
 
-void past_add_sample(struct past *past, struct chain_budget *budget, uint64_t now_ns, const struct code_sample *code)
+void past_add_sample(struct past *past, struct chain_budget *budget, const struct past_sample *sample)
 {
 	if (has_sample_place(past, budget))
-		past->samples[past->sample_count++ & (past->sample_space - 1)] = (struct past_sample){ now_ns, code };
+		past->samples[past->sample_count++ & (past->sample_space - 1)] = *sample;
 }

@@ -29,6 +29,8 @@ struct past_part {
 struct past_sample {
 	uint64_t time_ns;
 	const struct code_sample *code; /* borrowed */
+	float weight;
+	uint8_t source; /* below CHAIN_SOURCES */
 };
 
 /* The caller owns the struct, which begins zeroed; its arrays are rings of a power of two. */
@@ -51,8 +53,8 @@ void past_add(struct past *past, struct chain_budget *budget, uint64_t now_ns, u
 /* The thread's last wait has ended. */
 void past_end_wait(struct past *past, enum wait_cause cause, const struct wait_path *path, uint32_t waker);
 
-/* The thread was met running there. */
-void past_add_sample(struct past *past, struct chain_budget *budget, uint64_t now_ns, const struct code_sample *code);
+/* The thread was met running there; not earlier than all before. */
+void past_add_sample(struct past *past, struct chain_budget *budget, const struct past_sample *sample);
 
 /* Whether parts are about to be lost that life does not have yet. */
 static inline bool past_wants_life(const struct past *past)

@@ -147,6 +147,7 @@ void findings_add_code(struct findings *findings)
 	if (!findings->input.code || !code_samples_with_stack(findings->input.code))
 		return;
 	places = code_places_new(findings);
+	findings->code_source = code_shares_source(places->shares);
 	add_totals(findings, places);
 	add_functions(findings, places);
 	findings_add_code_stacks(findings, places);

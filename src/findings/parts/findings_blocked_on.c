@@ -122,10 +122,11 @@ static void merge_sum(struct merge *merge, const struct blocked_sum *sum, double
 {
 	for (size_t i = 0; i < BLOCKED_KINDS; i++)
 		merge->ns[i] += sum->ns[i] * part;
-	merge->weight += sum->weight * part;
-	merge->samples += sum->sample_count;
+	merge->weight += sum->weight[merge->findings->code_source] * part;
+	merge->samples += sum->sample_count[merge->findings->code_source];
 	for (const struct blocked_code *code = sum->code; code; code = code->next)
-		merge_code(merge, code, part);
+		if (code->code->stratum->source == merge->findings->code_source)
+			merge_code(merge, code, part);
 	for (const struct blocked_wait *wait = sum->waits; wait; wait = wait->next)
 		merge_wait(merge, wait, part);
 }

@@ -42,6 +42,7 @@ struct findings {
 	struct klock_words *klock_words;
 	struct stuck *stuck;             /* who waits for ever; while the report is made */
 	struct table *children;          /* see findings_children.c; NULL until it is needed */
+	uint32_t code_source;            /* enum code_source: which samples count */
 	uint64_t span_ns;                /* from the first traced thread to the last */
 	struct symbol_request *requests; /* addresses that will be named soon */
 	size_t request_count, request_capacity;
