@@ -14,7 +14,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 # What the tests start. Their dependencies come by themselves.
 PACKAGES = ["bash", "bpftool", "coreutils", "dash", "iproute2", "linux-perf", "mount", "procps", "python3",
-            "python3-jsonschema", "util-linux"]
+            "util-linux"]
 # What the built programs are linked to.
 LIBRARIES_OF = ["pinch", "programs/tbb_mutex", "programs/openmp_turns", "tests/unwind_probe"]
 

@@ -11,7 +11,7 @@ if ! $python -c 'import jsonschema' 2>/dev/null; then
 	exit 0
 fi
 set -- tests/golden/view/*.json
-echo "1..$(($# + 3))"
+echo "1..$(($# + 4))"
 failed=0
 
 # check NUMBER NAME COMMAND...
@@ -63,7 +63,9 @@ are_made_of_fields()
 check 1 "the schemas say what the fields say (make golden-update writes them)" are_made_of_fields
 check 2 "the schemas are schemas" are_schemas
 check 3 "a negative time is refused" refuses "$1"
-number=4
+check 4 "the validator of the end-to-end tests says what python3-jsonschema says" \
+	$python tests/golden/view/same_verdicts.py "$schema"
+number=5
 for report in "$@"; do
 	check $number "${report##*/} is valid" valid "$report"
 	number=$((number + 1))
