@@ -19,6 +19,9 @@
 
 struct blocked_source;
 
+/* report.code.functions has the first ones. */
+enum { REPORT_CODE_FUNCTIONS_MAX = 200 };
+
 /* Of a file system, as the kernel numbers them. */
 struct report_device {
 	uint32_t major, minor;

@@ -3,7 +3,6 @@
 #include "findings/code/findings_code.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/table.h"
 
@@ -11,27 +10,6 @@ enum { PLACES_MAX = 1 << 14 };
 
 /* Below this share of the CMetric, critical time is too little to rank by. */
 static const double critical_share_min = 0.01;
-
-static bool is_managed(const struct report_frame *frame)
-{
-	return frame->module && !strcmp(frame->module, "[python]");
-}
-
-const struct report_frame *findings_code_leaf(const struct code_place *place)
-{
-	const struct report_frame *frame = place->frames, *end = frame + place->frame_count, *interpreter;
-
-	while (frame != end && !is_managed(frame))
-		frame++;
-	if (frame == end || frame == place->frames)
-		return place->frames;
-	interpreter = frame - 1;
-	for (const struct report_frame *inner = place->frames; inner != interpreter; inner++)
-		if (!inner->is_kernel &&
-		    (!inner->module || !interpreter->module || strcmp(inner->module, interpreter->module) != 0))
-			return place->frames;
-	return frame;
-}
 
 const char *findings_code_name(struct findings *findings, const struct report_frame *frame)
 {

@@ -11,8 +11,9 @@
 #include "base/table.h"
 #include "base/whole.h"
 #include "findings/parts/line_list.h"
+#include "stacks/leaf.h"
 
-enum { FUNCTIONS_MAX = 200, LINES_MAX = 16 };
+enum { LINES_MAX = 16 };
 
 struct function {
 	struct report_code_function row;
@@ -43,7 +44,7 @@ static struct function *get_function(struct findings *findings, struct table *by
 static void add_place(struct findings *findings, struct table *by_key, const struct code_places *places, size_t index)
 {
 	const struct code_place *place = &places->list[index];
-	const struct report_frame *leaf = place->frame_count ? findings_code_leaf(place) : NULL;
+	const struct report_frame *leaf = place->frame_count ? stack_leaf(place->frames, place->frame_count) : NULL;
 	struct function *function;
 
 	for (size_t i = 0; i < place->frame_count; i++) {
@@ -115,7 +116,7 @@ static void add_functions(struct findings *findings, const struct code_places *p
 	}
 	table_free(by_key);
 	qsort(all, count, sizeof(*all), places->quantity == CODE_CRITICAL ? by_critical : by_cmetric);
-	code->function_count = count < FUNCTIONS_MAX ? count : FUNCTIONS_MAX;
+	code->function_count = count < REPORT_CODE_FUNCTIONS_MAX ? count : REPORT_CODE_FUNCTIONS_MAX;
 	rows = arena_alloc(findings->arena, code->function_count * sizeof(*rows));
 	for (size_t i = 0; i < code->function_count; i++)
 		rows[i] = all[i]->row;

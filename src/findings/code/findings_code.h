@@ -34,11 +34,6 @@ struct code_places {
 struct code_places *code_places_new(struct findings *findings);
 void code_places_free(struct code_places *places);
 
-/*
- * code_places.c: the frame of the function in which it ran. What the interpreter does for a function of Python, in
- * code of its own or of the kernel, is that function's. There is at least one.
- */
-const struct report_frame *findings_code_leaf(const struct code_place *place);
 
 /* How a function is called where it has no line of its own. */
 const char *findings_code_name(struct findings *findings, const struct report_frame *frame);

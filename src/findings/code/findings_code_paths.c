@@ -14,6 +14,7 @@
 #include "findings/parts/line_list.h"
 #include "findings/parts/findings_waits.h"
 #include "stacks/fold.h"
+#include "stacks/leaf.h"
 #include "waits/files.h"
 
 enum { THREAD_NAMES_MAX = 4, FUNCTIONS_MAX = 64, LINES_MAX = 32, SPIN_PLACES_MAX = 64, INNER_MAX = 32 };
@@ -80,7 +81,7 @@ static struct code_path *get_path(struct paths *paths, uint64_t key)
 static void add_function(struct paths *paths, struct code_path *path, size_t index)
 {
 	const struct code_place *place = &paths->places->list[index];
-	const struct report_frame *leaf = findings_code_leaf(place);
+	const struct report_frame *leaf = stack_leaf(place->frames, place->frame_count);
 	const char *name = findings_code_name(paths->findings, leaf);
 	size_t i = 0;
 
@@ -178,7 +179,7 @@ static void add_common(struct paths *paths, size_t index)
 static void extend(const struct paths *paths, struct code_path *path)
 {
 	bool wants_kernel = paths->findings->input.tells_kernel_apart;
-	size_t leaf = findings_code_leaf(path->heaviest) - path->heaviest->frames;
+	size_t leaf = stack_leaf(path->heaviest->frames, path->heaviest->frame_count) - path->heaviest->frames;
 
 	for (size_t i = 0; i < INNER_MAX && path->frame > leaf && path->inner_ns[i] >= inner_share_min * path->rank_ns;
 	     i++) {
