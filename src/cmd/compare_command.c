@@ -10,11 +10,18 @@
 #include "compare/condition.h"
 #include "compare/reasons.h"
 #include "options/settings.h"
+#include "query/compare_code.h"
+#include "query/compare_reports.h"
 #include "query/compare_sides.h"
+#include "query/compare_source.h"
 #include "show/compare_html.h"
+#include "show/configurations.h"
+#include "show/show_files.h"
 #include "stacks/fold.h"
 #include "view/graph/graph_svg.h"
 #include "view/output.h"
+#include "view/table/folded_difference.h"
+#include "view/trace/comparison_code.h"
 #include "view/trace/comparison_view.h"
 
 /* --- Output ----------------------------------------------------------------------------------- */
@@ -45,17 +52,31 @@ static int write_svg(const char *path, const struct comparison_view *view)
 	return err;
 }
 
+static int write_folded(const char *path, const struct compare_reports *reports)
+{
+	struct text out = { 0 };
+	int err;
+
+	folded_put_difference(&out, reports->reports[FIRST_SIDE], reports->reports[SECOND_SIDE]);
+	err = output_write(path, &out);
+	text_fini(&out);
+	return err;
+}
+
 static int write_all(const struct settings *settings, const struct comparison_view *view,
-		     const struct compare_source *sources)
+		     const struct compare_reports *reports)
 {
 	const struct graph_settings *graph = &settings->graph;
-	bool has_other = settings->json_path || graph->dot_path || graph->svg_path || settings->html_path;
+	bool has_other = settings->json_path || graph->dot_path || graph->svg_path || settings->html_path ||
+			 settings->folded_path;
 	int err = 0;
 
 	if (settings->json_path)
 		err = write_one(settings->json_path, view, comparison_put_json);
 	if (!err && settings->html_path)
-		err = compare_html_write(settings, view, sources);
+		err = compare_html_write(settings, view, reports);
+	if (!err && settings->folded_path)
+		err = write_folded(settings->folded_path, reports);
 	if (!err && graph->dot_path)
 		err = write_one(graph->dot_path, view, comparison_put_dot);
 	if (!err && graph->svg_path)
@@ -90,82 +111,149 @@ static void free_conditions(struct conditions *conditions)
 		condition_fini(&conditions->list[--conditions->count]);
 }
 
-/* Shows a comparison: of groups of one trace, or of two sources. Returns the exit status. */
-static int show(const struct settings *settings, const struct conditions *conditions,
-		const struct comparison *comparison, const struct compare_grouping *grouping,
-		const struct compare_source *sources)
+/* What is compared of one trace, or two. The struct begins zeroed. */
+struct compared {
+	const struct settings *settings;
+	const struct conditions *conditions;
+	struct compare_source sources[SIDES];
+	struct comparison comparison;
+	struct compare_code code;
+	struct compare_reports reports; /* of whole runs only */
+	struct compare_grouping grouping;
+	bool has_groups;
+};
+
+/* Returns the exit status. */
+static int show(struct compared *compared)
 {
+	const struct conditions *conditions = compared->conditions;
+	const struct compare_reports *reports = &compared->reports;
 	struct comparison_answer answers[FAIL_IF_MAX];
 	struct reasons reasons;
+	struct comparison_code code = { .cpu = &compared->code.changes };
 	struct comparison_view view = {
-		.comparison = comparison,
+		.comparison = &compared->comparison,
 		.reasons = &reasons,
+		.code = &code,
 		.answers = answers,
 		.answer_count = conditions->count,
 	};
 	bool fails = false;
 	int status;
 
-	if (grouping) {
-		view.groups = &grouping->groups;
-		view.group_ns = grouping->group_ns;
-		view.outliers = grouping->outliers;
+	if (reports->count) {
+		code.cmetric = &reports->function_changes;
+		code.paths = &reports->path_changes;
+		code.configurations = &reports->configurations;
+		code.traces = reports->paths;
+	}
+	if (compared->has_groups) {
+		view.groups = &compared->grouping.groups;
+		view.group_ns = compared->grouping.group_ns;
+		view.outliers = compared->grouping.outliers;
 	}
 	for (size_t i = 0; i < conditions->count; i++) {
 		answers[i].condition = &conditions->list[i];
-		answers[i].holds = condition_holds(&conditions->list[i], comparison, &answers[i].change);
+		answers[i].holds = condition_holds(&conditions->list[i], &compared->comparison, &answers[i].change);
 		fails |= answers[i].holds;
 	}
-	reasons_find(comparison, &reasons);
-	status = write_all(settings, &view, sources);
+	reasons_find(&compared->comparison, &reasons);
+	compare_code_name(&compared->code, &compared->comparison, &reasons);
+	status = write_all(compared->settings, &view, reports);
 	reasons_fini(&reasons);
 	return status ? status : fails ? EXIT_CONDITION : 0;
 }
 
 /* --- The command ------------------------------------------------------------------------------ */
 
-static int compare_one(const struct settings *settings, const struct conditions *conditions,
-		       struct compare_source *source)
+/* A report is of a whole run: of a part of one it would say something else than the comparison. */
+static bool is_of_whole(const struct settings *settings)
 {
-	struct compare_grouping grouping = { 0 };
-	struct comparison comparison = { 0 };
-	int status = EXIT_FAILED;
-
-	if (!compare_executions(&comparison, source, settings, &grouping))
-		status = show(settings, conditions, &comparison, &grouping, NULL);
-	comparison_fini(&comparison);
-	compare_grouping_fini(&grouping);
-	return status;
+	return !settings->range.from_ns && settings->range.to_ns == UINT64_MAX && !settings->threads.count;
 }
 
-static int compare_two(const struct settings *settings, const struct conditions *conditions,
-		       struct compare_source sources[SIDES])
+/* What cannot be replayed is left out, after it has been said why, unless nothing can be shown without it. */
+static int find_reports(struct compared *compared, char **paths)
 {
-	struct comparison comparison;
-	int status = EXIT_FAILED;
+	const struct settings *settings = compared->settings;
+	struct compare_reports *reports = &compared->reports;
+	int err = compare_reports_open(reports, settings, paths, SIDES, show_files_path_count(settings));
 
-	if (!compare_traces(&comparison, sources, settings))
-		status = show(settings, conditions, &comparison, NULL, sources);
-	comparison_fini(&comparison);
-	return status;
+	if (!err)
+		compare_reports_find(reports, &compared->comparison);
+	else
+		compare_reports_close(reports);
+	return settings->folded_path ? err : 0;
+}
+
+static int find(struct compared *compared, char **paths, int count)
+{
+	const struct settings *settings = compared->settings;
+	bool has_reports;
+	int err;
+
+	compared->has_groups = count == 1;
+	if (count == 1)
+		err = compare_executions(&compared->comparison, &compared->code, &compared->sources[0], settings,
+					 &compared->grouping);
+	else
+		err = compare_traces(&compared->comparison, &compared->code, compared->sources, settings);
+	if (err)
+		return err;
+	compare_code_find(&compared->code, &compared->comparison);
+	has_reports = count == SIDES && is_of_whole(settings) && compared->comparison.is_of_runs;
+	if (settings->folded_path && !has_reports)
+		return fail_plain(-EINVAL, "--folded takes two whole runs: leave out --thread, --from and --to, and "
+					   "give two traces without spans");
+	return has_reports ? find_reports(compared, paths) : 0;
 }
 
 static int compare_files(const struct settings *settings, const struct conditions *conditions, char **paths, int count)
 {
-	struct compare_source sources[SIDES] = { { 0 } };
+	struct compared compared = { .settings = settings, .conditions = conditions };
 	struct fold_rules *fold = fold_rules_new();
 	int err = fold_rules_add_user(fold), status = EXIT_FAILED;
 
 	for (int i = 0; i < count && !err; i++)
-		err = compare_source_open(&sources[i], paths[i], settings, fold);
-	if (!err && count == 1)
-		status = compare_one(settings, conditions, &sources[0]);
-	else if (!err)
-		status = compare_two(settings, conditions, sources);
+		err = compare_source_open(&compared.sources[i], paths[i], settings, fold);
+	if (!err)
+		err = find(&compared, paths, count);
+	if (!err)
+		status = show(&compared);
+	compare_reports_close(&compared.reports);
+	compare_code_fini(&compared.code);
+	comparison_fini(&compared.comparison);
+	compare_grouping_fini(&compared.grouping);
 	for (int i = 0; i < count; i++)
-		compare_source_close(&sources[i]);
+		compare_source_close(&compared.sources[i]);
 	fold_rules_free(fold);
 	return status;
+}
+
+static int compare_many(const struct settings *settings, char **paths, int count)
+{
+	struct compare_reports reports = { 0 };
+	int status = EXIT_FAILED;
+
+	if (!compare_reports_open(&reports, settings, paths, count, 1))
+		status = show_configurations(settings, &reports) ? EXIT_FAILED : 0;
+	compare_reports_close(&reports);
+	return status;
+}
+
+/* Options that have a meaning for one trace or two only. */
+static int check_many(const struct settings *settings, int count)
+{
+	const struct graph_settings *graph = &settings->graph;
+	const struct compare_settings *compare = &settings->compare;
+
+	if (count > COMPARED_TRACES_MAX)
+		return fail_plain(-EINVAL, "at most %d traces can be compared", COMPARED_TRACES_MAX);
+	if (!is_of_whole(settings) || compare->span || compare->group_count || compare->fail_if_count ||
+	    settings->folded_path || graph->dot_path || graph->svg_path)
+		return fail_plain(-EINVAL, "of three or more traces only whole runs are compared, as text, --json and "
+					   "--html: leave out the other options");
+	return 0;
 }
 
 static int compare_checked(const struct settings *settings, char **paths, int count)
@@ -173,10 +261,12 @@ static int compare_checked(const struct settings *settings, char **paths, int co
 	struct conditions conditions = { 0 };
 	int status = EXIT_USAGE;
 
-	if (count != 1 && count != SIDES)
-		fail_plain(-EINVAL, "no trace given: pinch compare [options] FILE [FILE]");
+	if (!count)
+		fail_plain(-EINVAL, "no trace given: pinch compare [options] FILE...");
 	else if (settings->range.to_ns <= settings->range.from_ns)
 		fail_plain(-EINVAL, "--to must be later than --from");
+	else if (count > SIDES)
+		status = check_many(settings, count) ? EXIT_USAGE : compare_many(settings, paths, count);
 	else if (!parse_conditions(settings, &conditions))
 		status = compare_files(settings, &conditions, paths, count);
 	free_conditions(&conditions);
@@ -211,6 +301,12 @@ static int set_groups(struct settings *settings, const char *argument)
 	return number_parse("groups", argument, GROUPS_MIN, GROUPS_MAX, &settings->compare.group_count);
 }
 
+static int set_folded(struct settings *settings, const char *argument)
+{
+	settings->folded_path = argument;
+	return 0;
+}
+
 static int set_fail_if(struct settings *settings, const char *argument)
 {
 	struct compare_settings *options = &settings->compare;
@@ -224,6 +320,8 @@ static int set_fail_if(struct settings *settings, const char *argument)
 static const struct option_spec compare_options[] = {
 	{ "span", 0, "NAME", "compare executions of this span (needed if there are several spans)", set_span },
 	{ "groups", 0, "N", "split the executions into N groups, 2 to 6 (default: the best fit)", set_groups },
+	{ "folded", 0, "FILE",
+	  "write the call paths of two runs with their CMetric in us in both, for flame graph tools", set_folded },
 	{ "fail-if", 0, "CHANGE",
 	  "exit with status 3 if this change is found, such as 'lost.lock > 10 "
 	  "%'",
@@ -239,10 +337,11 @@ static const struct option_spec *const options[] = {
 
 const struct command compare_command = {
 	.name = "compare",
-	.usage = "[options] FILE [FILE]",
-	.summary = "Compare slow with fast executions in a trace, or two traces: what differs, and why",
+	.usage = "[options] FILE...",
+	.summary = "Compare slow with fast executions in a trace, or several traces: what differs, and why",
 	.description = "FILE is a trace of pinch record. Given one, pinch groups its executions and compares the\n"
-		       "slow ones with the fast ones. Given two, pinch compares the second with the first.",
+		       "slow ones with the fast ones. Given two, pinch compares the second with the first. Given\n"
+		       "more, pinch shows how groups of threads share the load in each.",
 	.options = options,
 	.run = compare_run,
 };

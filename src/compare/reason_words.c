@@ -218,6 +218,19 @@ static void put_how_many(struct sentence *t, size_t at)
 	text_put_escaped(t->out, t->comparison->sides[FIRST_SIDE].name);
 }
 
+/* How much more, or less, of the running it is. */
+static void put_function(struct text *out, const struct reason *reason)
+{
+	if (!reason->function)
+		return;
+	text_put(out, ", ");
+	text_put_duration(out, whole(fabs(reason->function_ns) + 0.5));
+	text_put(out, " ± ");
+	text_put_duration(out, whole(reason->function_error_ns + 0.5));
+	text_put(out, reason->function_ns > 0 ? " more of it in " : " less of it in ");
+	text_put_escaped(out, reason->function);
+}
+
 void reason_put(struct text *out, const struct comparison *comparison, const struct reason *reason)
 {
 	struct sentence t = { out, comparison, comparison->set->nodes };
@@ -227,6 +240,7 @@ void reason_put(struct text *out, const struct comparison *comparison, const str
 	text_put(out, " ");
 	put_way_to(&t, reason->node);
 	put_doing(&t, reason->node);
+	put_function(out, reason);
 	put_on(&t, reason->node);
 	put_how_many(&t, reason->node);
 }

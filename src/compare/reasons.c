@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "compare/code_changes.h"
 
 #define NONE SIZE_MAX
 
@@ -81,7 +82,7 @@ void reasons_find(const struct comparison *comparison, struct reasons *out)
 		double delta = comparison_delta(comparison, i);
 
 		if (is_doing(&set->nodes[i]) && delta && fabs(delta) >= least_ns && !is_covered_above(comparison, i))
-			out->list[out->count++] = (struct reason){ i, comparison_of_node(comparison, i) };
+			out->list[out->count++] = (struct reason){ .node = i, .ns = comparison_of_node(comparison, i) };
 	}
 	correct(out);
 	drop_unsure(out);
@@ -89,8 +90,35 @@ void reasons_find(const struct comparison *comparison, struct reasons *out)
 		qsort(out->list, out->count, sizeof(*out->list), by_size);
 }
 
+const char *reason_runner(const struct comparison *comparison, const struct reason *reason)
+{
+	const struct graph_set_node *nodes = comparison->set->nodes, *node = &nodes[reason->node];
+	size_t parent = node->parent;
+
+	if (node->kind != GRAPH_RUNNING || parent == SIZE_MAX)
+		return NULL;
+	if (!comparison->is_of_runs)
+		return parent ? NULL : "";
+	return nodes[parent].parent ? NULL : nodes[parent].label;
+}
+
+void reason_name(struct reason *reason, const struct code_changes *changes)
+{
+	for (size_t i = 0; i < changes->count && !reason->function; i++) {
+		const struct code_change *change = &changes->list[i];
+
+		if (!change->self.is_significant || (change->self.delta_ns > 0) != (reason->ns.delta > 0))
+			continue;
+		reason->function = xstrdup(change->name);
+		reason->function_ns = change->self.delta_ns;
+		reason->function_error_ns = change->self.delta_error_ns;
+	}
+}
+
 void reasons_fini(struct reasons *reasons)
 {
+	for (size_t i = 0; i < reasons->count; i++)
+		free(reasons->list[i].function);
 	free(reasons->list);
 	*reasons = (struct reasons){ 0 };
 }

@@ -4,7 +4,7 @@
  * ranks, names and groups.
  *
  * Owns: the making of a report, part after part.
- * Used by: engine, show, live, cmd.
+ * Used by: engine, query, show, live, cmd.
  */
 #pragma once
 

@@ -30,3 +30,4 @@ const struct report_type *result_path_type(void);
 const struct report_type *result_spans_type(void);
 const struct report_type *result_whatif_type(void);
 const struct report_type *result_comparison_type(void);
+const struct report_type *result_configurations_alone_type(void);

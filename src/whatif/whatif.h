@@ -4,7 +4,7 @@
  * it with that, by the replay of it as it was.
  *
  * Owns: runs replayed with something changed.
- * Used by: view/trace, options, query, cmd.
+ * Used by: compare, view/trace, options, query, cmd.
  */
 #pragma once
 

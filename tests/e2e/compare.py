@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Comparisons of runs of planted programs that differ in a known way."""
+import json
+import math
 import sys
 
 from lib import Skip, disk_directory, main, make_hello_files, parse, pinch, program, read, test
@@ -32,6 +34,23 @@ def check(comparison):
         assert (node["boldness"] == 0) == (not all(node["in"])), node
     changes = [abs(reason["change"]) for reason in comparison["reasons"]]
     assert changes == sorted(changes, reverse=True), "reasons are ranked"
+    for changes in comparison["code"].values():
+        check_code(changes["list"] if changes else [])
+
+
+def check_code(rows):
+    """What holds of functions that ran more or less, on whatever runs."""
+    for row in rows:
+        assert row["self"]["is_significant"] or row["total"]["is_significant"], row
+        for side in ("first", "second"):
+            assert row["self"][f"{side}_ns"] <= row["total"][f"{side}_ns"] + 1, row
+        for of in (row["self"], row["total"]):
+            assert abs(of["change_ns"] - (of["second_ns"] - of["first_ns"])) <= 2, row
+            assert abs(of["change_error_ns"] - math.hypot(of["first_error_ns"], of["second_error_ns"])) <= 2, row
+            if of["is_significant"]:
+                assert of["p"] < 0.05 and abs(of["change_ns"]) > of["change_error_ns"], row
+    sizes = [abs(row["self"]["change_ns"]) if row["self"]["is_significant"] else 0 for row in rows]
+    assert sizes == sorted(sizes, reverse=True), "functions are ranked"
 
 
 def words(comparison):
@@ -81,6 +100,7 @@ def itself():
     assert not comparison["reasons"] and not comparison["unsure"], words(comparison)
     assert all(f["change"] == 0 for f in comparison["figures"]), comparison["figures"]
     assert all(n["change"] == 0 and n["boldness"] == 1 for n in comparison["nodes"])
+    assert not any(changes and (changes["list"] or changes["unsure"]) for changes in comparison["code"].values())
     assert pinch("compare", "short.pinch", "short.pinch").out.startswith(b"No difference stands out")
 
 
@@ -198,6 +218,114 @@ def executions():
     assert figure(comparison, "duration")["first"]["n"] == 120, figure(comparison, "duration")
 
 
+def record_code(trace, *arguments):
+    result = pinch("record", "-q", "-o", trace, "--", program(arguments[0]), *arguments[1:])
+    assert result.status == 0, result.text
+
+
+def code_row(found, kind, name):
+    return next((row for row in found["code"][kind]["list"] if row["name"] == name), None)
+
+
+def is_about(value, expected, error):
+    return abs(value - expected) <= 4 * error
+
+
+@test("the function behind more running is named, with how much of it that is and how sure that is")
+def more_running():
+    record_code("half.pinch", "changed_code", "compressor", 50)
+    record_code("whole.pinch", "changed_code", "compressor", 100)
+    found = compare("half.pinch", "whole.pinch")
+    running = figure(found, "cpu.running")["change"]
+    for kind in ("cpu", "cmetric"):
+        hot = code_row(found, kind, "hot")
+        assert hot and hot["total"]["is_significant"] and hot["total"]["change_ns"] > 0, found["code"][kind]
+        assert hot["is_own"] and all(hot["samples"]), hot
+    total = code_row(found, "cpu", "hot")["total"]
+    # How fast the CPU is may change between runs, by less than this.
+    assert 0.3 < total["first_ns"] / total["second_ns"] < 0.75, total
+    assert code_row(found, "cpu", "pack_blocks")["total"]["change_ns"] <= 1.05 * running, found["code"]["cpu"]
+    assert any(row["name"] == "spend < hot" for row in found["code"]["paths"]["list"]), found["code"]["paths"]
+    reason = next(r for r in found["reasons"] if " more running" in r["words"])
+    assert " more of it in spend" in reason["words"] and " ± " in reason["words"], reason
+    back = compare("whole.pinch", "half.pinch")
+    assert " less of it in spend" in " ".join(words(back)), words(back)
+    assert code_row(back, "cpu", "hot")["total"]["change_ns"] == -total["change_ns"], back["code"]["cpu"]
+    text = pinch("compare", "half.pinch", "whole.pinch").out.decode()
+    for line in ("Functions by CPU time", "Functions by CMetric", "Call paths by CMetric", "Groups of threads by CMetric"):
+        assert line in text, text
+    assert any(line.endswith("  hot") and " ± " in line for line in text.splitlines()), text
+    part = compare("half.pinch", "whole.pinch", "--to", "400ms")
+    assert part["is_per_second"] and "cmetric" not in part["code"] and "configurations" not in part, part["code"]
+
+
+@test("what slow executions run more is named, before what all of them run")
+def slow_code():
+    result = pinch("record", "-q", "-o", "t.pinch", "--span", "request=span_work:serve_request", "--", program("span_work"))
+    assert result.status == 0, result.text
+    found = compare("t.pinch", "--groups", 2)
+    rebuild = code_row(found, "cpu", "rebuild_index")
+    assert rebuild and rebuild["total"]["is_significant"] and rebuild["total"]["change_ns"] > 0, found["code"]
+    answer = code_row(found, "cpu", "answer")
+    assert not answer or abs(answer["total"]["change_ns"]) < rebuild["total"]["change_ns"] / 2, found["code"]
+    # All of the running time is in it; the ends of an execution are not to the sample's nanosecond.
+    serve, running = code_row(found, "cpu", "serve_request"), figure(found, "cpu.running")
+    for side in ("first", "second") if serve else ():
+        of = serve["total"]
+        assert is_about(of[f"{side}_ns"], running[side]["mean"], of[f"{side}_error_ns"] + 1e4), (serve, running)
+
+
+STAFF = (("one.pinch", 1, 1), ("packers.pinch", 2, 4), ("refiners.pinch", 4, 2))
+
+
+@test("groups of threads stand side by side for as many runs as are given, with CMetric and threads as their reports say")
+def configurations():
+    for trace, *staff in STAFF:
+        record_code(trace, "staffed_stages", *staff)
+    names = [trace for trace, *_ in STAFF]
+    result = pinch("compare", "--json", "-", *names)
+    assert result.status == 0, result.text
+    found = json.loads(result.out)
+    assert found["of"] == "configurations" and [trace["name"] for trace in found["traces"]] == names, found["traces"]
+    groups = {group["name"]: group["parts"] for group in found["groups"]}
+    assert [part["threads"] for part in groups["refine-*"]] == [1, 2, 4], groups
+    assert [part["threads"] for part in groups["pack-*"]] == [1, 4, 2], groups
+    assert [part["threads"] for part in groups["cutter"]] == [1, 1, 1], groups
+    for i, name in enumerate(names):
+        report = json.loads(pinch("report", "-q", "--json", "-", name).out)
+        trace = found["traces"][i]
+        assert trace["wall_ns"] == report["target"]["wall_ns"] and trace["threads"] == report["totals"]["threads"], trace
+        assert trace["cmetric_ns"] == report["totals"]["cmetric_ns"], trace
+        # The rows' own rounding: a nanosecond each.
+        whole = sum(parts[i]["cmetric_ns"] for parts in groups.values())
+        assert abs(whole - trace["cmetric_ns"]) <= trace["threads"], (whole, trace)
+        for parts in groups.values():
+            assert parts[i]["most_ns"] <= parts[i]["cmetric_ns"] <= parts[i]["most_ns"] * max(1, parts[i]["threads"]) + 1
+    text = pinch("compare", *names).out.decode()
+    assert text.startswith("3 runs: shortest ") and "3: refiners.pinch" in text, text
+    assert any(line.split()[:1] == ["pack-*"] and line.split()[-1] == "2" for line in text.splitlines()), text
+    two = compare(*names[:2])["configurations"]
+    assert [group["name"] for group in two["groups"]] and two["traces"] == found["traces"][:2], two
+    assert pinch("compare", *names, "--html", "three.html").status == 0
+    assert "data-part=\"configurations\"" in read("three.html"), "the page has no groups"
+
+
+@test("--folded has the CMetric of call paths in both runs, which add up to what the reports have")
+def folded():
+    record_code("half.pinch", "changed_code", "compressor", 50)
+    record_code("whole.pinch", "changed_code", "compressor", 100)
+    result = pinch("compare", "--folded", "-", "half.pinch", "whole.pinch")
+    assert result.status == 0, result.text
+    lines = [line.rsplit(" ", 2) for line in result.out.decode().splitlines()]
+    assert len({stack for stack, _, _ in lines}) == len(lines), "a path has two lines"
+    for side, trace in ((1, "half.pinch"), (2, "whole.pinch")):
+        report = json.loads(pinch("report", "-q", "--json", "-", "--top", 1000, trace).out)
+        whole = sum(stack["cmetric_ns"] for stack in report["code"]["stacks"])
+        assert abs(sum(int(line[side]) for line in lines) * 1000 - whole) <= 500 * len(lines), trace
+    hot = [(int(first), int(second)) for stack, first, second in lines if ";hot;" in stack]
+    assert sum(first for first, _ in hot) < sum(second for _, second in hot), hot
+
+
 @test("what is no trace, has no executions, or is no condition: one message, exit status 1 or 2")
 def bad():
     record("t.pinch", 1)
@@ -206,7 +334,9 @@ def bad():
     for arguments, status, about in (
             (("t.pinch",), 1, "--span"), (("t.pinch", "text"), 1, "text is not a pinch trace"),
             (("nothing", "t.pinch"), 1, "nothing"), ((), 2, "no trace given"),
-            (("t.pinch",) * 3, 2, "no trace given"), (("--groups", "7", "t.pinch"), 2, "--groups"),
+            (("t.pinch",) * 17, 2, "at most 16"), (("t.pinch",) * 3 + ("--fail-if", "duration > 1 s"), 2, "leave out"),
+            (("t.pinch",) * 3 + ("--from", "1ms"), 2, "leave out"), (("t.pinch", "t.pinch", "text"), 1, "text is not a"),
+            (("t.pinch", "t.pinch", "--folded", "f", "--from", "1ms"), 1, "whole runs"), (("--groups", "7", "t.pinch"), 2, "--groups"),
             (("--groups", "1", "t.pinch"), 2, "--groups"), (("--min", "x", "t.pinch"), 2, "--min"),
             (("--fail-if", "lost.lok > 1 %", "t.pinch", "t.pinch"), 2, "lost.lock"),
             (("--fail-if", "lost.lock", "t.pinch", "t.pinch"), 2, "compares with >"),

@@ -17,7 +17,7 @@ PROGRAMS_TBB := $(and $(wildcard /usr/include/oneapi/tbb/mutex.h),tbb_mutex)
 PROGRAMS_MPI := $(and $(shell command -v $(MPICC)),stencil_mpi)
 PROGRAMS_OPENMP := $(and $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo yes),openmp_turns)
 PROGRAMS_C := known_serial pipeline_stages cpu_bound mutex_storm fsync_io fork_storm many_threads \
-	odd_names thread_churn exec_thread signal_self short_children inline_chain generated_code direct_read titled
+	odd_names thread_churn exec_thread signal_self short_children inline_chain generated_code direct_read titled span_work
 
 # One cause of waiting each: tests/e2e/causes.py.
 PROGRAMS_CAUSES := cond_wait barrier_straggler rwlock_writer rwlock_readers \
@@ -27,7 +27,7 @@ PROGRAMS_CAUSES := cond_wait barrier_straggler rwlock_writer rwlock_readers \
 	cold_mapping close_flush io_uring_wait fork_wait stopped sleep_holding lock_convoy resolve_slow \
 	false_wakeups serial_phase hot_thread idle_pool idle_crowd saturated_pool spread_paths spin_lock spin_barrier \
 	oversubscribed stolen_cpu urgent_task cpu_limit deadlock many_locks many_files odd_files odd_memory held_longer \
-	made_faster changed_code killed_queue retry_loop
+	made_faster changed_code staffed_stages killed_queue retry_loop
 # Who waits, or wakes, in the last thing it does must be on the stack.
 PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls
 

@@ -3,7 +3,7 @@
  * The tables of a report in one, for spreadsheets and data bases.
  *
  * Owns: the report as tables for other programs.
- * Used by: show.
+ * Used by: show, cmd.
  */
 #pragma once
 

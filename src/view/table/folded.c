@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/table/folded.h"
 
-#include <string.h>
-
 #include "base/text.h"
 #include "report/report.h"
 
@@ -31,19 +29,27 @@ static void put_frame(struct text *out, const struct report_frame *frame)
 	text_put(out, frame->is_kernel ? "_[k]" : frame->is_inlined ? "_[i]" : "");
 }
 
-static void put_stack(struct text *out, const struct report_frame *frames, size_t count, uint64_t ns)
+void folded_put_stack(struct text *out, const struct report_frame *frames, size_t count)
 {
-	uint64_t us = (ns + NS_PER_US / 2) / NS_PER_US;
-
-	if (!us)
-		return;
 	if (!count)
 		text_put(out, "[no stack]");
 	for (size_t i = count; i-- > 0;) {
 		put_frame(out, &frames[i]);
 		text_put(out, i ? ";" : "");
 	}
-	text_printf(out, " %llu\n", (unsigned long long)us);
+}
+
+uint64_t folded_us(uint64_t ns)
+{
+	return (ns + NS_PER_US / 2) / NS_PER_US;
+}
+
+static void put_line(struct text *out, const struct report_frame *frames, size_t count, uint64_t ns)
+{
+	if (!folded_us(ns))
+		return;
+	folded_put_stack(out, frames, count);
+	text_printf(out, " %llu\n", (unsigned long long)folded_us(ns));
 }
 
 void folded_put(struct text *out, const struct report *report)
@@ -51,8 +57,8 @@ void folded_put(struct text *out, const struct report *report)
 	const struct report_code *code = &report->code;
 
 	for (size_t i = 0; i < code->stack_count; i++)
-		put_stack(out, code->stacks[i].frames, code->stacks[i].frame_count,
-			  code->is_critical ? code->stacks[i].critical_ns : code->stacks[i].cmetric_ns);
+		put_line(out, code->stacks[i].frames, code->stacks[i].frame_count,
+			 code->is_critical ? code->stacks[i].critical_ns : code->stacks[i].cmetric_ns);
 	for (size_t i = 0; i < report->path_count && !code->samples; i++)
-		put_stack(out, report->paths[i].frames, report->paths[i].frame_count, report->paths[i].cmetric_ns);
+		put_line(out, report->paths[i].frames, report->paths[i].frame_count, report->paths[i].cmetric_ns);
 }

@@ -8,6 +8,7 @@
 #include "graph/longest.h"
 #include "results/results.h"
 #include "view/json/json_fields.h"
+#include "view/trace/comparison_code.h"
 #include "view/trace/comparison_view.h"
 
 static struct result_sample result_of_sample(const struct sample *sample)
@@ -150,6 +151,8 @@ static struct result_comparison_figures what_differs(const struct comparison_vie
 		.unsure = view->reasons->unsure_count,
 		.figures = results_of_figures(comparison, arena),
 		.figure_count = FIGURES,
+		.code = view->code ? comparison_code_results(view->code, arena) : NULL,
+		.configurations = view->code ? configurations_results(view->code, arena) : NULL,
 	};
 
 	for (unsigned int side = 0; side < SIDES; side++)

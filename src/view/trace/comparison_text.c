@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/whole.h"
 #include "compare/reasons.h"
+#include "view/trace/comparison_code.h"
 #include "view/trace/comparison_view.h"
 
 enum { REASONS_MAX = 10 };
@@ -226,5 +227,7 @@ void comparison_put_text(struct text *out, const struct comparison_view *view)
 		put_groups(out, view);
 	put_reasons(out, view);
 	put_figures(out, view);
+	if (view->code)
+		comparison_code_put_text(out, view->comparison, view->code);
 	put_answers(out, view);
 }

@@ -10,6 +10,7 @@
 #include "compare/condition.h"
 #include "compare/groups.h"
 
+struct comparison_code;
 struct reasons;
 struct text;
 
@@ -28,6 +29,7 @@ struct comparison_answer {
 struct comparison_view {
 	const struct comparison *comparison;
 	const struct reasons *reasons;
+	const struct comparison_code *code;        /* NULL: nothing is known of it */
 	const struct groups *groups;               /* NULL: nothing was grouped */
 	const struct sample *group_ns;             /* durations, [groups->count] */
 	const struct comparison_outlier *outliers; /* [groups->outlier_count] */
