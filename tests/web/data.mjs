@@ -121,6 +121,33 @@ export function klock(count) {
 	return { duration_ns: 1e10, tracing_ns: 3e6, locks, kinds, stacks };
 }
 
+const error_ns = 4e6;
+
+function codeDifference(first_ns, second_ns) {
+	return { first_ns, first_error_ns: error_ns, second_ns, second_error_ns: error_ns, change_ns: second_ns - first_ns, change_error_ns: 1.4 * error_ns,
+		p: second_ns === first_ns ? 1 : 0.0001, is_significant: second_ns !== first_ns };
+}
+
+function codeChange(name, self, total) {
+	return { name, is_own: true, samples: [100, 160], self: codeDifference(...self), total: codeDifference(...total) };
+}
+
+export function comparedCode() {
+	return {
+		cpu: { list: [codeChange("compress_block", [3e8, 9e8], [3e8, 9e8]), codeChange("pack", [0, 0], [4e8, 1e9])], unsure: 3 },
+		cmetric: { list: [codeChange("compress_block", [1e8, 5e8], [1e8, 5e8])], unsure: 0 },
+		paths: { list: [codeChange("compress_block < pack", [1e8, 5e8], [1e8, 5e8])], unsure: 0 },
+	};
+}
+
+export function configurations(runs, groups = ["pack-*", "refine-*", "cutter"]) {
+	return {
+		traces: Array.from({ length: runs }, (_, i) => ({ name: `run-${i + 1}.trace`, wall_ns: 1e9 - 1e8 * i, cmetric_ns: 1e9 - 1e8 * i, threads: 3 + i })),
+		groups: groups.map((name, k) => ({ name, parts: Array.from({ length: runs }, (_, i) => ({ threads: k === 2 && i ? 0 : 1 + i,
+			cmetric_ns: k === 2 && i ? 0 : (5 - k) * 1e8, most_ns: k === 2 && i ? 0 : (5 - k) * 1e8 / (1 + i) })) })),
+	};
+}
+
 export function comparison(count) {
 	const next = numbers(13);
 	const sample = mean => ({ n: 20, mean, deviation: mean / 10 });
@@ -135,5 +162,6 @@ export function comparison(count) {
 	}
 	return { of: "runs", is_per_second: false, sides: ["before.trace", "after.trace"], conditions: [{ condition: "lost.lock > 10 %", holds: true }],
 		reasons: [{ words: "threads wait longer for work_mutex", node: 1, ...differ(1e8, 6e8) }], unsure: 2,
-		figures: [{ name: "duration", ...differ(1e9, 1.6e9) }, { name: "wakes", ...differ(120, 840) }, { name: "faults", ...differ(0, 0) }], nodes };
+		figures: [{ name: "duration", ...differ(1e9, 1.6e9) }, { name: "wakes", ...differ(120, 840) }, { name: "faults", ...differ(0, 0) }], nodes,
+		code: comparedCode(), configurations: configurations(2) };
 }

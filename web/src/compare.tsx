@@ -4,7 +4,9 @@ import { useMemo, useState } from "preact/hooks";
 import { ns, words } from "./columns";
 import { CopyCsv } from "./csv";
 import { HowMany } from "./dependency";
+import { CodeChanges } from "./compare_code";
 import { ComparedFlames, type Side } from "./compare_flames";
+import { ConfigurationSection } from "./configurations";
 import { brief, count, duration, plural, share, signed, size, visible } from "./format";
 import { GraphPicture } from "./graph";
 import { chosenNodes, type DrawnNode } from "./graph_layout";
@@ -98,6 +100,8 @@ export function Compared({ comparison, first, second }: { comparison: Comparison
 	return <>
 		<Summary comparison={comparison} />
 		<Section id="figures" title="Figures" isHeavy about="Figures that are 0 on both sides are left out."><Table name="figures" columns={figures} rows={shown} copied={figureUnit} /></Section>
+		{comparison.code && <CodeChanges code={comparison.code} sides={sides} />}
+		{comparison.configurations && <ConfigurationSection configurations={comparison.configurations} />}
 		<ComparedFlames comparison={comparison} first={first} second={second} />
 		<Section id="graph" title="Dependency graph" isHeavy
 			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, the more significant the difference.`}>

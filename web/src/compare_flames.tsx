@@ -14,6 +14,7 @@ type Shown = Metric | "waits";
 
 const NS_PER_S = 1e9;
 const ABOUT = "What and whom threads waited for, and what those did meanwhile.";
+const CMETRIC_ABOUT = "CMetric of the code that ran, by samples, with any number of active threads; or of critical slices, by the call path where they ended.";
 const choices: Choice<Shown>[] = [{ name: "waits", title: "Dependencies" }, ...metrics];
 
 function differential(nodes: ComparisonNode[]): FlameNode {
@@ -39,12 +40,24 @@ function differential(nodes: ComparisonNode[]): FlameNode {
 	return flames[0] ?? flameRoot("nothing");
 }
 
+/** Shares differ for sure at twice their standard error. */
+const isUnsure = ({ share }: FlameNode) => share !== undefined && Math.abs(share.change) <= 2 * share.error;
+
+/** By the change of the share of all, where samples tell it; else by that of time. */
 function changeColour(root: FlameNode) {
 	return (node: FlameNode) => {
-		const much = Math.min(1, Math.abs(node.changed ?? 0) / (0.2 * (root.value || 1)));
-		return { name: Math.abs(node.changed ?? 0) < 0.002 * root.value ? "f-same" : (node.changed ?? 0) > 0 ? "f-more" : "f-less",
-			opacity: 0.25 + 0.75 * much };
+		const change = node.share ? node.share.change : (node.changed ?? 0) / (root.value || 1);
+		const much = Math.min(1, Math.abs(change) / 0.2);
+		return { name: isUnsure(node) || Math.abs(change) < 0.002 ? "f-same" : change > 0 ? "f-more" : "f-less", opacity: 0.25 + 0.75 * much };
 	};
+}
+
+function tellShare(node: FlameNode): string {
+	if (!node.share)
+		return "";
+	const { before, change, error } = node.share, points = (part: number) => (100 * part).toFixed(1);
+
+	return `\nshare ${points(before)}\u00a0% \u2192 ${points(before + change)}\u00a0% (\u00b1 ${points(error)})${isUnsure(node) ? ": may be chance" : ""}`;
 }
 
 /** One of two runs that are compared. */
@@ -58,7 +71,7 @@ function rootOf(comparison: Comparison, shown: Shown, first: Side, second: Side)
 		return differential(comparison.nodes);
 	const scale = (report: Report) => comparison.is_per_second ? NS_PER_S / (report.target.wall_ns || 1) : 1;
 
-	return flameDifference(metricRoot(first.report, shown, first.leftOut), metricRoot(second.report, shown, second.leftOut),
+	return flameDifference(metricRoot(first.report, shown, first.leftOut, true), metricRoot(second.report, shown, second.leftOut, true),
 		[scale(first.report), scale(second.report)]);
 }
 
@@ -71,7 +84,8 @@ export function ComparedFlames({ comparison, first, second }: { comparison: Comp
 
 	return <Section id="flames" title="Differential flame graphs" isHeavy
 		tools={first.report && second.report && <Choices label="What widths are" of={choices} chosen={shown} onChoose={choose} />}>
-		<p class="about">{shown === "waits" ? ABOUT : metricAbout[shown]} As wide as the longer of both sides.</p>
+		<p class="about">{shown === "waits" ? ABOUT : shown === "cmetric" ? CMETRIC_ABOUT : metricAbout[shown]} As wide as the longer of both sides.{
+			root.share && " Colours are changes of the share of all; grey is what samples cannot tell."}</p>
 		<div class="legend">
 			<span><Swatch colour="f-more" />more in {after}</span><span><Swatch colour="f-less" />less</span>
 			<span><Swatch colour="f-same" />the same</span>
@@ -81,6 +95,6 @@ export function ComparedFlames({ comparison, first, second }: { comparison: Comp
 			{ title: `${after} (ns)`, value: node => (node.before ?? 0) + (node.changed ?? 0) },
 			{ title: "change (ns)", value: node => node.changed ?? 0 }]}
 			tell={node => `${node.name}\n${before}: ${duration(node.before ?? 0)}\n${after}: ${
-				duration((node.before ?? 0) + (node.changed ?? 0))}\nchange ${signed(node.changed ?? 0)}`} />
+				duration((node.before ?? 0) + (node.changed ?? 0))}\nchange ${signed(node.changed ?? 0)}${tellShare(node)}`} />
 	</Section>;
 }

@@ -14,6 +14,15 @@ export interface FlameNode {
 	depth: number;
 	changed?: number;		// differential: by how much
 	before?: number;
+	samples?: number;		// that it stands on; undefined: it does not
+	share?: ShareChange;		// differential, of what stands on samples
+}
+
+/** The share of all: on the first side, and by how much it is another one on the second; error: standard. */
+export interface ShareChange {
+	before: number;
+	change: number;
+	error: number;
 }
 
 function kindOf(frame: ReportFrame): FlameNode["kind"] {
@@ -48,6 +57,7 @@ function sortAll(node: FlameNode): void {
 export interface Weighed {
 	frames: ReportFrame[];		// innermost first
 	value: number;
+	samples?: number;
 	name?: string;			// without frames: why there are none
 }
 
@@ -55,12 +65,18 @@ export function flameOf(title: string, stacks: Weighed[]): FlameNode {
 	const root = flameRoot(title);
 	const index = new Map<FlameNode, Map<string, FlameNode>>();
 
-	for (const { frames, value, name: words = "no stack" } of stacks) {
+	const addSamples = (node: FlameNode, samples?: number) => {
+		if (samples !== undefined)
+			node.samples = (node.samples ?? 0) + samples;
+	};
+
+	for (const { frames, value, samples, name: words = "no stack" } of stacks) {
 		let node = root;
 
 		if (!(value > 0))
 			continue;
 		root.value += value;
+		addSamples(root, samples);
 		for (let i = frames.length - 1; i >= 0; i--) {
 			const frame = frames[i], parent: FlameNode = node, name = frameName(frame);
 
@@ -68,6 +84,7 @@ export function flameOf(title: string, stacks: Weighed[]): FlameNode {
 				...flameRoot(name), place: framePlace(frame), kind: kindOf(frame), parent, depth: parent.depth + 1,
 			}));
 			node.value += value;
+			addSamples(node, samples);
 		}
 		if (!frames.length) {
 			node = childOf(root, index, words, () => ({ ...flameRoot(words), parent: root, depth: 1 }));

@@ -23,17 +23,19 @@ const isLock = (cause: string) => ["lock", "kernel-lock", "semaphore"].includes(
 
 const further = (count: number) => plural(count, "further call path");
 
-const codeNs = (code: ReportCode, of: { cpu_ns: number; cmetric_ns: number; critical_ns: number }, metric: Metric) =>
-	metric === "cpu" ? of.cpu_ns : code.is_critical ? of.critical_ns : of.cmetric_ns;
+/** isWhole: with any number of active threads, for runs whose N_min may differ. */
+const codeNs = (code: ReportCode, of: { cpu_ns: number; cmetric_ns: number; critical_ns: number }, metric: Metric, isWhole = false) =>
+	metric === "cpu" ? of.cpu_ns : code.is_critical && !isWhole ? of.critical_ns : of.cmetric_ns;
 
 /** What the page does not have, in one frame. */
-function restOf({ paths, totals, code }: Pick<Report, "paths" | "totals" | "code">, metric: Metric, leftOut?: LeftOut): Weighed {
+function restOf({ paths, totals, code }: Pick<Report, "paths" | "totals" | "code">, metric: Metric, leftOut?: LeftOut, isWhole = false): Weighed {
 	const waits = (leftOut?.waits ?? []).filter(wait => metric === "lost" || isLock(wait.cause));
 
 	if (metric === "cpu" || (metric === "cmetric" && code.samples)) {
-		const known = code.stacks.reduce((sum, stack) => sum + codeNs(code, stack, metric), 0);
+		const known = code.stacks.reduce((sum, stack) => sum + codeNs(code, stack, metric, isWhole), 0);
 
-		return { frames: [], name: "further code, or unknown", value: Math.max(0, codeNs(code, code, metric) - known) };
+		return { frames: [], name: "further code, or unknown", value: Math.max(0, codeNs(code, code, metric, isWhole) - known),
+			samples: Math.max(0, code.samples - code.stacks.reduce((sum, stack) => sum + stack.samples, 0)) };
 	}
 	if (metric === "cmetric")
 		return { frames: [], name: `${further(totals.paths - paths.length)}, or unknown`, value: totals.paths > paths.length
@@ -41,14 +43,14 @@ function restOf({ paths, totals, code }: Pick<Report, "paths" | "totals" | "code
 	return { frames: [], name: further(waits.reduce((sum, wait) => sum + wait.waits, 0)), value: waits.reduce((sum, wait) => sum + wait.wait_ns, 0) };
 }
 
-export function metricRoot(report: Pick<Report, "paths" | "waits" | "totals" | "code">, metric: Metric, leftOut?: LeftOut) {
+export function metricRoot(report: Pick<Report, "paths" | "waits" | "totals" | "code">, metric: Metric, leftOut?: LeftOut, isWhole = false) {
 	const waits = metric === "locks" ? report.waits.filter(wait => isLock(wait.cause)) : report.waits;
 	const isCode = metric === "cpu" || (metric === "cmetric" && report.code.samples > 0);
-	const weighed: Weighed[] = isCode ? report.code.stacks.map(stack => ({ frames: stack.stack, value: codeNs(report.code, stack, metric) }))
+	const weighed: Weighed[] = isCode ? report.code.stacks.map(stack => ({ frames: stack.stack, value: codeNs(report.code, stack, metric, isWhole), samples: stack.samples }))
 		: metric === "cmetric" ? report.paths.map(path => ({ frames: path.stack, value: path.cmetric_ns }))
 		: waits.map(wait => ({ frames: wait.stack, value: wait.wait_ns - wait.idle_ns }));
 
-	return flameOf({ cmetric: "CMetric", cpu: "CPU time", lost: "lost parallelism", locks: "lock waits" }[metric], [...weighed, restOf(report, metric, leftOut)]);
+	return flameOf({ cmetric: "CMetric", cpu: "CPU time", lost: "lost parallelism", locks: "lock waits" }[metric], [...weighed, restOf(report, metric, leftOut, isWhole)]);
 }
 
 export function Flames({ report, leftOut }: { report: Report; leftOut?: LeftOut }) {

@@ -6,6 +6,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { About, Licences } from "./about";
 import { Compared } from "./compare";
+import { ConfigurationSection } from "./configurations";
 import { Dependency } from "./dependency";
 import { Flames } from "./flames";
 import { duration, exactNs, visible } from "./format";
@@ -28,7 +29,7 @@ const parts = new Parts(document);
 const FUTEX = "Barriers, semaphores and the like count as locks here where only their functions tell them apart.";
 
 /** What the page is about. */
-const mainPart = (["report", "comparison", "klock", "graph"] as const).find(name => parts.has(name)) ?? "report";
+const mainPart = (["report", "comparison", "configurations", "klock", "graph"] as const).find(name => parts.has(name)) ?? "report";
 
 function usePart<N extends PartName>(name: N) {
 	return useLoaded<PartTypes[N]>(parts.load(name));
@@ -43,7 +44,9 @@ function linksOf(): [string, string][] {
 	const links: [string, string][] = parts.has("report") ? [...reportLinks] : [];
 
 	if (parts.has("comparison"))
-		links.push(["verdict", "Differences"], ["figures", "Figures"], ["flames", "Flames"], ["graph", "Graph"]);
+		links.push(["verdict", "Differences"], ["figures", "Figures"], ["functions", "Functions"], ["flames", "Flames"], ["graph", "Graph"]);
+	if (parts.has("configurations"))
+		links.push(["groups", "Groups of threads"]);
 	if (parts.has("klock"))
 		links.push(["klock", "Kernel locks"]);
 	if (parts.has("timelines"))
@@ -124,6 +127,11 @@ function ComparisonPart() {
 	return value ? <Compared comparison={value} first={first} second={second} /> : <Broken error={error} />;
 }
 
+function ConfigurationsPart() {
+	const { value, error } = usePart("configurations");
+	return value ? <ConfigurationSection configurations={value} /> : <Broken error={error} />;
+}
+
 function Broken({ error }: { error?: string }) {
 	return error ? <p role="alert">The data of this report cannot be read: {error}</p> : <p class="muted">Reading the data\u2026</p>;
 }
@@ -131,7 +139,7 @@ function Broken({ error }: { error?: string }) {
 function Header({ report, theme, onTheme }: { report?: Report; theme: string; onTheme: () => void }) {
 	const target = report?.target;
 	const what = target ? visible(target.command || `process ${target.pids.join(", ")}`)
-		: parts.has("comparison") ? "Comparison" : parts.has("klock") ? "Kernel locks" : "Dependency graph";
+		: parts.has("comparison") || parts.has("configurations") ? "Comparison" : parts.has("klock") ? "Kernel locks" : "Dependency graph";
 
 	useEffect(() => { document.title = `${what} \u2013 pinch`; }, [what]);
 	return <header>
@@ -160,6 +168,7 @@ function App() {
 			{parts.has("report") && (report ? <ReportSections report={report} /> : <Broken error={error} />)}
 			{isReady && <>
 				{parts.has("comparison") && <ComparisonPart />}
+				{parts.has("configurations") && <ConfigurationsPart />}
 				{parts.has("klock") && <KlockPart />}
 				{parts.has("timelines") && <Timelined />}
 				{parts.has("graph") && <GraphPart />}

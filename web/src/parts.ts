@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The data of the page: parts of JSON, each compressed in an element of its own, read when they are wanted.
 import type { Report, ReportDocument, ResultGraph, ResultPath } from "./report";
-import type { Comparison, KernelLocks, LeftOut, Timelines } from "./types";
+import type { Comparison, Configurations, KernelLocks, LeftOut, Timelines } from "./types";
 
 export interface PartTypes {
 	report: ReportDocument;
@@ -11,6 +11,7 @@ export interface PartTypes {
 	graph: ResultGraph;
 	path: ResultPath;
 	comparison: Comparison;
+	configurations: Configurations;	// of three runs or more
 	first: Report;			// of the two that are compared
 	first_left_out: LeftOut;
 	second: Report;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The parts of JSON that are no report, as the writers in src/view/ have them: what is drawn of them. The report's
 // types are in report.ts, which is made of src/report/ when pinch is built.
-import type { ReportKlocks, ResultComparison, ResultComparisonNode, ResultDifference } from "./report";
+import type {
+	ReportKlocks, ResultCodeChange, ResultCodeChanges, ResultCodeDifference, ResultComparison, ResultComparisonCode, ResultComparisonNode,
+	ResultConfigurationGroup, ResultConfigurationPart, ResultConfigurations, ResultDifference,
+} from "./report";
 
 /** What a report has and the page has not, so that it can be used soon. */
 export interface LeftOut {
@@ -20,6 +23,13 @@ export interface Timelines {
 
 export type Difference = ResultDifference;
 export type ComparisonNode = ResultComparisonNode;
+export type CodeDifference = ResultCodeDifference;
+export type CodeChange = ResultCodeChange;
+export type CodeChanges = ResultCodeChanges;
+export type ComparisonCode = ResultComparisonCode;
+export type ConfigurationPart = ResultConfigurationPart;
+export type ConfigurationGroup = ResultConfigurationGroup;
+export type Configurations = ResultConfigurations;
 
 export interface Comparison extends ResultComparison {
 	sides: [string, string];
