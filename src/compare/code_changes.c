@@ -168,8 +168,7 @@ void code_changes_find(const struct side_code sides[2], const double scale[2], d
 {
 	*out = (struct code_changes){ .list = xcalloc(sides[0].count + sides[1].count + 1, sizeof(*out->list)) };
 	for (size_t i = 0; i < sides[0].count; i++)
-		add(out, sides, scale, &sides[0].functions[i],
-		    side_code_find(&sides[1], sides[0].functions[i].name));
+		add(out, sides, scale, &sides[0].functions[i], side_code_find(&sides[1], sides[0].functions[i].name));
 	for (size_t i = 0; i < sides[1].count; i++)
 		if (!side_code_find(&sides[0], sides[1].functions[i].name))
 			add(out, sides, scale, NULL, &sides[1].functions[i]);

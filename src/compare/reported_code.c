@@ -52,8 +52,9 @@ void reported_code_add_functions(struct side_code *code, const struct report *re
 
 static size_t find_own(const struct report_path *path, const struct fold_rules *fold, size_t from, const char *but)
 {
-	while (from < path->frame_count && (!path->frames[from].function || fold_is_plumbing(fold, &path->frames[from]) ||
-					    (but && !strcmp(path->frames[from].function, but))))
+	while (from < path->frame_count &&
+	       (!path->frames[from].function || fold_is_plumbing(fold, &path->frames[from]) ||
+		(but && !strcmp(path->frames[from].function, but))))
 		from++;
 	return from;
 }

@@ -42,6 +42,6 @@ const struct option_spec html_options[] = {
 
 const struct option_spec table_options[] = {
 	{ "folded", 0, "FILE", "write call paths with their CMetric in us, for flame graph tools", set_folded },
-	{ "csv", 0, "FILE", "write threads, paths, waits, locks and files as one table", set_csv },
+	{ "csv", 0, "FILE", "write threads, paths, functions, lines, waits, locks and files as one table", set_csv },
 	{ 0 },
 };

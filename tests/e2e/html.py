@@ -170,7 +170,7 @@ def folded():
     near(sum_us, sum(p["cmetric_ns"] for p in paths) / 1000, len(paths), "CMetric in us")
 
 
-@test("the table has each thread, path, wait, lock and file of the JSON")
+@test("the table has each thread, path, function, line, wait, lock and file of the JSON")
 def table():
     result = pinch("run", "-q", "--json", "run.json", "--top", "1000", "--csv", "run.csv", "--", program("lock_convoy"))
     assert result.status == 0, result.text
@@ -180,6 +180,14 @@ def table():
     for name, key in (("thread", "threads"), ("path", "paths"), ("wait", "waits"), ("lock", "locks"), ("file", "files"),
                       ("socket", "sockets")):
         assert sum(row["table"] == name for row in rows) == len(report[key]), name
+    code = report["code"]
+    for name, of in (("function", code["functions"]), ("stack", code["stacks"]),
+                     ("line", [line for function in code["functions"] for line in function["lines"]])):
+        assert sum(row["table"] == name for row in rows) == len(of), name
+    for row, function in zip([row for row in rows if row["table"] == "function"], code["functions"]):
+        assert row["name"] == function["name"], (row, function)
+        for part, time in (("self", function["self"]), ("total", function["total"])):
+            assert all(int(row[f"{part}.{key}"]) == value for key, value in time.items()), (row, function)
     assert sum(int(row["cmetric_ns"]) for row in rows if row["table"] == "thread") == \
         sum(t["cmetric_ns"] for t in report["threads"])
     assert [int(row["wait_ns"]) for row in rows if row["table"] == "lock"] == [lock["wait_ns"] for lock in report["locks"]]

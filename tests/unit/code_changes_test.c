@@ -52,8 +52,9 @@ static void begin(uint32_t seed)
 	w.labels = graph_labels_new(&(struct graph_names){ .fold = w.fold });
 	w.parts = xcalloc(PARTS_MAX, sizeof(*w.parts));
 	for (size_t i = 0; i < CODES; i++)
-		w.places[i] = (struct run_place){
-			.frames = frames[i], .frame_count = i == CODES - 1 ? 4 : 3, .is_named = true };
+		w.places[i] = (struct run_place){ .frames = frames[i],
+						  .frame_count = i == CODES - 1 ? 4 : 3,
+						  .is_named = true };
 	w.code.places = w.places;
 	w.code.place_count = CODES;
 }
@@ -218,8 +219,8 @@ TEST(what_is_missing_for_want_of_space_has_not_changed)
 
 	for (size_t i = 0; i < 2; i++)
 		side_code_init(&sides[i]);
-	*side_code_get(&sides[0], "gone") = (struct side_function){
-		.name = "gone", .samples = 1000, .self = { 1e9, 1e6 }, .total = { 1e9, 1e6 } };
+	*side_code_get(&sides[0], "gone") =
+		(struct side_function){ .name = "gone", .samples = 1000, .self = { 1e9, 1e6 }, .total = { 1e9, 1e6 } };
 	code_changes_find(sides, scales, 0, true, &changes);
 	CHECK_EQUAL(changes.count, 1);
 	CHECK(changes.list[0].self.delta_ns == -1e9);
@@ -240,8 +241,8 @@ TEST(samples_of_few_carry_no_difference)
 
 	for (size_t i = 0; i < 2; i++)
 		side_code_init(&sides[i]);
-	*side_code_get(&sides[1], "rare") = (struct side_function){
-		.name = "rare", .samples = 3, .self = { 9e6, 5e6 }, .total = { 9e6, 5e6 } };
+	*side_code_get(&sides[1], "rare") =
+		(struct side_function){ .name = "rare", .samples = 3, .self = { 9e6, 5e6 }, .total = { 9e6, 5e6 } };
 	code_changes_find(sides, scales, 0, true, &changes);
 	CHECK_EQUAL(changes.count, 0);
 	CHECK_EQUAL(changes.unsure_count, 1);
@@ -257,10 +258,20 @@ TEST(groups_of_runs_stand_side_by_side_under_the_name_of_the_most_threads)
 	const struct report_thread threads[2] = { { .cmetric_ns = 70 }, { .cmetric_ns = 30 } };
 	const struct report_group first[] = {
 		{ .name = "pack-0", .thread_count = 1, .cmetric_ns = 70, .threads = threads, .row_count = 1, .key = 5 },
-		{ .name = "read", .thread_count = 1, .cmetric_ns = 30, .threads = threads + 1, .row_count = 1, .key = 6 },
+		{ .name = "read",
+		  .thread_count = 1,
+		  .cmetric_ns = 30,
+		  .threads = threads + 1,
+		  .row_count = 1,
+		  .key = 6 },
 	};
 	const struct report_group second[] = {
-		{ .name = "pack-*", .thread_count = 2, .cmetric_ns = 100, .threads = threads, .row_count = 2, .key = 5 },
+		{ .name = "pack-*",
+		  .thread_count = 2,
+		  .cmetric_ns = 100,
+		  .threads = threads,
+		  .row_count = 2,
+		  .key = 5 },
 	};
 	const struct report one = { .groups = first, .group_count = 2 }, two = { .groups = second, .group_count = 1 };
 	const struct report *const reports[] = { &one, &two };
@@ -277,4 +288,3 @@ TEST(groups_of_runs_stand_side_by_side_under_the_name_of_the_most_threads)
 	CHECK_EQUAL(all.groups[1].parts[1].cmetric_ns, 0);
 	configurations_fini(&all);
 }
-

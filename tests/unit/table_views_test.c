@@ -111,6 +111,55 @@ TEST(a_stack_is_one_cell)
 	text_fini(&text);
 }
 
+/* The cell of the first row that is called so. */
+static bool is_cell_of(const struct text *text, const char *row, const char *column, const char *expected)
+{
+	struct text one = { 0 };
+	char begin[64];
+	const char *at;
+	bool is_so;
+
+	snprintf(begin, sizeof(begin), "\r\n%s,", row);
+	at = strstr(text->bytes, begin);
+	CHECK(at != NULL);
+	text_put_bytes(&one, text->bytes, strstr(text->bytes, "\r\n") + 2 - text->bytes);
+	text_put(&one, at + 2);
+	is_so = is_cell(&one, column, expected);
+	text_fini(&one);
+	return is_so;
+}
+
+TEST(functions_their_lines_and_whole_stacks_are_rows_with_times_of_self_and_total)
+{
+	const struct report_line lines[] = { { "a.c", 12, 30 }, { "a.c", 13, 4 } };
+	const struct report_code_function function = {
+		.name = "pack",
+		.module = "prog",
+		.self = { .samples = 34, .cpu_ns = 500, .cmetric_ns = 300, .cmetric_error_ns = 20 },
+		.total = { .samples = 40, .cpu_ns = 600 },
+		.lines = lines,
+		.line_count = 2,
+	};
+	const struct report_code_stack stack = {
+		.samples = 5, .cpu_ns = 70, .frames = paths[0].frames, .frame_count = paths[0].frame_count
+	};
+	struct report report = { .paths = paths, .path_count = 1 };
+	struct text text;
+
+	report.code =
+		(struct report_code){ .functions = &function, .function_count = 1, .stacks = &stack, .stack_count = 1 };
+	text = csv_of(&report);
+	CHECK(is_cell_of(&text, "function", "name", "\"pack\"") && is_cell_of(&text, "function", "module", "\"prog\""));
+	CHECK(is_cell_of(&text, "function", "self.cmetric_ns", "300"));
+	CHECK(is_cell_of(&text, "function", "self.cmetric_error_ns", "20"));
+	CHECK(is_cell_of(&text, "function", "total.cpu_ns", "600") && is_cell_of(&text, "function", "cpu_ns", ""));
+	CHECK(is_cell_of(&text, "line", "name", "\"pack\"") && is_cell_of(&text, "line", "file", "\"a.c\""));
+	CHECK(is_cell_of(&text, "line", "line", "12") && is_cell_of(&text, "line", "samples", "30"));
+	CHECK(is_cell_of(&text, "stack", "cpu_ns", "70") && is_cell_of(&text, "stack", "self.cpu_ns", ""));
+	CHECK(is_cell_of(&text, "stack", "stack", "\"inner;part < lib.so < entry\""));
+	text_fini(&text);
+}
+
 static json_t *timelines_of(const struct report *report)
 {
 	struct text text = { 0 };

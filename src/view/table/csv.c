@@ -17,18 +17,29 @@
 
 enum { COLUMNS_MAX = 128 };
 
-/* Lists of the report that are shown, and what a row of them is called. */
-static const struct {
-	const char *list, *row;
+/*
+ * Lists of the report that are shown, and what a row of them is called. object: of the report, which has the list;
+ * NULL: the report itself. inner: a list that each row has, whose rows are shown with what identifies it.
+ */
+static const struct table {
+	const char *object, *list, *inner, *row;
 } tables[] = {
-	{ "threads", "thread" }, { "paths", "path" }, { "waits", "wait" },
-	{ "locks", "lock" },     { "files", "file" }, { "sockets", "socket" },
+	{ NULL, "threads", NULL, "thread" },       { NULL, "paths", NULL, "path" },
+	{ NULL, "waits", NULL, "wait" },           { NULL, "locks", NULL, "lock" },
+	{ NULL, "files", NULL, "file" },           { NULL, "sockets", NULL, "socket" },
+	{ "code", "functions", NULL, "function" }, { "code", "functions", "lines", "line" },
+	{ "code", "stacks", NULL, "stack" },       { NULL, "paths", "functions", "path-function" },
 };
 
 enum { TABLES = sizeof(tables) / sizeof(*tables) };
 
+/* "name", or "object.name" of a member of an object in the row. */
+struct column {
+	const char *object, *name; /* object: NULL: the row */
+};
+
 struct columns {
-	const char *names[COLUMNS_MAX];
+	struct column list[COLUMNS_MAX];
 	size_t count;
 };
 
@@ -42,26 +53,29 @@ static bool is_shown(const struct report_field *field)
 	return is_stack(field) || (!field->is_list && field->kind != REPORT_OBJECT && field->kind != REPORT_HISTOGRAM);
 }
 
-static size_t column_of(const struct columns *columns, const char *name)
+static bool is_same(const char *a, const char *b)
 {
-	size_t i = 0;
-
-	while (i < columns->count && strcmp(columns->names[i], name) != 0)
-		i++;
-	return i;
+	return a == b || (a && b && !strcmp(a, b));
 }
 
-static void add_columns(struct columns *columns, const struct report_type *type)
+static void add_column(struct columns *columns, const char *object, const char *name)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (is_same(columns->list[i].object, object) && !strcmp(columns->list[i].name, name))
+			return;
+	assert(columns->count < COLUMNS_MAX);
+	columns->list[columns->count++] = (struct column){ object, name };
+}
+
+static void add_columns(struct columns *columns, const char *object, const struct report_type *type)
 {
 	for (const struct report_field *field = type->fields; field->name; field++) {
-		if (field->kind == REPORT_PART) {
-			add_columns(columns, field->type());
-			continue;
-		}
-		if (!is_shown(field) || column_of(columns, field->name) < columns->count)
-			continue;
-		assert(columns->count < COLUMNS_MAX);
-		columns->names[columns->count++] = field->name;
+		if (field->kind == REPORT_PART)
+			add_columns(columns, object, field->type());
+		else if (field->kind == REPORT_OBJECT && !field->is_list)
+			add_columns(columns, field->name, field->type());
+		else if (is_shown(field))
+			add_column(columns, object, field->name);
 	}
 }
 
@@ -134,10 +148,10 @@ static void put_value(struct text *out, const struct report_field *field, const 
 	}
 }
 
-static bool put_cell(struct text *out, const struct report_type *type, const char *name, const char *row)
+static bool put_member(struct text *out, const struct report_type *type, const char *name, const char *row)
 {
 	for (const struct report_field *field = type->fields; field->name; field++) {
-		if (field->kind == REPORT_PART && put_cell(out, field->type(), name, row + field->at))
+		if (field->kind == REPORT_PART && put_member(out, field->type(), name, row + field->at))
 			return true;
 		if (!is_shown(field) || strcmp(field->name, name) != 0)
 			continue;
@@ -151,32 +165,95 @@ static bool put_cell(struct text *out, const struct report_type *type, const cha
 	return false;
 }
 
-static void put_rows(struct text *out, const struct columns *columns, const struct report *report, size_t table)
+/* A row of the list that a report, or a row, has. */
+struct row {
+	const struct report_type *type;
+	const char *bytes;
+};
+
+static bool put_cell(struct text *out, const struct column *column, const struct row *row)
 {
-	const struct report_field *list = report_field_named(report_type(), tables[table].list);
-	const char *rows = *(const char *const *)((const char *)report + list->at);
-	size_t count = *(const size_t *)((const char *)report + list->count_at);
+	const struct report_field *object;
+
+	if (!column->object)
+		return put_member(out, row->type, column->name, row->bytes);
+	object = report_field_named(row->type, column->object);
+	return object && object->kind == REPORT_OBJECT && !object->is_list &&
+	       put_member(out, object->type(), column->name, row->bytes + object->at);
+}
+
+/* What tells which row has the inner one. */
+static bool is_identity(const char *name)
+{
+	return !strcmp(name, "name") || !strcmp(name, "module") || !strcmp(name, "rank");
+}
+
+static void put_identity(struct text *out, const struct column *column, const struct row *row)
+{
+	if (!column->object && is_identity(column->name))
+		put_member(out, row->type, column->name, row->bytes);
+}
+
+/* above: the row that has this one; NULL: the report has it. */
+static void put_row(struct text *out, const struct columns *columns, const char *name, const struct row *row,
+		    const struct row *above)
+{
+	text_put(out, name);
+	for (size_t i = 0; i < columns->count; i++) {
+		text_put(out, ",");
+		if (!put_cell(out, &columns->list[i], row) && above)
+			put_identity(out, &columns->list[i], above);
+	}
+	text_put(out, "\r\n");
+}
+
+static void put_rows(struct text *out, const struct columns *columns, const struct table *table,
+		     const struct report_field *list, const struct row *of, const struct row *above)
+{
+	const char *rows = *(const char *const *)(of->bytes + list->at);
+	size_t count = *(const size_t *)(of->bytes + list->count_at);
 
 	for (size_t i = 0; i < count; i++) {
-		text_put(out, tables[table].row);
-		for (size_t k = 0; k < columns->count; k++) {
-			text_put(out, ",");
-			put_cell(out, list->type(), columns->names[k], rows + i * list->size_bytes);
-		}
-		text_put(out, "\r\n");
+		const struct row row = { list->type(), rows + i * list->size_bytes };
+
+		if (table->inner && !above)
+			put_rows(out, columns, table, report_field_named(row.type, table->inner), &row, &row);
+		else
+			put_row(out, columns, table->row, &row, above);
 	}
+}
+
+/* What has the table's list. */
+static struct row holder_of(const struct table *table, const struct report *report)
+{
+	const struct report_field *object = table->object ? report_field_named(report_type(), table->object) : NULL;
+
+	if (!object)
+		return (struct row){ report_type(), (const char *)report };
+	return (struct row){ object->type(), (const char *)report + object->at };
+}
+
+static const struct report_type *type_of_rows(const struct table *table, const struct report_type *holder)
+{
+	const struct report_type *type = report_field_named(holder, table->list)->type();
+
+	return table->inner ? report_field_named(type, table->inner)->type() : type;
 }
 
 void csv_put(struct text *out, const struct report *report)
 {
 	struct columns columns = { 0 };
 
-	for (size_t table = 0; table < TABLES; table++)
-		add_columns(&columns, report_field_named(report_type(), tables[table].list)->type());
+	for (size_t i = 0; i < TABLES; i++)
+		add_columns(&columns, NULL, type_of_rows(&tables[i], holder_of(&tables[i], report).type));
 	text_put(out, "table");
 	for (size_t i = 0; i < columns.count; i++)
-		text_printf(out, ",%s", columns.names[i]);
+		text_printf(out, ",%s%s%s", columns.list[i].object ? columns.list[i].object : "",
+			    columns.list[i].object ? "." : "", columns.list[i].name);
 	text_put(out, "\r\n");
-	for (size_t table = 0; table < TABLES; table++)
-		put_rows(out, &columns, report, table);
+	for (size_t i = 0; i < TABLES; i++) {
+		const struct row holder = holder_of(&tables[i], report);
+
+		put_rows(out, &columns, &tables[i], report_field_named(holder.type, tables[i].list), &holder, NULL);
+	}
 }

@@ -12,8 +12,8 @@ struct text;
 
 /* All of it is borrowed. */
 struct comparison_code {
-	const struct code_changes *cpu;             /* functions, by CPU time */
-	const struct code_changes *cmetric, *paths; /* the same by CMetric, and call paths; NULL: of no whole runs */
+	const struct code_changes *cpu;              /* functions, by CPU time */
+	const struct code_changes *cmetric, *paths;  /* the same by CMetric, and call paths; NULL: of no whole runs */
 	const struct configurations *configurations; /* NULL: of no whole runs */
 	const char *const *traces;                   /* what the runs are called, one for each */
 };

@@ -79,10 +79,9 @@ static void put_changes(struct text *out, const struct code_changes *changes, co
 		text_printf(out, "    %zu more may be chance of sampling (p of 0.05 or more)\n", changes->unsure_count);
 }
 
-void comparison_code_put_text(struct text *out, const struct comparison *comparison,
-			      const struct comparison_code *code)
+void comparison_code_put_text(struct text *out, const struct comparison *comparison, const struct comparison_code *code)
 {
-	const char *unit = !comparison->is_of_runs	   ? "mean of an execution"
+	const char *unit = !comparison->is_of_runs     ? "mean of an execution"
 			   : comparison->is_per_second ? "of a second"
 						       : "of the run";
 
