@@ -7,6 +7,7 @@
 #include "engine/replay.h"
 #include "findings/findings.h"
 #include "options/settings.h"
+#include "query/report_whatifs.h"
 #include "show/report_html.h"
 #include "show/report_tui.h"
 #include "show/show.h"
@@ -15,7 +16,8 @@
 #include "view/html/html.h"
 
 /* For a browser, and as tables. */
-static int write_files(const struct settings *settings, const char *path, struct replay *replay)
+static int write_files(const struct settings *settings, const char *path, struct replay *replay,
+		       const struct report_whatifs *whatifs)
 {
 	struct html *html = settings->html_path ? html_new() : NULL;
 	struct findings *findings;
@@ -24,6 +26,7 @@ static int write_files(const struct settings *settings, const char *path, struct
 	if (html)
 		report_html_add(html, settings, path, replay_fold_rules(replay));
 	findings = replay_findings(replay, show_files_path_count(settings));
+	report_whatifs_fill(whatifs, findings_report(findings));
 	err = show_files(settings, findings_report(findings), html);
 	html_free(html);
 	findings_free(findings);
@@ -32,16 +35,22 @@ static int write_files(const struct settings *settings, const char *path, struct
 
 static int show_replay(const struct settings *settings, const char *path, struct replay *replay)
 {
-	struct findings *findings;
 	int err = settings->has_tui ? report_tui(settings, path, replay) : 0;
+	struct report_whatifs whatifs = { 0 };
+	struct findings *findings;
 
-	if (!err && show_files_are_asked(settings))
-		err = write_files(settings, path, replay);
-	if (err || !show_is_asked(settings))
+	if (err || (!show_is_asked(settings) && !show_files_are_asked(settings)))
 		return err;
 	findings = replay_findings(replay, settings->path_count_max);
-	err = show_report(settings, replay_fold_rules(replay), findings_report(findings));
+	report_whatifs_find(path, settings->opens_files, replay_fold_rules(replay), findings_report(findings),
+			    &whatifs);
+	report_whatifs_fill(&whatifs, findings_report(findings));
+	if (show_files_are_asked(settings))
+		err = write_files(settings, path, replay, &whatifs);
+	if (!err && show_is_asked(settings))
+		err = show_report(settings, replay_fold_rules(replay), findings_report(findings));
 	findings_free(findings);
+	report_whatifs_fini(&whatifs);
 	return err;
 }
 

@@ -204,6 +204,18 @@ void recorder_step(struct recorder *recorder, uint64_t now_ns)
 	note_error(recorder);
 }
 
+uint64_t recorder_file_bytes(const struct recorder *recorder)
+{
+	return recorder->writer ? trace_writer_counts(recorder->writer).file_bytes : 0;
+}
+
+void recorder_give_up(struct recorder *recorder)
+{
+	if (recorder->writer)
+		trace_writer_discard(recorder->writer);
+	recorder->writer = NULL;
+}
+
 /* When the trace begins that readers will see; 0: at its beginning. */
 static uint64_t begin_ns(const struct recorder *recorder)
 {

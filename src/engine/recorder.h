@@ -27,6 +27,12 @@ int recorder_begin(struct recorder *recorder);
 /* What is older than half a second goes to the file. */
 void recorder_step(struct recorder *recorder, uint64_t now_ns);
 
+/* Bytes of the trace in its file by now. */
+uint64_t recorder_file_bytes(const struct recorder *recorder);
+
+/* Nobody wants the trace any more: what comes is not written. It must not be finished then. */
+void recorder_give_up(struct recorder *recorder);
+
 /*
  * Ends the trace with the names that are known by now. 0, or a negative errno after having said why it is
  * incomplete.

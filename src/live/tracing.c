@@ -25,9 +25,11 @@
 #include "collect/titles.h"
 #include "collect/unwinder.h"
 #include "engine/recorder.h"
+#include "live/memory_trace.h"
 #include "engine/run_events.h"
 #include "live/privileges.h"
 #include "show/show.h"
+#include "show/show_files.h"
 #include "view/status.h"
 #include "waits/sums/missing_wakeups.h"
 
@@ -61,6 +63,12 @@ static void take_pause(void *data)
 	tracing_take_in(data);
 }
 
+/* Only of a command that runs to its end it can be said how long it would have taken. */
+static bool wants_memory_trace(const struct settings *settings)
+{
+	return !settings->has_target && (show_is_asked(settings) || show_files_are_asked(settings));
+}
+
 static int open_engine(struct tracing *tracing)
 {
 	const struct settings *settings = tracing->settings;
@@ -91,6 +99,8 @@ static int open_engine(struct tracing *tracing)
 	tracing_set_pause(tracing, NULL);
 	if (!err && settings->trace_path)
 		err = recorder_open(engine, settings->trace_path, &settings->ring, &tracing->recorder);
+	else if (!err && wants_memory_trace(settings))
+		tracing->memory = memory_trace_new(engine, &tracing->recorder);
 	return err;
 }
 
@@ -182,6 +192,7 @@ void tracing_close(struct tracing *tracing)
 		return;
 	status_stop();
 	recorder_close(tracing->recorder);
+	memory_trace_free(tracing->memory);
 	collector_free(tracing->collector);
 	span_functions_free(tracing->functions);
 	resolver_free(tracing->resolver);
@@ -396,6 +407,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	if (tracing->functions)
 		span_functions_update(tracing->functions);
 	recorder_step(tracing->recorder, clock_ns());
+	memory_trace_step(tracing->memory, tracing->recorder);
 	sampling_watch_step(&tracing->sampling, &tracing->engine, tracing->kernel, clock_ns());
 	if (!tracing->settings->is_quiet && status_is_due())
 		show_status(tracing);

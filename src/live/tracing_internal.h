@@ -20,6 +20,7 @@ struct tracing {
 	struct collector *collector;
 	struct klock_spec *klock_spec; /* NULL: acquisitions are not counted */
 	struct recorder *recorder;     /* NULL: no trace is written */
+	struct memory_trace *memory;   /* the trace is for the report alone; NULL: there is none, or it has a file */
 	int signal_fd;
 	const struct tracing_watch *watch; /* NULL: nothing */
 	struct sampling_watch sampling;

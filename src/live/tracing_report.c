@@ -16,7 +16,9 @@
 #include "engine/recorder.h"
 #include "engine/run_events.h"
 #include "findings/findings.h"
+#include "live/memory_trace.h"
 #include "live/tracing_internal.h"
+#include "query/report_whatifs.h"
 #include "show/show.h"
 #include "show/show_files.h"
 #include "symbol/symbol.h"
@@ -214,6 +216,7 @@ static void report_written(const struct settings *settings, const struct trace_w
 
 static int end_recording(struct tracing *tracing, const struct report *report)
 {
+	bool has_file = !tracing->memory;
 	struct trace_writer_counts counts;
 	struct text notes = { 0 };
 	int err;
@@ -224,12 +227,12 @@ static int end_recording(struct tracing *tracing, const struct report *report)
 	end_event_hand_out(tracing->engine.session, tracing->ended_ns, report, &notes);
 	text_fini(&notes);
 	err = recorder_finish(tracing->recorder, &counts);
-	if (!err && !tracing->settings->is_quiet)
+	if (!err && has_file && !tracing->settings->is_quiet)
 		report_written(tracing->settings, &counts);
-	return err;
+	return has_file ? err : 0;
 }
 
-static int write_files(struct tracing *tracing, const struct outcome *outcome)
+static int write_files(struct tracing *tracing, const struct outcome *outcome, const struct report_whatifs *whatifs)
 {
 	const struct settings *settings = tracing->settings;
 	struct findings *findings;
@@ -238,26 +241,49 @@ static int write_files(struct tracing *tracing, const struct outcome *outcome)
 	if (!show_files_are_asked(settings))
 		return 0;
 	findings = tracing_findings(tracing, outcome, show_files_path_count(settings), NULL);
+	report_whatifs_fill(whatifs, findings_report(findings));
 	err = show_files(settings, findings_report(findings), NULL);
 	findings_free(findings);
 	return err;
 }
 
+/* Of a trace that can be read: a ring has no beginning, a pipe is gone. */
+static void find_whatifs(struct tracing *tracing, const struct report *report, struct report_whatifs *whatifs)
+{
+	const struct settings *settings = tracing->settings;
+	const char *path = tracing->memory ? memory_trace_path(tracing->memory) : settings->trace_path;
+
+	if (show_is_asked(settings) || show_files_are_asked(settings))
+		report_whatifs_find(path, false, tracing->engine.fold, report, whatifs);
+}
+
+static bool is_recording(const struct tracing *tracing)
+{
+	return tracing->recorder && (!tracing->memory || memory_trace_is_there(tracing->memory));
+}
+
 int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 {
 	const struct settings *settings = tracing->settings;
+	struct report_whatifs whatifs = { 0 };
 	struct findings *findings;
 	int err = 0, files_err = 0, record_err = 0;
 
 	tracing_finish(tracing);
-	files_err = write_files(tracing, outcome);
-	if (!show_is_asked(settings) && !tracing->recorder)
+	if (!show_is_asked(settings) && !show_files_are_asked(settings) && !is_recording(tracing))
 		goto out_save;
 	findings = tracing_findings(tracing, outcome, settings->path_count_max, NULL);
-	err = show_report(settings, tracing->engine.fold, findings_report(findings));
-	if (tracing->recorder)
+	if (is_recording(tracing)) {
 		record_err = end_recording(tracing, findings_report(findings));
+		if (!record_err)
+			find_whatifs(tracing, findings_report(findings), &whatifs);
+		report_whatifs_fill(&whatifs, findings_report(findings));
+	}
+	files_err = write_files(tracing, outcome, &whatifs);
+	if (show_is_asked(settings))
+		err = show_report(settings, tracing->engine.fold, findings_report(findings));
 	findings_free(findings);
+	report_whatifs_fini(&whatifs);
 
 out_save:
 	symbols_save_cache(tracing->engine.symbols);

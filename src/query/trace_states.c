@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/out/out_file.h"
+#include "base/pause.h"
 #include "base/text.h"
 #include "engine/trace_open.h"
 #include "findings/names/path_names.h"
@@ -122,6 +125,11 @@ static int fail_without_place(const char *trace_path, int err)
 			  trace_path);
 }
 
+static void take_no_pause(void *data)
+{
+	(void)data;
+}
+
 /* In the first place where it can be. */
 static int make(const struct states_places *places, const char *trace_path, struct trace_reader *trace,
 		bool opens_files, struct pause *pause, const bool *is_cancelled, const char **path)
@@ -148,8 +156,33 @@ static int open_states(int fd, const char *path, struct trace_states *all)
 	return err ? fail(err, "cannot read %s", path) : 0;
 }
 
-int trace_states_open_pausing(const char *trace_path, bool opens_files, struct pause *pause, const bool *is_cancelled,
-			      struct trace_states *all)
+/* In memory, where nobody else sees it. */
+static int make_in_memory(const char *trace_path, struct trace_reader *trace, bool opens_files, const char **path)
+{
+	struct pause pause = { .take = take_no_pause, .period_ns = UINT64_MAX / 2 };
+	int memory = memfd_create("pinch-states", MFD_CLOEXEC), fd;
+	struct out_file *file;
+	char link[64];
+
+	if (memory < 0)
+		return -errno;
+	snprintf(link, sizeof(link), "/dev/fd/%d", memory);
+	fd = out_file_open(link, 0, &file);
+	if (!fd)
+		fd = trace_states_make(file, trace_path, trace_path, trace, opens_files, &pause, NULL);
+	close(memory);
+	*path = trace_path;
+	return fd;
+}
+
+/* How states are made that are not there yet. */
+struct making_how {
+	struct pause *pause;
+	const bool *is_cancelled;
+	bool is_for_once;
+};
+
+static int open_any(const char *trace_path, bool opens_files, const struct making_how *how, struct trace_states *all)
 {
 	struct states_places places;
 	struct trace_reader *trace;
@@ -161,8 +194,10 @@ int trace_states_open_pausing(const char *trace_path, bool opens_files, struct p
 		return err;
 	states_places_find(trace_path, trace, &places);
 	fd = find(&places, trace, opens_files, &path);
-	if (fd < 0)
-		fd = make(&places, trace_path, trace, opens_files, pause, is_cancelled, &path);
+	if (fd < 0 && how->is_for_once)
+		fd = make_in_memory(trace_path, trace, opens_files, &path);
+	else if (fd < 0)
+		fd = make(&places, trace_path, trace, opens_files, how->pause, how->is_cancelled, &path);
 	err = fd < 0 ? fd : open_states(fd, path, all);
 	if (fd >= 0)
 		close(fd);
@@ -175,9 +210,20 @@ int trace_states_open_pausing(const char *trace_path, bool opens_files, struct p
 	return err;
 }
 
+int trace_states_open_pausing(const char *trace_path, bool opens_files, struct pause *pause, const bool *is_cancelled,
+			      struct trace_states *all)
+{
+	return open_any(trace_path, opens_files, &(struct making_how){ pause, is_cancelled, false }, all);
+}
+
 int trace_states_open(const char *trace_path, bool opens_files, struct trace_states *all)
 {
-	return trace_states_open_pausing(trace_path, opens_files, NULL, NULL, all);
+	return open_any(trace_path, opens_files, &(struct making_how){ 0 }, all);
+}
+
+int trace_states_open_for_once(const char *trace_path, bool opens_files, struct trace_states *all)
+{
+	return open_any(trace_path, opens_files, &(struct making_how){ .is_for_once = true }, all);
 }
 
 void trace_states_close(struct trace_states *all)

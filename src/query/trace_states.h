@@ -4,7 +4,7 @@
  * known of threads, files and addresses. The caller owns the struct.
  *
  * Owns: what commands ask of a trace: its history, threads, ranges and spans.
- * Used by: derive, show, cmd.
+ * Used by: derive, show, live, cmd.
  */
 #pragma once
 
@@ -47,6 +47,12 @@ struct trace_states {
  * said why there is none.
  */
 int trace_states_open(const char *trace_path, bool opens_files, struct trace_states *all);
+
+/*
+ * The same, but states that are not there yet are made in memory, for one use; of what goes wrong only what is wrong
+ * with the trace itself is said.
+ */
+int trace_states_open_for_once(const char *trace_path, bool opens_files, struct trace_states *all);
 
 /*
  * The same with pauses, while the states are made, which may set *is_cancelled: then it is -ECANCELED, and

@@ -406,6 +406,36 @@ static const char *const lock_evidence[] = {
 	"83 % of the waiting ended when big_work(int) (multi_mutex.cpp:28) released it, 310 of 1214 times",
 };
 
+static const struct report_whatif whatifs[] = {
+	{
+		.kind = "function",
+		.name = "Parser::parse(std::vector<Token, std::allocator<Token> > const&, Options const&) const",
+		.scale = 0.5,
+		.run_ns = 2800000000,
+		.predicted_ns = 2010000000,
+		.least_ns = 1950000000,
+		.most_ns = 2100000000,
+	},
+	{
+		.kind = "lock",
+		.name = "work_mutex",
+		.scale = 0.5,
+		.run_ns = 2800000000,
+		.predicted_ns = 2200000000,
+		.least_ns = 2150000000,
+		.most_ns = 2400000000,
+	},
+	{
+		.kind = "cpus",
+		.name = "3",
+		.scale = 1,
+		.run_ns = 2800000000,
+		.predicted_ns = 2500000000,
+		.least_ns = 2500000000,
+		.most_ns = 2500000000,
+	},
+};
+
 static const struct report_finding lock_findings[] = {
 	{ .title = "threads wait for work_mutex behind a rare but slow holder: big_work(int) "
 		   "(multi_mutex.cpp:28)",
@@ -426,6 +456,8 @@ static void set_waits(struct report *report)
 {
 	report->findings = lock_findings;
 	report->finding_count = COUNT(lock_findings);
+	report->whatifs = whatifs;
+	report->whatif_count = COUNT(whatifs);
 	report->balance.threads.total_ns = 60140 * (uint64_t)MS;
 	report->balance.threads.busy_ns = 56240 * (uint64_t)MS;
 	report->balance.threads.running_ns = 4980 * (uint64_t)MS;

@@ -27,6 +27,7 @@ void text_totals_show(struct page *page, const struct report *report);
 
 void text_balance_show(struct page *page, const struct report *report);
 void text_findings_show(struct page *page, const struct report *report);
+void text_whatifs_show(struct page *page, const struct report *report);
 void text_waits_show(struct page *page, const struct report *report);
 void text_locks_show(struct page *page, const struct report *report);
 /* Where they matter, the first ones. */
