@@ -6,7 +6,7 @@ import { count, duration, exactNs, plural, share, shareOf, visible } from "./for
 import { openRow } from "./opening";
 import { Section, Swatch } from "./page";
 import { colourOf, stateTitle } from "./states";
-import type { Report, ReportCause, ReportFinding } from "./report";
+import type { Report, ReportCause, ReportFinding, ReportWhatif } from "./report";
 
 export function Verdict({ words, report }: { words: string; report: Report }) {
 	const { target, totals, losses } = report;
@@ -138,7 +138,28 @@ export function Findings({ report }: { report: Report }) {
 				</div>
 			</li>)}
 		</ol>
+		<WhatIfs whatifs={report.whatifs} />
 	</Section>;
+}
+
+function whatIfWords({ kind, name, scale }: ReportWhatif): string {
+	switch (kind) {
+	case "cpus": return `on ${name} CPUs`;
+	case "function": return `${visible(name)} in ${share(scale)} of its time`;
+	default: return `${kind === "lock" ? "waits for" : "waits in"} ${visible(name)} ${share(scale)} as long`;
+	}
+}
+
+/** A first estimate; absent where none gains more than its uncertainty. */
+function WhatIfs({ whatifs }: { whatifs: ReportWhatif[] }) {
+	if (!whatifs.length)
+		return null;
+	return <>
+		<h3>What if</h3>
+		<p class="about">Each alone, predicted by a replay of the run of {duration(whatifs[0].run_ns)}.</p>
+		<ul class="whatifs">{whatifs.map((whatif, i) => <li key={i} data-tip={`${duration(whatif.least_ns)} to ${duration(whatif.most_ns)}`}>
+			<b>{duration(whatif.predicted_ns)}</b>: {whatIfWords(whatif)}</li>)}</ul>
+	</>;
 }
 
 interface Level {
