@@ -36,6 +36,7 @@ struct recorder {
 	bool has_begun;  /* the file is in place */
 	bool has_epoch;  /* not all that was recorded is still there */
 	bool has_failed; /* and the user knows */
+	bool is_silent;
 };
 
 /*
@@ -127,6 +128,8 @@ static void subscribe(struct recorder *recorder)
 
 static int say(const struct recorder *recorder, int err)
 {
+	if (recorder->is_silent)
+		return err;
 	if (err == -EBUSY)
 		return fail_plain(err, "another pinch is writing %s: give another file to -o", recorder->path);
 	if (err == -ESPIPE)
@@ -137,7 +140,8 @@ static int say(const struct recorder *recorder, int err)
 	return fail(err, "cannot write the trace %s%s", recorder->path, out_file_advice(err));
 }
 
-int recorder_open(struct engine *engine, const char *path, const struct trace_ring_options *ring, struct recorder **out)
+static int open_any(struct engine *engine, const char *path, const struct trace_ring_options *ring, bool is_silent,
+		    struct recorder **out)
 {
 	struct recorder *recorder = xcalloc(1, sizeof(*recorder));
 	struct text info = { 0 };
@@ -145,6 +149,7 @@ int recorder_open(struct engine *engine, const char *path, const struct trace_ri
 	int err;
 
 	recorder->engine = engine;
+	recorder->is_silent = is_silent;
 	recorder->path = xstrdup(strcmp(path, "-") ? path : "standard output");
 	if (trace_ring_is_asked(ring)) {
 		recorder->prologue = prologue_new();
@@ -171,6 +176,18 @@ int recorder_open(struct engine *engine, const char *path, const struct trace_ri
 	subscribe(recorder);
 	*out = recorder;
 	return 0;
+}
+
+int recorder_open(struct engine *engine, const char *path, const struct trace_ring_options *ring, struct recorder **out)
+{
+	return open_any(engine, path, ring, false, out);
+}
+
+int recorder_open_silently(struct engine *engine, const char *path, struct recorder **out)
+{
+	const struct trace_ring_options ring = { 0 };
+
+	return open_any(engine, path, &ring, true, out);
 }
 
 /* A disk that is full does not end the tracing, whose report may be wanted all the more. */

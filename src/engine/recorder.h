@@ -21,6 +21,9 @@ struct trace_writer_counts;
 int recorder_open(struct engine *engine, const char *path, const struct trace_ring_options *ring,
 		  struct recorder **out);
 
+/* The same without a ring, and nothing is said of what goes wrong, now or later. */
+int recorder_open_silently(struct engine *engine, const char *path, struct recorder **out);
+
 /* Puts the trace in place: tracing has begun. NULL: nothing. 0, or a negative errno after a message. */
 int recorder_begin(struct recorder *recorder);
 

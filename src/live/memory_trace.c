@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "engine/recorder.h"
 #include "query/report_whatifs.h"
-#include "trace/trace_ring.h"
 
 struct memory_trace {
 	int fd;
@@ -20,11 +19,10 @@ struct memory_trace {
 struct memory_trace *memory_trace_new(struct engine *engine, struct recorder **recorder)
 {
 	struct memory_trace *trace = xcalloc(1, sizeof(*trace));
-	const struct trace_ring_options ring = { 0 };
 
 	trace->fd = memfd_create("pinch-trace", MFD_CLOEXEC);
 	snprintf(trace->path, sizeof(trace->path), "/dev/fd/%d", trace->fd);
-	if (trace->fd >= 0 && !recorder_open(engine, trace->path, &ring, recorder))
+	if (trace->fd >= 0 && !recorder_open_silently(engine, trace->path, recorder))
 		return trace;
 	memory_trace_free(trace);
 	return NULL;

@@ -229,7 +229,7 @@ static int end_recording(struct tracing *tracing, const struct report *report)
 	err = recorder_finish(tracing->recorder, &counts);
 	if (!err && has_file && !tracing->settings->is_quiet)
 		report_written(tracing->settings, &counts);
-	return has_file ? err : 0;
+	return err;
 }
 
 static int write_files(struct tracing *tracing, const struct outcome *outcome, const struct report_whatifs *whatifs)
@@ -277,6 +277,8 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 		record_err = end_recording(tracing, findings_report(findings));
 		if (!record_err)
 			find_whatifs(tracing, findings_report(findings), &whatifs);
+		if (tracing->memory)
+			record_err = 0;
 		report_whatifs_fill(&whatifs, findings_report(findings));
 	}
 	files_err = write_files(tracing, outcome, &whatifs);

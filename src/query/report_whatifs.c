@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "events.h"
 #include "graph/graph_label.h"
 #include "query/chosen_threads.h"
 #include "query/trace_samples.h"
 #include "query/trace_states.h"
 #include "states/states.h"
+#include "trace/trace_reader.h"
 #include "whatif/lives.h"
 #include "whatif/run_code.h"
 #include "whatif/whatif.h"
@@ -37,12 +39,33 @@ static bool is_small(const char *trace_path)
 {
 	struct stat status;
 
-	return !stat(trace_path, &status) && S_ISREG(status.st_mode) && status.st_size <= REPORT_WHATIFS_TRACE_BYTES_MAX;
+	return !stat(trace_path, &status) && S_ISREG(status.st_mode) &&
+	       status.st_size <= REPORT_WHATIFS_TRACE_BYTES_MAX;
 }
 
 static bool is_near(uint64_t ns, uint64_t expected_ns)
 {
 	return fabs((double)ns - (double)expected_ns) <= error_max * expected_ns;
+}
+
+/*
+ * The trace begins with the command: its first event of a process is the command's exec. A part of a longer trace, or a
+ * flight recorder, begins with threads that are there.
+ */
+static bool has_beginning(const struct trace_states *all)
+{
+	struct trace_reader *file = states_file(all->states);
+	const struct ev_header *header;
+	int got;
+
+	trace_reader_seek(file, 0);
+	while (all->run && all->run->pid_count == 1 && (got = trace_reader_next(file, &header)) > 0) {
+		if (header->subsys == TRACE_SUBSYS_SPACE && header->event == TRACE_EVENT_SPACE_EXEC)
+			return ((const struct ev_space_exec *)header)->pid == all->run->pids[0];
+		if (header->subsys == TRACE_SUBSYS_THREAD)
+			return false;
+	}
+	return false;
 }
 
 /* --- Which are told ----------------------------------------------------------------------------- */
@@ -65,8 +88,8 @@ static bool is_told(const struct report_whatifs *whatifs, uint64_t predicted_ns)
 static bool gains(const struct whatif *whatif, const struct whatif_answer *answer)
 {
 	double gain_ns = (double)whatif->recorded_ns - answer->predicted_ns;
-	double unsure_ns = fmax((double)answer->most_ns - answer->predicted_ns,
-				(double)answer->predicted_ns - answer->least_ns);
+	double unsure_ns =
+		fmax((double)answer->most_ns - answer->predicted_ns, (double)answer->predicted_ns - answer->least_ns);
 
 	return answer->most_ns < whatif->recorded_ns && gain_ns > unsure_ns &&
 	       gain_ns >= gain_min * whatif->recorded_ns;
@@ -158,8 +181,9 @@ static void find_in_states(const struct trace_states *all, const struct fold_rul
 	struct lives lives = { 0 };
 
 	states_each_thread(all->states, add_number, &numbers);
-	if (!lives_of(all->states, all->threads, numbers.list, numbers.count, &lives) && lives.begin_ns < lives.end_ns &&
-	    lives.step_count <= STEPS_MAX && is_near(lives.end_ns - lives.begin_ns, report->target.wall_ns))
+	if (!lives_of(all->states, all->threads, numbers.list, numbers.count, &lives) &&
+	    lives.begin_ns < lives.end_ns && lives.step_count <= STEPS_MAX &&
+	    is_near(lives.end_ns - lives.begin_ns, report->target.wall_ns))
 		find_in_lives(all, &lives, fold, out);
 	lives_fini(&lives);
 	free(numbers.list);
@@ -173,7 +197,7 @@ void report_whatifs_find(const char *trace_path, bool opens_files, const struct 
 	*out = (struct report_whatifs){ .arena = arena_new() };
 	if (!is_of_whole_run(report) || !is_small(trace_path))
 		return;
-	if (!trace_states_open_for_once(trace_path, opens_files, &all))
+	if (!trace_states_open_for_once(trace_path, opens_files, &all) && has_beginning(&all))
 		find_in_states(&all, fold, report, out);
 	trace_states_close(&all);
 }

@@ -169,7 +169,7 @@ static int make_in_memory(const char *trace_path, struct trace_reader *trace, bo
 	snprintf(link, sizeof(link), "/dev/fd/%d", memory);
 	fd = out_file_open(link, 0, &file);
 	if (!fd)
-		fd = trace_states_make(file, trace_path, trace_path, trace, opens_files, &pause, NULL);
+		fd = trace_states_make(file, NULL, trace_path, trace, opens_files, &pause, NULL);
 	close(memory);
 	*path = trace_path;
 	return fd;

@@ -296,6 +296,11 @@ static int write_states(struct making *making, struct trace_reader *trace)
 	return err;
 }
 
+static int fail_to_write(int err, const char *path, const char *trace_path)
+{
+	return path ? fail(err, "cannot write %s, the index that queries of %s need", path, trace_path) : err;
+}
+
 int trace_states_make(struct out_file *file, const char *path, const char *trace_path, struct trace_reader *trace,
 		      bool opens_files, struct pause *pause, const bool *is_cancelled)
 {
@@ -308,11 +313,11 @@ int trace_states_make(struct out_file *file, const char *path, const char *trace
 	int err = trace_writer_begin(file, NULL, &making.writer), fd;
 
 	if (err)
-		return fail(err, "cannot write %s, the index that queries of %s need", path, trace_path);
+		return fail_to_write(err, path, trace_path);
 	err = write_states(&making, trace);
 	if (err) {
 		trace_writer_discard(making.writer);
-		return err == -ECANCELED ? err : fail(err, "cannot read %s", trace_path);
+		return err == -ECANCELED || !path ? err : fail(err, "cannot read %s", trace_path);
 	}
 	fd = fcntl(trace_writer_fd(making.writer), F_DUPFD_CLOEXEC, 0);
 	err = fd < 0 ? -errno : 0;
@@ -324,5 +329,5 @@ int trace_states_make(struct out_file *file, const char *path, const char *trace
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return fail(err, "cannot write %s, the index that queries of %s need", path, trace_path);
+	return fail_to_write(err, path, trace_path);
 }

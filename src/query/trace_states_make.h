@@ -15,7 +15,7 @@ bool trace_states_are_of(int fd, const struct trace_reader *trace, bool opens_fi
 /*
  * Reads the trace once; opens_files: see symbols_set_offline(). With pauses (NULL: none), which may set
  * *is_cancelled (NULL: never). file: as it was just opened; it is closed in any case. path: what it is
- * called. Returns a descriptor of it, to be read and closed;
+ * called; NULL: nothing is said of what goes wrong. Returns a descriptor of it, to be read and closed;
  * -ECANCELED, or another negative errno after a message.
  */
 int trace_states_make(struct out_file *file, const char *path, const char *trace_path, struct trace_reader *trace,

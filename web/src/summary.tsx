@@ -144,7 +144,7 @@ export function Findings({ report }: { report: Report }) {
 
 function whatIfWords({ kind, name, scale }: ReportWhatif): string {
 	switch (kind) {
-	case "cpus": return `on ${name} CPUs`;
+	case "cpus": return `on ${visible(name)} CPUs`;
 	case "function": return `${visible(name)} in ${share(scale)} of its time`;
 	default: return `${kind === "lock" ? "waits for" : "waits in"} ${visible(name)} ${share(scale)} as long`;
 	}
