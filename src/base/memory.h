@@ -16,7 +16,7 @@ char *xstrdup(const char *string);
 
 /*
  * An array of count elements, with space for so many, gets space for one more: twice as much as before, at first this
- * much. list, count and room are evaluated several times.
+ * much. list, count and capacity are evaluated several times.
  */
 #define ARRAY_GROW(list, count, capacity, first)                                \
 	do {                                                                    \

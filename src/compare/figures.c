@@ -10,7 +10,7 @@ void figure_put_name(struct text *out, unsigned int figure)
 {
 	static const char *const names[FIGURES] = {
 		[FIGURE_DURATION] = "duration",
-		[FIGURE_SHARES + SHARE_UNKNOWN] = "untold",
+		[FIGURE_SHARES + SHARE_UNKNOWN] = "unknown",
 		[FIGURE_SHARES + SHARE_RUNNING] = "cpu.running",
 		[FIGURE_SHARES + SHARE_SPINNING] = "cpu.spinning",
 		[FIGURE_SHARES + SHARE_RUNNABLE] = "cpu.waiting",

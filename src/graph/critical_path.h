@@ -18,7 +18,7 @@ struct states;
 struct path_part {
 	uint64_t begin_ns, end_ns;
 	uint32_t thread; /* who runs, waits for a CPU, or waits for what no thread ends */
-	/* RUNNING, SPINNING, CPU, CPU_LIMIT, INTERRUPTED, SOFTIRQ, ABSENT, UNTOLD, or what ends the wait */
+	/* RUNNING, SPINNING, CPU, CPU_LIMIT, INTERRUPTED, SOFTIRQ, ABSENT, UNKNOWN, or what ends the wait */
 	enum graph_kind kind;
 	uint32_t other;         /* GRAPH_OTHER: the tid of who ended it; INTERRUPTED, SOFTIRQ: by which */
 	struct graph_wait wait; /* when it waits */

@@ -2,7 +2,7 @@
 /*
  * Which events there are, what their fields are called, where they lie and what they mean: all of it as events/
  * declares it and plecoc(1) writes it down. Owns the table of the kinds that this pinch knows; a trace has one of
- * its own (trace/trace_schema.h). Any room may ask.
+ * its own (trace/trace_schema.h). Any folder may ask.
  */
 #pragma once
 

@@ -55,6 +55,6 @@ struct whatif_rank {
 	double error; /* of the running time of code, two standard errors, as a part of it */
 };
 
-/* With one more CPU, too. Those of which most is gained, the best first; at most room. Returns how many. */
+/* With one more CPU, too. Those of which most is gained, the best first; at most capacity. Returns how many. */
 size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, double scale, struct whatif_rank *ranks,
 		   size_t capacity);

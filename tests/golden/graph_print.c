@@ -45,7 +45,7 @@ static void print_wait(uint8_t cause, uint16_t syscall, uint64_t object, uint64_
 /* Who or what made a thread runnable, or kept it so. */
 static void print_ready(const struct state_value *value)
 {
-	static const char *const words[] = { "untold", "born", "woken", "preempted", "throttled" };
+	static const char *const words[] = { "unknown", "born", "woken", "preempted", "throttled" };
 
 	if (value->why != READY_WOKEN) {
 		printf("%s", words[value->why]);

@@ -31,7 +31,7 @@ type Figure = Comparison["figures"][number];
 
 /** By its name: lost.lock, cpu.waiting and the like are times, read.bytes is a size, all others are counts. */
 function unitOf({ name }: Figure): string {
-	return /^(duration|untold$|cpu\.|lost\.)/.test(name) ? "ns" : name.endsWith("bytes") ? "bytes" : "times";
+	return /^(duration|unknown$|cpu\.|lost\.)/.test(name) ? "ns" : name.endsWith("bytes") ? "bytes" : "times";
 }
 
 function figureText(figure: Figure, value: number): string {
@@ -108,7 +108,7 @@ export function Compared({ comparison, first, second }: { comparison: Comparison
 			<GraphPicture nodes={nodes} parents={parents} tools={<HowMany shown={limit} all={all.length} onChange={setLimit} />}
 				label={`Both graphs in one, ${plural(nodes.length, "node")}; all are in the table below.`} />
 			<Table name="nodes" columns={columns} rows={all} sort={3} />
-			{comparison.left_out ? <p class="muted">{plural(comparison.left_out, "further node")}, none of them with more time, had no room here.</p> : null}
+			{comparison.left_out ? <p class="muted">{plural(comparison.left_out, "further node")}, none of them with more time, are not shown.</p> : null}
 		</Section>
 	</>;
 }

@@ -53,6 +53,6 @@ export function Dependency({ graph }: { graph: ResultGraph }) {
 			tools={<HowMany shown={limit} all={graph.nodes.length} onChange={setLimit} />}
 			label={`Dependency graph of ${plural(nodes.length, "node")}; all of them are in the table below.`} /> : <p class="muted">No thread was alive in this time.</p>}
 		<Table name="nodes" columns={columns} rows={rows} sort={3} copied={edges} />
-		{graph.left_out ? <p class="muted">{plural(graph.left_out, "further node")}, none of them longer, had no room here.</p> : null}
+		{graph.left_out ? <p class="muted">{plural(graph.left_out, "further node")}, none of them longer, are not shown.</p> : null}
 	</Section>;
 }

@@ -39,7 +39,7 @@ const kinds: Record<string, string> = {
 	"disk-idle": "file", "network": "socket", "timer": "sleep", "wait": "lock", "thread": "thread",
 	"threads": "thread", "other-thread": "thread", "idle": "other", "softirq": "kernel-lock",
 	"interrupted": "kernel-lock", "interrupt": "kernel-lock", "signal": "child", "absent": "other",
-	"untold": "other",
+	"unknown": "other",
 };
 
 export function stateOfKind(kind: string): string {

@@ -116,6 +116,6 @@ export function TimelineRows({ timelines }: { timelines: Timelines }) {
 		</div>
 		{threads.length > shown && <button type="button" class="no-print" onClick={() => show(threads.length)}>
 			Show all {plural(threads.length, "row")}</button>}
-		{left_out > 0 && <p class="muted">{plural(left_out, "more thread")} had no room here; the chart above has all of them.</p>}
+		{left_out > 0 && <p class="muted">{plural(left_out, "more thread")} are not shown; the chart above has all of them.</p>}
 	</>;
 }

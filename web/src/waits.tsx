@@ -39,7 +39,7 @@ function MoreWaits({ leftOut }: { leftOut?: LeftOut }) {
 	const count = leftOut?.waits.reduce((sum, wait) => sum + wait.waits, 0);
 
 	return count ? <p class="muted">{plural(count, "further call path")}, in which {
-		duration(leftOut!.waits.reduce((sum, wait) => sum + wait.wait_ns, 0))} were lost, had no room here.</p> : null;
+		duration(leftOut!.waits.reduce((sum, wait) => sum + wait.wait_ns, 0))} were lost, are not shown.</p> : null;
 }
 
 export function Waits({ report, leftOut }: { report: Report; leftOut?: LeftOut }) {
