@@ -30,7 +30,8 @@
 #include "waits/files.h"
 #include "waits/others.h"
 
-enum { PENDING_BYTES_MAX = 1 << 20 };
+/* States take about 2 bytes an event. */
+enum { PENDING_BYTES_MAX = 1 << 20, IN_MEMORY_EVENTS_MAX = 1 << 20 };
 
 static void on_run(void *data, const struct ev_header *header)
 {
@@ -160,10 +161,13 @@ static int open_states(int fd, const char *path, struct trace_states *all)
 static int make_in_memory(const char *trace_path, struct trace_reader *trace, bool opens_files, const char **path)
 {
 	struct pause pause = { .take = take_no_pause, .period_ns = UINT64_MAX / 2 };
-	int memory = memfd_create("pinch-states", MFD_CLOEXEC), fd;
 	struct out_file *file;
+	int memory, fd;
 	char link[64];
 
+	if (trace_reader_extent(trace)->events > IN_MEMORY_EVENTS_MAX)
+		return -E2BIG;
+	memory = memfd_create("pinch-states", MFD_CLOEXEC);
 	if (memory < 0)
 		return -errno;
 	snprintf(link, sizeof(link), "/dev/fd/%d", memory);

@@ -49,8 +49,8 @@ struct trace_states {
 int trace_states_open(const char *trace_path, bool opens_files, struct trace_states *all);
 
 /*
- * The same, but states that are not there yet are made in memory, for one use; of what goes wrong only what is wrong
- * with the trace itself is said.
+ * The same, but states that are not there yet are made in memory, for one use; -E2BIG: there are too many events for
+ * that. Of what goes wrong only what is wrong with the trace itself is said.
  */
 int trace_states_open_for_once(const char *trace_path, bool opens_files, struct trace_states *all);
 
