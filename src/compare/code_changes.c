@@ -131,7 +131,7 @@ static bool is_unsure(const struct code_difference *d, double least_ns)
 	return is_large(d, least_ns) && fabs(d->delta_ns) > d->delta_error_ns;
 }
 
-static void drop_untold(struct code_changes *changes, double least_ns, bool has_total)
+static void drop_insignificant(struct code_changes *changes, double least_ns, bool has_total)
 {
 	size_t count = 0;
 
@@ -173,7 +173,7 @@ void code_changes_find(const struct side_code sides[2], const double scale[2], d
 		if (!side_code_find(&sides[0], sides[1].functions[i].name))
 			add(out, sides, scale, NULL, &sides[1].functions[i]);
 	judge(out, least_ns, fmin(sides[0].freedom, sides[1].freedom), has_total);
-	drop_untold(out, least_ns, has_total);
+	drop_insignificant(out, least_ns, has_total);
 	qsort(out->list, out->count, sizeof(*out->list), by_size);
 }
 

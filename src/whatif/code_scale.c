@@ -1,168 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "whatif/code_scale.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/table.h"
+#include "whatif/code_runs.h"
 #include "whatif/lives.h"
 #include "whatif/run_code.h"
+#include "whatif/sleep_cost.h"
 
 /* So many samples of its own a run needs to count as much as its class. */
 enum { RUN_SAMPLES = 4 };
-
-/* --- Runs ------------------------------------------------------------------------------------- */
-
-static bool ends_run(const struct step *step)
-{
-	return step->kind == STEP_WAIT || step->kind == STEP_DELAY || step->kind == STEP_WAKE;
-}
-
-/* Of what stands before or behind a run: which wait, or whose wait it ends. */
-static uint64_t key_of_end(const struct lives *lives, size_t at)
-{
-	const struct step *step = &lives->steps[at];
-	uint32_t wait = step->kind == STEP_WAKE ? lives->steps[step->other].wait : step->wait;
-
-	return hash_u64((uint64_t)step->kind << 32 | wait);
-}
-
-static uint32_t class_of(struct code_runs *runs, struct table *classes, uint32_t life, size_t first, size_t end)
-{
-	const struct life *l = &runs->lives->lives[life];
-	uint64_t key = hash_u64(life + 1ull);
-	uintptr_t found;
-
-	if (first > l->first)
-		key = hash_u64(key ^ key_of_end(runs->lives, first - 1));
-	if (end < l->end)
-		key = hash_u64(key + key_of_end(runs->lives, end));
-	found = (uintptr_t)table_find(classes, key);
-	if (!found) {
-		found = ++runs->class_count;
-		table_put(classes, key, (void *)found);
-	}
-	return found - 1;
-}
-
-static void add_run(struct code_runs *runs, struct table *classes, uint32_t life, size_t first, size_t end)
-{
-	bool has_work = false;
-
-	for (size_t i = first; i < end && !has_work; i++)
-		has_work = runs->lives->steps[i].kind == STEP_WORK;
-	if (!has_work)
-		return;
-	ARRAY_GROW(runs->runs, runs->count, runs->capacity, 1024);
-	runs->runs[runs->count++] = (struct code_run){ first, end, life, class_of(runs, classes, life, first, end) };
-}
-
-static void find_runs(struct code_runs *runs)
-{
-	const struct lives *lives = runs->lives;
-	struct table *classes = table_new();
-
-	for (size_t life = 0; life < lives->count; life++) {
-		size_t first = lives->lives[life].first, end = lives->lives[life].end;
-
-		for (size_t i = first; i < end; i++)
-			if (ends_run(&lives->steps[i])) {
-				add_run(runs, classes, life, first, i);
-				first = i + 1;
-			}
-		add_run(runs, classes, life, first, end);
-	}
-	table_free(classes);
-}
-
-/* Samples and runs have one order of time within a thread: each sample is of the last run that begins before it. */
-static void place_samples(struct code_runs *runs, struct table *first_samples)
-{
-	const struct run_code *code = runs->code;
-	const struct lives *lives = runs->lives;
-	size_t at = 0;
-
-	for (size_t i = 0; i < runs->count; i++) {
-		const struct code_run *run = &runs->runs[i], *next = i + 1 < runs->count ? run + 1 : NULL;
-		uint32_t thread = lives->lives[run->life].thread;
-		bool is_last = !next || next->life != run->life;
-
-		if (!i || run[-1].life != run->life)
-			at = (uintptr_t)table_find(first_samples, thread) - 1;
-		for (; at < code->sample_count && code->samples[at].thread == thread; at++) {
-			if (!is_last && code->samples[at].time_ns >= lives->steps[next->first].begin_ns)
-				break;
-			runs->run_of[at] = i;
-		}
-	}
-}
-
-void code_runs_init(struct code_runs *runs, const struct lives *lives, const struct run_code *code)
-{
-	struct table *first_samples = table_new(); /* of each thread, plus 1 */
-
-	*runs = (struct code_runs){
-		.lives = lives,
-		.code = code,
-		.run_of = xcalloc(code->sample_count + 1, sizeof(*runs->run_of)),
-	};
-	for (size_t i = code->sample_count; i--;) {
-		runs->run_of[i] = UINT32_MAX;
-		table_put(first_samples, code->samples[i].thread, (void *)(uintptr_t)(i + 1));
-	}
-	find_runs(runs);
-	place_samples(runs, first_samples);
-	table_free(first_samples);
-}
-
-void code_runs_fini(struct code_runs *runs)
-{
-	free(runs->runs);
-	free(runs->run_of);
-	*runs = (struct code_runs){ 0 };
-}
-
-/* --- Shares ----------------------------------------------------------------------------------- */
-
-struct code_count code_runs_count(const struct code_runs *runs, const bool *is_chosen)
-{
-	struct code_count count = { 0 };
-
-	for (size_t i = 0; i < runs->code->sample_count; i++) {
-		if (runs->run_of[i] == UINT32_MAX)
-			continue;
-		count.chosen += is_chosen[runs->code->samples[i].place];
-		count.all++;
-	}
-	return count;
-}
-
-uint64_t *code_runs_place_counts(const struct code_runs *runs)
-{
-	uint64_t *counts = xcalloc(runs->code->place_count + 1, sizeof(*counts));
-
-	for (size_t i = 0; i < runs->code->sample_count; i++)
-		counts[runs->code->samples[i].place] += runs->run_of[i] != UINT32_MAX;
-	return counts;
-}
-
-double code_runs_ns_a_sample(const struct code_runs *runs)
-{
-	uint64_t ns = 0, count = 0;
-
-	for (size_t i = 0; i < runs->lives->step_count; i++)
-		if (runs->lives->steps[i].kind == STEP_WORK)
-			ns += step_ns(&runs->lives->steps[i]);
-	for (size_t i = 0; i < runs->code->sample_count; i++)
-		count += runs->run_of[i] != UINT32_MAX;
-	return count ? (double)ns / count : 0;
-}
-
-double code_count_error(const struct code_count *count)
-{
-	return count->chosen ? 2 * sqrt((1 - (double)count->chosen / count->all) / count->chosen) : 0;
-}
 
 /* What it would be with so many more samples that have the prior share. */
 static double share_of(const struct code_count *count, double prior, unsigned int prior_samples)
@@ -176,6 +24,28 @@ static void add(struct code_count *count, bool is_chosen)
 	count->all++;
 }
 
+/* How long the run's work is, what of that is sleeping or waking, and how much shorter that is. */
+struct parts {
+	uint64_t work_ns, cost_ns;
+	double cut_ns;
+};
+
+static struct parts parts_of(const struct lives *lives, const struct code_run *run, const struct sleep_costs *costs)
+{
+	size_t before = run->first - 1;
+	struct parts parts = { 0 };
+
+	for (size_t i = run->first; i < run->end; i++)
+		if (lives->steps[i].kind == STEP_WORK)
+			parts.work_ns += step_ns(&lives->steps[i]);
+	if (run->first == lives->lives[run->life].first)
+		return parts;
+	parts.cost_ns = costs->ns[before] < parts.work_ns ? costs->ns[before] : parts.work_ns;
+	if (parts.cost_ns)
+		parts.cut_ns = parts.cost_ns * (1 - (double)costs->left_ns[before] / costs->ns[before]);
+	return parts;
+}
+
 static void scale_run(const struct lives *lives, const struct code_run *run, double factor, uint64_t *lengths_ns)
 {
 	for (size_t i = run->first; i < run->end; i++)
@@ -183,35 +53,66 @@ static void scale_run(const struct lives *lives, const struct code_run *run, dou
 			lengths_ns[i] *= factor;
 }
 
-void code_scale(const struct code_runs *runs, const bool *is_chosen, double scale, double weight, uint64_t *lengths_ns)
+/* Of the samples of each run, class and life, but for those of sleeping and waking. */
+struct shares {
+	struct code_count *runs, *classes, *lives, all;
+};
+
+static void shares_init(struct shares *shares, const struct code_runs *runs, const bool *is_chosen,
+			const struct sleep_costs *costs)
 {
 	const struct run_sample_at *samples = runs->code->samples;
-	struct code_count *of_runs = xcalloc(runs->count + 1, sizeof(*of_runs));
-	struct code_count *of_classes = xcalloc(runs->class_count + 1, sizeof(*of_classes));
-	struct code_count *of_lives = xcalloc(runs->lives->count + 1, sizeof(*of_lives));
-	struct code_count all = code_runs_count(runs, is_chosen);
-	double of_all = all.all ? (double)all.chosen / all.all : 0;
 
+	*shares = (struct shares){
+		.runs = xcalloc(runs->count + 1, sizeof(*shares->runs)),
+		.classes = xcalloc(runs->class_count + 1, sizeof(*shares->classes)),
+		.lives = xcalloc(runs->lives->count + 1, sizeof(*shares->lives)),
+	};
 	for (size_t i = 0; i < runs->code->sample_count; i++) {
 		bool chosen = is_chosen[samples[i].place];
-		const struct code_run *run;
+		const struct code_run *run = &runs->runs[runs->run_of[i]];
 
-		if (runs->run_of[i] == UINT32_MAX)
+		if (runs->run_of[i] == UINT32_MAX || costs->is_of[i])
 			continue;
-		run = &runs->runs[runs->run_of[i]];
-		add(&of_runs[runs->run_of[i]], chosen);
-		add(&of_classes[run->class], chosen);
-		add(&of_lives[run->life], chosen);
+		add(&shares->runs[runs->run_of[i]], chosen);
+		add(&shares->classes[run->class], chosen);
+		add(&shares->lives[run->life], chosen);
+		add(&shares->all, chosen);
 	}
-	for (size_t i = 0; i < runs->count; i++) {
-		const struct code_run *run = &runs->runs[i];
-		double share = share_of(&of_lives[run->life], of_all, 1);
+}
 
-		share = share_of(&of_classes[run->class], share, 1);
-		share = weight * share_of(&of_runs[i], share, RUN_SAMPLES);
-		scale_run(runs->lives, run, 1 - (1 - scale) * (share < 1 ? share : 1), lengths_ns);
+static void shares_fini(struct shares *shares)
+{
+	free(shares->runs);
+	free(shares->classes);
+	free(shares->lives);
+}
+
+static double share_of_run(const struct shares *shares, const struct code_runs *runs, size_t at)
+{
+	const struct code_run *run = &runs->runs[at];
+	double share = shares->all.all ? (double)shares->all.chosen / shares->all.all : 0;
+
+	share = share_of(&shares->lives[run->life], share, 1);
+	share = share_of(&shares->classes[run->class], share, 1);
+	return share_of(&shares->runs[at], share, RUN_SAMPLES);
+}
+
+void code_scale(const struct code_runs *runs, const bool *is_chosen, double scale, double weight,
+		const struct sleep_costs *costs, uint64_t *lengths_ns)
+{
+	struct shares shares;
+
+	shares_init(&shares, runs, is_chosen, costs);
+	for (size_t i = 0; i < runs->count; i++) {
+		struct parts parts = parts_of(runs->lives, &runs->runs[i], costs);
+		double share = weight * share_of_run(&shares, runs, i);
+		double cut = (1 - scale) * (share < 1 ? share : 1);
+
+		if (parts.work_ns)
+			scale_run(runs->lives, &runs->runs[i],
+				  1 - ((parts.work_ns - parts.cost_ns) * cut + parts.cut_ns) / parts.work_ns,
+				  lengths_ns);
 	}
-	free(of_runs);
-	free(of_classes);
-	free(of_lives);
+	shares_fini(&shares);
 }

@@ -9,7 +9,7 @@
 #include "graph/graph_label.h"
 #include "report/report_frame.h"
 #include "whatif/code_choice.h"
-#include "whatif/code_scale.h"
+#include "whatif/code_runs.h"
 #include "whatif/lives.h"
 #include "whatif/run_code.h"
 

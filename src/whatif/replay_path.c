@@ -72,7 +72,7 @@ static size_t step_back(struct way *way, size_t at)
 {
 	const struct step *step = &way->lives->steps[at];
 	uint64_t begin_ns = begin_of(way, at), end_ns = way->replay->ends_ns[at], other_ns;
-	uint64_t work_ns = way->replay->lengths_ns[at];
+	uint64_t work_ns = way->replay->work_ns[at];
 	size_t other;
 
 	switch ((enum step_kind)step->kind) {

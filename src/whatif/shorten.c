@@ -166,19 +166,6 @@ static void mark_waits(struct marks *marks, const struct shortening *how)
 	}
 }
 
-static void shorten_wakeups(const struct lives *lives, const struct shortening *how, uint64_t *lengths_ns)
-{
-	for (size_t i = 0; i < lives->step_count; i++) {
-		const struct step *step = &lives->steps[i];
-
-		if (step->kind != STEP_WAIT || step->wait == STEP_NONE || !how->is_chosen[step->wait])
-			continue;
-		for (size_t k = i + 1; k < lives->lives[step->life].end && lives->steps[k].kind != STEP_WORK; k++)
-			if (lives->steps[k].kind == STEP_LATE)
-				lengths_ns[k] *= how->scale;
-	}
-}
-
 static void shorten_part(const struct lives *lives, const struct part *part, double scale, uint64_t *lengths_ns)
 {
 	for (size_t i = find_step(lives, part->life, part->begin_ns); i < lives->lives[part->life].end; i++) {
@@ -206,8 +193,6 @@ void shorten(const struct lives *lives, const struct shortening *how, uint64_t *
 	join_parts(&marks);
 	for (size_t i = 0; i < marks.count; i++)
 		shorten_part(lives, &marks.parts[i], how->scale, lengths_ns);
-	if (how->with_wakeups)
-		shorten_wakeups(lives, how, lengths_ns);
 	free(marks.parts);
 	free(marks.seen);
 }

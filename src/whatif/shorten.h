@@ -14,11 +14,6 @@ struct shortening {
 	const bool *is_chosen;    /* of each of lives->waits */
 	const uint64_t *since_ns; /* of each step, as holds_since() has it */
 	double scale;
-	/*
-	 * So do the waits for a CPU right behind a wait that a thread ended: who waits less often sleeps, and is
-	 * woken, less often.
-	 */
-	bool with_wakeups;
 };
 
 /* Sets the length of each step. */

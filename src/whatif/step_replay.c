@@ -31,8 +31,10 @@ struct runner {
 	uint64_t left_ns;  /* of its work */
 	uint64_t piece_ns; /* of that, what it does until its next turn */
 	uint64_t turn_ns;  /* when its turn is over */
+	uint64_t spare_ns; /* of the work that comes, what is not done, as nobody sleeps */
 	enum doing doing;
 	bool has_cpu;
+	bool is_awake; /* it did not have to sleep, and has done nothing since */
 	uint32_t next; /* of those that wait for the same lock; STEP_NONE: the last one */
 };
 
@@ -44,7 +46,7 @@ struct queue {
 
 struct player {
 	const struct lives *lives;
-	const uint64_t *lengths_ns;
+	const struct replay_plan *plan;
 	struct replay *out;
 	struct runner *runners;
 	struct turns turns;
@@ -167,33 +169,44 @@ static void wake(struct player *p, uint32_t life, uint64_t late_ns)
 	go_on_at(p, life, p->now_ns + late_ns);
 }
 
-static void wake_first(struct player *p, struct queue *queue, uint64_t late_ns)
+/* False: nobody waits. */
+static bool wake_first(struct player *p, struct queue *queue, uint64_t late_ns)
 {
 	uint32_t life = queue->first;
 
 	if (life == STEP_NONE) {
 		queue->free_count++;
-		return;
+		return false;
 	}
 	queue->first = p->runners[life].next;
 	if (queue->first == STEP_NONE)
 		queue->last = STEP_NONE;
 	wake(p, life, late_ns);
+	return true;
 }
 
-static void do_wake(struct player *p, const struct step *step)
+/* False: nobody has to be woken. */
+static bool wake_waiter(struct player *p, const struct step *step)
 {
 	const struct step *wait = &p->lives->steps[step->other];
 	struct runner *waiter = &p->runners[wait->life];
 	struct queue *queue = queue_of(p, wait);
 
-	if (queue) {
-		wake_first(p, queue, step_ns(step));
-		return;
-	}
+	if (queue)
+		return wake_first(p, queue, step_ns(step));
 	p->is_over[step->other] = true;
-	if (waiter->doing == DOES_WAIT && waiter->at == step->other)
-		wake(p, wait->life, step_ns(step));
+	if (waiter->doing != DOES_WAIT || waiter->at != step->other)
+		return false;
+	wake(p, wait->life, step_ns(step));
+	return true;
+}
+
+static void do_wake(struct player *p, uint32_t life)
+{
+	struct runner *runner = &p->runners[life];
+
+	if (!wake_waiter(p, &p->lives->steps[runner->at]))
+		runner->spare_ns += p->plan->costs_ns[runner->at];
 }
 
 /* NULL: the step wakes nobody at a barrier. */
@@ -277,18 +290,30 @@ static void add_to_queue(struct player *p, struct queue *queue, uint32_t life)
 	queue->last = life;
 }
 
+static bool is_wait_over(const struct player *p, size_t at, struct queue *queue)
+{
+	if (!queue)
+		return p->is_over[at];
+	if (!queue->free_count)
+		return false;
+	queue->free_count--;
+	return true;
+}
+
 /* False: it has to wait. */
 static bool has_waited(struct player *p, uint32_t life)
 {
 	struct runner *runner = &p->runners[life];
-	struct queue *queue = queue_of(p, &p->lives->steps[runner->at]);
+	const struct step *step = &p->lives->steps[runner->at];
+	struct queue *queue = queue_of(p, step);
 
-	if (queue && queue->free_count) {
-		queue->free_count--;
+	runner->spare_ns = 0;
+	/* A wait without a length was not one: a thread's birth, which comes before all that it does. */
+	if (is_wait_over(p, runner->at, queue)) {
+		runner->is_awake = step_ns(step);
+		runner->spare_ns = p->plan->costs_ns[runner->at];
 		return true;
 	}
-	if (!queue && p->is_over[runner->at])
-		return true;
 	if (queue)
 		add_to_queue(p, queue, life);
 	leave_cpu(p, life);
@@ -300,46 +325,76 @@ static bool has_waited(struct player *p, uint32_t life)
 
 /* --- Steps ------------------------------------------------------------------------------------ */
 
+static uint64_t spare(struct runner *runner, uint64_t length_ns)
+{
+	uint64_t ns = runner->spare_ns < length_ns ? runner->spare_ns : length_ns;
+
+	runner->spare_ns -= ns;
+	return length_ns - ns;
+}
+
+/* False: it takes time. */
+static bool begin_work(struct player *p, uint32_t life)
+{
+	struct runner *runner = &p->runners[life];
+
+	runner->is_awake = false;
+	runner->left_ns = spare(runner, p->plan->lengths_ns[runner->at]);
+	p->out->work_ns[runner->at] = runner->left_ns;
+	if (!runner->left_ns)
+		return true;
+	if (runner->has_cpu && !has_to_yield(p, life)) {
+		if (runner->turn_ns <= p->now_ns)
+			runner->turn_ns = p->now_ns + p->turn_ns;
+		work(p, life);
+		return false;
+	}
+	leave_cpu(p, life);
+	queue_for_cpu(p, life);
+	return false;
+}
+
+/* False: it takes time. */
+static bool begin_pause(struct player *p, uint32_t life)
+{
+	struct runner *runner = &p->runners[life];
+	uint64_t length_ns = p->plan->lengths_ns[runner->at];
+
+	if (!length_ns)
+		return true;
+	runner->spare_ns = 0;
+	leave_cpu(p, life);
+	wake(p, life, length_ns);
+	return false;
+}
+
 /* False: it takes time. */
 static bool begin_step(struct player *p, uint32_t life)
 {
 	struct runner *runner = &p->runners[life];
-	const struct step *step = &p->lives->steps[runner->at];
-	uint64_t length_ns = p->lengths_ns[runner->at];
 
-	switch ((enum step_kind)step->kind) {
+	switch ((enum step_kind)p->lives->steps[runner->at].kind) {
 	case STEP_WORK:
-		runner->left_ns = length_ns;
-		if (!length_ns)
-			return true;
-		if (runner->has_cpu && !has_to_yield(p, life)) {
-			if (runner->turn_ns <= p->now_ns)
-				runner->turn_ns = p->now_ns + p->turn_ns;
-			work(p, life);
-			return false;
-		}
-		leave_cpu(p, life);
-		queue_for_cpu(p, life);
-		return false;
+		return begin_work(p, life);
 	case STEP_QUEUE:
+		if (runner->is_awake)
+			return true;
 		runner->left_ns = 0;
 		leave_cpu(p, life);
 		queue_for_cpu(p, life);
 		return false;
-	case STEP_DELAY:
 	case STEP_LATE:
+		return runner->is_awake || begin_pause(p, life);
+	case STEP_DELAY:
 	case STEP_SLOWED:
-		if (!length_ns)
-			return true;
-		leave_cpu(p, life);
-		wake(p, life, length_ns);
-		return false;
+		runner->is_awake = false;
+		return begin_pause(p, life);
 	case STEP_WAIT:
 		return has_waited(p, life);
 	case STEP_WAKE:
 		if (!has_met(p, life))
 			return false;
-		do_wake(p, step);
+		do_wake(p, life);
 		return true;
 	}
 	return true;
@@ -452,25 +507,24 @@ static uint64_t turn_ns_for(const struct lives *lives, const uint64_t *lengths_n
 	return work_ns / TURNS_MAX > TURN_NS ? work_ns / TURNS_MAX : TURN_NS;
 }
 
-void replay_lives(const struct lives *lives, const uint64_t *lengths_ns, uint32_t cpu_count, bool is_order_free,
-		  struct replay *out)
+void replay_lives(const struct lives *lives, const struct replay_plan *plan, struct replay *out)
 {
 	struct player p = {
 		.lives = lives,
-		.lengths_ns = lengths_ns,
+		.plan = plan,
 		.out = out,
 		.arena = arena_new(),
-		.idle_cpus = cpu_count,
-		.turn_ns = turn_ns_for(lives, lengths_ns),
+		.idle_cpus = plan->cpu_count,
+		.turn_ns = turn_ns_for(lives, plan->lengths_ns),
 		.runners = xcalloc(lives->count + 1, sizeof(*p.runners)),
 		.is_over = xcalloc(lives->step_count + 1, sizeof(*p.is_over)),
 		.meets = xcalloc(lives->step_count + 1, sizeof(*p.meets)),
-		.queues = is_order_free ? table_new() : NULL,
+		.queues = plan->is_order_free ? table_new() : NULL,
 	};
 
 	*out = (struct replay){
-		.lengths_ns = lengths_ns,
 		.ends_ns = xcalloc(lives->step_count + 1, sizeof(*out->ends_ns)),
+		.work_ns = xcalloc(lives->step_count + 1, sizeof(*out->work_ns)),
 		.is_let_go = xcalloc(lives->step_count + 1, sizeof(*out->is_let_go)),
 	};
 	turns_init(&p.turns, lives->count);
@@ -489,6 +543,7 @@ void replay_lives(const struct lives *lives, const uint64_t *lengths_ns, uint32_
 void replay_fini(struct replay *replay)
 {
 	free(replay->ends_ns);
+	free(replay->work_ns);
 	free(replay->is_let_go);
 	*replay = (struct replay){ 0 };
 }

@@ -14,16 +14,23 @@
 struct replay {
 	uint64_t ns;       /* from the beginning to the end of the last life that is awaited */
 	uint64_t *ends_ns; /* of each step, since the beginning */
-	const uint64_t *lengths_ns;
-	bool *is_let_go; /* of each step: a wait that nobody ended, as all waited for each other */
+	uint64_t *work_ns; /* of each step that is WORK */
+	bool *is_let_go;   /* of each step: a wait that nobody ended, as all waited for each other */
 };
 
-/*
- * lengths_ns: of each step; must live as long as the replay. is_order_free: threads get a lock in the order
- * in which they come to it, not in that of the recording. The caller ends it with replay_fini().
- */
-void replay_lives(const struct lives *lives, const uint64_t *lengths_ns, uint32_t cpu_count, bool is_order_free,
-		  struct replay *out);
+struct replay_plan {
+	const uint64_t *lengths_ns; /* of each step */
+	/*
+	 * Of each WAIT and WAKE: how much of the work behind it is done only if the thread has to sleep. One that
+	 * does not sleep does not wait for the CPU that it gets then, either.
+	 */
+	const uint64_t *costs_ns;
+	uint32_t cpu_count;
+	bool is_order_free; /* threads get a lock in the order in which they come to it, not in that of the recording */
+};
+
+/* The caller ends it with replay_fini(). */
+void replay_lives(const struct lives *lives, const struct replay_plan *plan, struct replay *out);
 void replay_fini(struct replay *replay);
 
 /*

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "whatif/code_scale.h"
 #include "whatif/lives.h"
 #include "whatif/run_code.h"
 #include "whatif/shorten.h"
+#include "whatif/sleep_cost.h"
 #include "whatif/step_replay.h"
 
 /* Of each kind, those that were waited for longest are tried. */
@@ -22,15 +24,48 @@ static uint64_t *lengths_as_recorded(const struct lives *lives)
 	return lengths_ns;
 }
 
-static uint64_t replay_as_recorded(const struct lives *lives, bool is_order_free)
+/* What is not known for certain, and how it is taken to be. */
+struct guess {
+	enum hold_guess hold;
+	double code, sleep; /* how much running time the code has, and sleeping costs, by what samples say */
+};
+
+static const struct guess usual = { HOLD_AS_USUAL, 1, 1 };
+
+static bool is_order_free(enum hold_guess guess)
 {
-	uint64_t *lengths_ns = lengths_as_recorded(lives);
+	return guess == HOLD_AS_LONG;
+}
+
+static uint64_t play(const struct whatif *whatif, const uint64_t *lengths_ns, const struct sleep_costs *costs,
+		     uint32_t cpu_count, const struct guess *guess, struct critical_path *path)
+{
 	struct replay replay;
 	uint64_t ns;
 
-	replay_lives(lives, lengths_ns, lives->cpu_count, is_order_free, &replay);
+	replay_lives(whatif->lives,
+		     &(struct replay_plan){
+			     .lengths_ns = lengths_ns,
+			     .costs_ns = costs->left_ns,
+			     .cpu_count = cpu_count,
+			     .is_order_free = is_order_free(guess->hold),
+		     },
+		     &replay);
 	ns = replay.ns;
+	if (path)
+		replay_path(whatif->lives, &replay, path);
 	replay_fini(&replay);
+	return ns;
+}
+
+static uint64_t play_as_recorded(const struct whatif *whatif, struct guess guess)
+{
+	uint64_t *lengths_ns = lengths_as_recorded(whatif->lives), ns;
+	struct sleep_costs costs;
+
+	sleep_costs_init(&costs, &whatif->runs, NULL, 1, guess.sleep);
+	ns = play(whatif, lengths_ns, &costs, whatif->lives->cpu_count, &guess, NULL);
+	sleep_costs_fini(&costs);
 	free(lengths_ns);
 	return ns;
 }
@@ -40,13 +75,13 @@ void whatif_init(struct whatif *whatif, const struct lives *lives, const struct 
 	*whatif = (struct whatif){
 		.lives = lives,
 		.recorded_ns = lives->end_ns - lives->begin_ns,
-		.replay_ns = replay_as_recorded(lives, false),
-		.free_ns = replay_as_recorded(lives, true),
 		.cpu_count = lives->cpu_count,
 	};
 	for (enum hold_guess guess = 0; guess < HOLD_GUESSES; guess++)
 		whatif->since_ns[guess] = holds_since(lives, guess);
 	code_runs_init(&whatif->runs, lives, code);
+	whatif->replay_ns = play_as_recorded(whatif, usual);
+	whatif->free_ns = play_as_recorded(whatif, (struct guess){ HOLD_AS_LONG, 1, 1 });
 	snprintf(whatif->more_cpus, sizeof(whatif->more_cpus), "%u", lives->cpu_count + 1);
 }
 
@@ -57,57 +92,50 @@ void whatif_fini(struct whatif *whatif)
 	code_runs_fini(&whatif->runs);
 }
 
-static bool is_order_free(enum hold_guess guess)
+/* The replay of the recording, under the same guess. */
+static uint64_t same_ns(const struct whatif *whatif, const struct guess *guess)
 {
-	return guess == HOLD_AS_LONG;
+	if (guess->sleep != 1)
+		return play_as_recorded(whatif, *guess);
+	return is_order_free(guess->hold) ? whatif->free_ns : whatif->replay_ns;
 }
 
 /* What a replay has too much or too little as it was, it has in this proportion when it is changed. */
-static uint64_t recorded_ns(const struct whatif *whatif, uint64_t replay_ns, enum hold_guess guess)
+static uint64_t recorded_ns(const struct whatif *whatif, uint64_t replay_ns, uint64_t same_ns)
 {
-	uint64_t same_ns = is_order_free(guess) ? whatif->free_ns : whatif->replay_ns;
-
 	if (replay_ns == same_ns)
 		return whatif->recorded_ns;
 	return same_ns ? (double)replay_ns / same_ns * whatif->recorded_ns : 0;
 }
 
-/* What is not known for certain, and how it is taken to be. */
-struct guess {
-	enum hold_guess hold;
-	double code; /* how much running time the code has, by what samples say */
-};
-
 static void change_lengths(const struct whatif *whatif, const struct whatif_change *change, const struct guess *guess,
-			   uint64_t *lengths_ns)
+			   uint64_t *lengths_ns, struct sleep_costs *costs)
 {
 	const struct shortening how = {
 		.is_chosen = change->choice->waits,
 		.scale = change->scale,
 		.since_ns = whatif->since_ns[guess->hold],
-		.with_wakeups = guess->hold != HOLD_AS_SEEN,
 	};
 
 	shorten(whatif->lives, &how, lengths_ns);
-	code_scale(&whatif->runs, change->choice->places, change->scale, guess->code, lengths_ns);
+	sleep_costs_follow(costs, whatif->lives, lengths_ns);
+	code_scale(&whatif->runs, change->choice->places, change->scale, guess->code, costs, lengths_ns);
 }
 
 static uint64_t predict(const struct whatif *whatif, const struct whatif_change *change, struct guess guess,
 			struct critical_path *path)
 {
-	const struct lives *lives = whatif->lives;
-	uint64_t *lengths_ns = lengths_as_recorded(lives), ns;
-	struct replay replay;
+	uint64_t *lengths_ns = lengths_as_recorded(whatif->lives), ns;
+	struct sleep_costs costs;
 
+	sleep_costs_init(&costs, &whatif->runs, change->choice ? change->choice->places : NULL, change->scale,
+			 guess.sleep);
 	if (change->choice)
-		change_lengths(whatif, change, &guess, lengths_ns);
-	replay_lives(lives, lengths_ns, change->cpu_count, is_order_free(guess.hold), &replay);
-	ns = recorded_ns(whatif, replay.ns, guess.hold);
-	if (path)
-		replay_path(lives, &replay, path);
-	replay_fini(&replay);
+		change_lengths(whatif, change, &guess, lengths_ns, &costs);
+	ns = play(whatif, lengths_ns, &costs, change->cpu_count, &guess, path);
+	sleep_costs_fini(&costs);
 	free(lengths_ns);
-	return ns;
+	return recorded_ns(whatif, ns, same_ns(whatif, &guess));
 }
 
 static void widen(struct whatif_answer *answer, uint64_t ns)
@@ -118,25 +146,32 @@ static void widen(struct whatif_answer *answer, uint64_t ns)
 		answer->least_ns = ns;
 }
 
+static void widen_code(const struct whatif *whatif, const struct whatif_change *change, struct whatif_answer *out)
+{
+	double error = code_count_error(&out->samples), sleep_error = sleep_costs_error(&whatif->runs);
+	struct guess guesses[] = { usual, usual, usual, usual };
+
+	guesses[0].code = 1 + error;
+	guesses[1].code = error < 1 ? 1 - error : 0;
+	guesses[2].sleep = 1 + sleep_error;
+	guesses[3].sleep = sleep_error < 1 ? 1 - sleep_error : 0;
+	for (size_t i = 0; i < (sleep_error ? 4 : 2); i++)
+		widen(out, predict(whatif, change, guesses[i], NULL));
+}
+
 void whatif_predict(const struct whatif *whatif, const struct whatif_change *change, struct whatif_answer *out)
 {
-	static const struct guess usual = { HOLD_AS_USUAL, 1 }, seen = { HOLD_AS_SEEN, 1 },
-				  longest = { HOLD_AS_LONG, 1 };
-	double error;
-
 	*out = (struct whatif_answer){ 0 };
 	if (change->choice)
 		out->samples = code_runs_count(&whatif->runs, change->choice->places);
 	out->predicted_ns = predict(whatif, change, usual, &out->path);
 	out->least_ns = out->most_ns = out->predicted_ns;
 	if (out->samples.chosen) {
-		error = code_count_error(&out->samples);
-		widen(out, predict(whatif, change, (struct guess){ HOLD_AS_USUAL, 1 + error }, NULL));
-		widen(out, predict(whatif, change, (struct guess){ HOLD_AS_USUAL, error < 1 ? 1 - error : 0 }, NULL));
+		widen_code(whatif, change, out);
 		return;
 	}
-	widen(out, predict(whatif, change, seen, NULL));
-	widen(out, predict(whatif, change, longest, NULL));
+	widen(out, predict(whatif, change, (struct guess){ HOLD_AS_SEEN, 1, 1 }, NULL));
+	widen(out, predict(whatif, change, (struct guess){ HOLD_AS_LONG, 1, 1 }, NULL));
 }
 
 double whatif_gain(const struct whatif *whatif, uint64_t predicted_ns)
@@ -164,7 +199,7 @@ static struct whatif_rank try_element(const struct whatif *whatif, struct graph_
 	samples = code_runs_count(&whatif->runs, choice->places);
 	return (struct whatif_rank){
 		.element = *element,
-		.predicted_ns = predict(whatif, &change, (struct guess){ HOLD_AS_USUAL, 1 }, NULL),
+		.predicted_ns = predict(whatif, &change, usual, NULL),
 		.error = code_count_error(&samples),
 	};
 }
@@ -175,7 +210,7 @@ static bool try_more_cpus(const struct whatif *whatif, struct whatif_change chan
 	change.cpu_count++;
 	*rank = (struct whatif_rank){
 		.element = { .kind = ELEMENT_CPUS, .name = whatif->more_cpus },
-		.predicted_ns = predict(whatif, &change, (struct guess){ HOLD_AS_USUAL, 1 }, NULL),
+		.predicted_ns = predict(whatif, &change, usual, NULL),
 	};
 	return rank->predicted_ns < whatif->recorded_ns;
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "graph/critical_path.h"
-#include "whatif/code_scale.h"
+#include "whatif/code_runs.h"
 #include "whatif/element.h"
 #include "whatif/holds.h"
 
