@@ -122,12 +122,17 @@ void code_runs_fini(struct code_runs *runs)
 
 /* --- Samples ---------------------------------------------------------------------------------- */
 
+bool code_runs_has(const struct code_runs *runs, size_t sample)
+{
+	return runs->run_of[sample] != UINT32_MAX && !runs->code->places[runs->code->samples[sample].place].is_partial;
+}
+
 struct code_count code_runs_count(const struct code_runs *runs, const bool *is_chosen)
 {
 	struct code_count count = { 0 };
 
 	for (size_t i = 0; i < runs->code->sample_count; i++) {
-		if (runs->run_of[i] == UINT32_MAX)
+		if (!code_runs_has(runs, i))
 			continue;
 		count.chosen += is_chosen[runs->code->samples[i].place];
 		count.all++;

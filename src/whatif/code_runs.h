@@ -28,7 +28,10 @@ struct code_runs {
 void code_runs_init(struct code_runs *runs, const struct lives *lives, const struct run_code *code);
 void code_runs_fini(struct code_runs *runs);
 
-/* How many samples of these lives there are, and how many of them are at chosen places. */
+/* Whether the sample is of one of these lives, and at a place that is known as a whole. */
+bool code_runs_has(const struct code_runs *runs, size_t sample);
+
+/* How many of them there are, and how many of them are at chosen places. */
 struct code_count {
 	uint64_t chosen, all;
 };

@@ -72,7 +72,7 @@ static void shares_init(struct shares *shares, const struct code_runs *runs, con
 		bool chosen = is_chosen[samples[i].place];
 		const struct code_run *run = &runs->runs[runs->run_of[i]];
 
-		if (runs->run_of[i] == UINT32_MAX || costs->is_of[i])
+		if (!code_runs_has(runs, i) || costs->is_of[i])
 			continue;
 		add(&shares->runs[runs->run_of[i]], chosen);
 		add(&shares->classes[run->class], chosen);

@@ -2,11 +2,13 @@
 #include "whatif/run_code.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/table.h"
 #include "events.h"
 #include "graph/graph_label.h"
+#include "report/report_frame.h"
 
 enum { PLACES_MAX = 1 << 16, SAMPLES_MAX = 1 << 26 };
 
@@ -45,6 +47,7 @@ static uint32_t place_of(struct run_code *code, uint32_t pid, const struct ev_sc
 		.kernel_ip = e->kernel_ip,
 		.time_ns = e->header.time_ns,
 		.thread = e->header.thread,
+		.pid = pid,
 	};
 	table_put(code->by_place, key, (void *)(uintptr_t)code->place_count);
 	return code->place_count - 1;
@@ -77,6 +80,66 @@ void run_code_sort(struct run_code *code)
 		qsort(code->samples, code->sample_count, sizeof(*code->samples), by_thread);
 }
 
+/* --- Names ------------------------------------------------------------------------------------ */
+
+/* Of a process: when a function of its interpreter was seen first, and the file that runs it. */
+struct interpreter {
+	uint64_t time_ns;
+	const char *module;
+};
+
+/* The module that runs a function of Python; NULL: the place is in none. */
+static const char *interpreter_of(const struct run_place *place)
+{
+	for (size_t i = 1; i < place->frame_count; i++)
+		if (place->frames[i].module && !strcmp(place->frames[i].module, "[python]"))
+			return place->frames[i - 1].module;
+	return NULL;
+}
+
+static struct table *find_interpreters(const struct run_code *code, struct arena *arena)
+{
+	struct table *found = table_new();
+
+	for (size_t i = 0; i < code->place_count; i++) {
+		const struct run_place *place = &code->places[i];
+		const char *module = interpreter_of(place);
+		struct interpreter *interpreter = module ? table_find(found, place->pid + 1ull) : NULL;
+
+		if (!module || (interpreter && interpreter->time_ns <= place->time_ns))
+			continue;
+		if (!interpreter)
+			interpreter = arena_alloc(arena, sizeof(*interpreter));
+		*interpreter = (struct interpreter){ place->time_ns, module };
+		table_put(found, place->pid + 1ull, interpreter);
+	}
+	return found;
+}
+
+static bool has_module(const struct run_place *place, const char *module)
+{
+	for (size_t i = 0; i < place->frame_count; i++)
+		if (place->frames[i].module && !strcmp(place->frames[i].module, module))
+			return true;
+	return false;
+}
+
+static void find_partial(struct run_code *code)
+{
+	struct arena *arena = arena_new();
+	struct table *interpreters = find_interpreters(code, arena);
+
+	for (size_t i = 0; i < code->place_count; i++) {
+		struct run_place *place = &code->places[i];
+		const struct interpreter *interpreter = table_find(interpreters, place->pid + 1ull);
+
+		place->is_partial =
+			interpreter && place->time_ns < interpreter->time_ns && has_module(place, interpreter->module);
+	}
+	table_free(interpreters);
+	arena_free(arena);
+}
+
 void run_code_name(struct run_code *code, struct graph_labels *labels)
 {
 	for (size_t i = 0; i < code->place_count; i++) {
@@ -87,4 +150,5 @@ void run_code_name(struct run_code *code, struct graph_labels *labels)
 								 place->ip, place->kernel_ip, &place->frames);
 		place->is_named = true;
 	}
+	find_partial(code);
 }

@@ -17,11 +17,16 @@ struct report_frame;
 struct run_place {
 	uint64_t stack, ip, kernel_ip;     /* as in sched.SAMPLE */
 	uint64_t time_ns;                  /* when first */
-	uint32_t thread;                   /* whose it was, first */
+	uint32_t thread, pid;              /* whose it was, first */
 	uint64_t count;                    /* of its samples */
 	const struct report_frame *frames; /* innermost first, as long as the labels that named it */
 	size_t frame_count;
 	bool is_named; /* whether its frames were looked up */
+	/*
+	 * Its interpreter was not known yet: frames of Python are missing. Code with such frames and code without them
+	 * has the same part of these samples as of others.
+	 */
+	bool is_partial;
 };
 
 struct run_sample_at {
@@ -49,5 +54,5 @@ void run_code_add(struct run_code *code, uint32_t pid, const struct ev_sched_sam
 /* All samples are there. */
 void run_code_sort(struct run_code *code);
 
-/* Looks up all places. */
+/* Looks up all places, and finds those that are partial. */
 void run_code_name(struct run_code *code, struct graph_labels *labels);
