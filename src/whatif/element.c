@@ -130,7 +130,27 @@ static bool can_be_shorter(const struct lives_wait *wait)
 	return wait->wait.cause != CAUSE_JOIN && wait->wait.cause != CAUSE_CHILD && wait->wait.cause != CAUSE_BARRIER;
 }
 
-static void add_wait(struct list *list, struct graph_labels *labels, const struct lives_wait *wait)
+/* Who holds a lock may do so for less time. */
+static bool is_for_lock(const struct lives_wait *wait)
+{
+	return wait->wait.cause == CAUSE_LOCK || wait->wait.cause == CAUSE_KERNEL_LOCK;
+}
+
+/* Of each wait, by its index: what threads of the replay ended of it, but of waits for locks. The caller frees it. */
+static uint64_t *ended_by_others(const struct lives *lives)
+{
+	uint64_t *ns = xcalloc(lives->wait_count + 1, sizeof(*ns));
+
+	for (size_t i = 0; i < lives->step_count; i++) {
+		const struct step *step = &lives->steps[i];
+
+		if (step->kind == STEP_WAIT && step->wait != STEP_NONE && !is_for_lock(&lives->waits[step->wait]))
+			ns[step->wait] += step_ns(step);
+	}
+	return ns;
+}
+
+static void add_wait(struct list *list, struct graph_labels *labels, const struct lives_wait *wait, uint64_t others_ns)
 {
 	for (enum element_kind kind = ELEMENT_LOCK; kind <= ELEMENT_CAUSE; kind++) {
 		const char *name = name_of(labels, kind, &wait->wait);
@@ -144,6 +164,7 @@ static void add_wait(struct list *list, struct graph_labels *labels, const struc
 		}
 		element->ns += wait->ns;
 		element->count += wait->count;
+		element->others_ns += others_ns;
 	}
 }
 
@@ -157,32 +178,37 @@ static bool is_further_in(const struct report_frame *frames, size_t at)
 
 /* To the functions on a stack that have something of their own. */
 static void add_to_callers(struct list *list, enum element_kind kind, const struct report_frame *frames, size_t count,
-			   uint64_t ns, uint64_t times)
+			   const struct element *has)
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *function = frames[i].function;
 		struct element *element = function ? table_find(list->by_name, key_of(kind, function)) : NULL;
 
 		if (element && !is_further_in(frames, i)) {
-			element->ns += ns;
-			element->count += times;
+			element->ns += has->ns;
+			element->count += has->count;
+			element->others_ns += has->others_ns;
 		}
 	}
 }
 
 static void add_waits(struct list *list, const struct lives *lives, struct graph_labels *labels)
 {
+	uint64_t *others_ns = ended_by_others(lives);
+
 	for (size_t i = 0; i < lives->wait_count; i++)
 		if (can_be_shorter(&lives->waits[i]))
-			add_wait(list, labels, &lives->waits[i]);
+			add_wait(list, labels, &lives->waits[i], others_ns[i]);
 	for (size_t i = 0; i < lives->wait_count; i++) {
 		const struct lives_wait *wait = &lives->waits[i];
+		const struct element has = { .ns = wait->ns, .count = wait->count, .others_ns = others_ns[i] };
 		const struct report_frame *frames;
 		size_t count = graph_wait_frames(labels, &wait->wait, &frames);
 
 		if (can_be_shorter(wait))
-			add_to_callers(list, ELEMENT_WAITS, frames, count, wait->ns, wait->count);
+			add_to_callers(list, ELEMENT_WAITS, frames, count, &has);
 	}
+	free(others_ns);
 }
 
 /* A function that others call in which it runs: what both are called after has these samples. */
@@ -229,21 +255,27 @@ static void add_own(struct list *list, struct calls *calls, struct graph_labels 
 	if (frame == end || !frame->function)
 		return;
 	caller = get(list, ELEMENT_FUNCTION, frame->function);
-	if (caller == callee)
-		return;
-	caller->own_ns += count * ns_a_sample;
-	get_call(calls, caller, callee)->count += count;
+	if (caller != callee)
+		get_call(calls, caller, callee)->count += count;
 }
 
-/* What a caller does nearly all in one function that others hardly call, is that function. */
-static void leave_out_same(struct calls *calls)
+/*
+ * What is called from several places may be made faster at one of them. What nearly all calls come from one function of
+ * is more precise than that function.
+ */
+static void add_calls(const struct list *list, const struct calls *calls, double ns_a_sample)
 {
-	for (size_t i = 0; i < calls->count; i++) {
-		struct call *call = &calls->calls[i];
+	uint64_t *counts = xcalloc(list->count + 1, sizeof(*counts)); /* by callee */
 
-		if (10 * call->count >= 9 * call->caller->count && 10 * call->count >= 9 * call->callee->count)
-			call->caller->own_ns = 0;
+	for (size_t i = 0; i < calls->count; i++)
+		counts[calls->calls[i].callee - list->elements] += calls->calls[i].count;
+	for (size_t i = 0; i < calls->count; i++) {
+		const struct call *call = &calls->calls[i];
+
+		if (10 * call->count < 9 * counts[call->callee - list->elements])
+			call->caller->own_ns += call->count * ns_a_sample;
 	}
+	free(counts);
 }
 
 static void add_functions(struct list *list, const struct code_runs *runs, struct graph_labels *labels)
@@ -256,11 +288,11 @@ static void add_functions(struct list *list, const struct code_runs *runs, struc
 		add_own(list, &calls, labels, &runs->code->places[i], counts[i], ns_a_sample);
 	for (size_t i = 0; i < runs->code->place_count; i++) {
 		const struct run_place *place = &runs->code->places[i];
+		const struct element has = { .ns = counts[i] * ns_a_sample, .count = counts[i] };
 
-		add_to_callers(list, ELEMENT_FUNCTION, place->frames, place->frame_count, counts[i] * ns_a_sample,
-			       counts[i]);
+		add_to_callers(list, ELEMENT_FUNCTION, place->frames, place->frame_count, &has);
 	}
-	leave_out_same(&calls);
+	add_calls(list, &calls, ns_a_sample);
 	table_free(calls.by_pair);
 	free(calls.calls);
 	free(counts);
@@ -271,12 +303,18 @@ static bool is_of_functions(const struct element *element)
 	return element->kind == ELEMENT_WAITS || element->kind == ELEMENT_FUNCTION;
 }
 
-static size_t leave_out_callers(struct element *elements, size_t count)
+static bool is_others(const struct element *element)
+{
+	return element->others_ns > element->ns / 2;
+}
+
+static size_t leave_out_callers_and_others(struct element *elements, size_t count)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (!is_of_functions(&elements[i]) || elements[i].own_ns >= elements[i].ns / 2)
+		if ((!is_of_functions(&elements[i]) || elements[i].own_ns >= elements[i].ns / 2) &&
+		    !is_others(&elements[i]))
 			elements[kept++] = elements[i];
 	return kept;
 }
@@ -303,7 +341,7 @@ struct element *elements_of(const struct code_runs *runs, struct graph_labels *l
 	add_waits(&list, runs->lives, labels);
 	add_functions(&list, runs, labels);
 	table_free(list.by_name);
-	*count = leave_out_callers(list.elements, list.count);
+	*count = leave_out_callers_and_others(list.elements, list.count);
 	qsort(list.elements, *count, sizeof(*list.elements), by_time);
 	return list.elements;
 }

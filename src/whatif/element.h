@@ -21,7 +21,8 @@ struct element {
 	const char *name; /* the labels' */
 	/* Of its waits, or of its samples and what these stand for; of a function's, with what it calls. */
 	uint64_t ns, count;
-	uint64_t own_ns; /* of a function's: of those that are called after it */
+	uint64_t own_ns;    /* of a function's: of those that are called after it */
+	uint64_t others_ns; /* of waits: what threads of the replay did then, but for holding a lock */
 };
 
 /* What is to be shorter: of lives->waits, and of the places in the code. */
@@ -39,7 +40,8 @@ size_t element_choose(const struct code_runs *runs, struct graph_labels *labels,
 
 /*
  * All that threads waited for, and the functions in which they ran, those of most time first. Left out are waits
- * that are as long as all that others do, for their end or at a barrier: what these do is code of its own; and
- * functions that wait or run for the most part in others that they call. The caller frees the array.
+ * that for the most part are as long as what other threads of the replay do, for their end, at a barrier, for an item
+ * or an answer: what these do is code of its own; and functions that wait or run for the most part in others that they
+ * call. The caller frees the array.
  */
 struct element *elements_of(const struct code_runs *runs, struct graph_labels *labels, size_t *count);

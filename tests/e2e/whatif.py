@@ -87,11 +87,11 @@ def code_matrix():
 @test("code by its function, its line and its path; what gains most has code, and no waits at a barrier")
 def code():
     record("t.pinch", program("changed_code"), "kmeans")
-    prediction = {options: whatif(*options) for options in
-            (("--function", "hot"), ("--path", "turn;hot"), ("--path", "role_main;turn;hot;spend"),
+    predicted = {options: whatif(*options) for options in
+            (("--function", "hot"), ("--path", "turn;hot"), ("--path", "role_main;turn;hot"),
              ("--function", "turn"))}
-    hot, turn, path, all_of_it = (prediction[o] for o in (("--function", "hot"), ("--path", "turn;hot"),
-                                                    ("--path", "role_main;turn;hot;spend"), ("--function", "turn")))
+    hot, turn, path, all_of_it = (predicted[o] for o in (("--function", "hot"), ("--path", "turn;hot"),
+                                                    ("--path", "role_main;turn;hot"), ("--function", "turn")))
     assert hot == {**turn, "kind": "function", "name": "hot"} and hot["gain"] > 0.2, (hot, turn)
     assert abs(path["samples"] - hot["samples"]) < 0.1 * hot["samples"], (path, hot)
     assert 0.9 * hot["all_samples"] < all_of_it["samples"] and all_of_it["gain"] > hot["gain"], all_of_it
@@ -104,9 +104,9 @@ def code():
     functions = {rank["name"]: rank for rank in ranks if rank["kind"] == "function"}
     assert functions["hot"]["predicted_ns"] == hot["predicted_ns"] and "turn" not in functions, ranks
     assert not any(rank["name"] in ("turn_barrier", "barrier") for rank in ranks), ranks
-    with open(os.path.join(os.path.dirname(script("x")), "changed_code.c"), encoding="utf-8") as file:
-        line = next(i for i, text in enumerate(file, 1) if "spend(count * percent" in text)
-    by_line = whatif("--line", f"changed_code.c:{line}")
+    with open(os.path.join(os.path.dirname(script("x")), "changed_work.h"), encoding="utf-8") as file:
+        line = next(i for i, text in enumerate(file, 1) if "count * hot_percent" in text)
+    by_line = whatif("--line", f"changed_work.h:{line + 1}")
     assert abs(by_line["samples"] - hot["samples"]) < 0.1 * hot["samples"], (by_line, hot)
 
 

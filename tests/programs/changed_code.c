@@ -10,39 +10,15 @@
  *	compressor	three threads pack blocks, and one after the other writes them in hot()
  *	matrix		three threads have a part each; hot() is a row, and the last one has twice as many
  */
-#include "roles.h"
+#include "changed_work.h"
 
 enum { ITEMS = 10000, NUMBERS = 5000, TURNS = 1600, BLOCKS = 400, ROWS = 1200, UNIT = 1000 };
 
-static unsigned percent = 100, size = 10;
+static unsigned size = 10;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t not_full = PTHREAD_COND_INITIALIZER, not_empty = PTHREAD_COND_INITIALIZER;
 static unsigned queued; /* owned by lock */
 static pthread_barrier_t turn_barrier;
-
-/* About 0.1 us for each count, whatever the clock says. */
-static void spend(unsigned count)
-{
-	volatile uint64_t sink;
-	uint64_t x = count;
-
-	for (unsigned i = 0; i < count * 100; i++)
-		x = x * 6364136223846793005ull + 1442695040888963407ull;
-	sink = x;
-	(void)sink;
-}
-
-static OWN_FRAME void hot(unsigned count)
-{
-	spend(count * percent / 100);
-	__asm__ volatile("");
-}
-
-static OWN_FRAME void cold(unsigned count)
-{
-	spend(count);
-	__asm__ volatile("");
-}
 
 /* --- Shapes ------------------------------------------------------------------------------------ */
 
@@ -132,7 +108,7 @@ int main(int argc, char **argv)
 	struct role roles[4];
 
 	if (argc > 2)
-		percent = atoi(argv[2]);
+		hot_percent = atoi(argv[2]);
 	if (argc > 3)
 		size = atoi(argv[3]);
 	for (size_t i = 0; argc > 1 && i < sizeof(shapes) / sizeof(*shapes); i++)

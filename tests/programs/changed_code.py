@@ -10,20 +10,19 @@ import sys
 TURNS, UNIT = 3000, 300
 
 
-def spend(count):
-    """Each turn takes as long as the others: no number becomes large."""
+# Each turn of a loop takes as long as the others: no number becomes large.
+def hot(percent, size):
     total = 0
-    for i in range(count):
+    for i in range(8 * size * percent // 100):
         total = total + i & 255
     return total
 
 
-def hot(percent, size):
-    return spend(8 * size * percent // 100)
-
-
 def cold(size):
-    return spend(3 * size)
+    total = 0
+    for i in range(3 * size):
+        total = total + i & 255
+    return total
 
 
 def main():

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The work of programs of which one function is changed: hot() does hot_percent of its own. */
+#pragma once
+
+#include "roles.h"
+
+static unsigned hot_percent = 100;
+
+/* About 0.1 us for each count, whatever the clock says. No function: it is what hot() and cold() do themselves. */
+/* clang-format off */
+#define SPEND(count) do {							\
+	volatile uint64_t sink;							\
+	uint64_t x = (count);							\
+										\
+	for (unsigned i = 0; i < (count) * 100; i++)				\
+		x = x * 6364136223846793005ull + 1442695040888963407ull;	\
+	sink = x;								\
+	(void)sink;								\
+} while (0)
+/* clang-format on */
+
+static OWN_FRAME void hot(unsigned count)
+{
+	count = count * hot_percent / 100;
+	SPEND(count);
+}
+
+static OWN_FRAME void cold(unsigned count)
+{
+	SPEND(count);
+}
