@@ -170,6 +170,14 @@ static uint64_t join_gaps(struct taker *t)
 	return ns;
 }
 
+static void find_gaps_anywhere(struct taker *t, const struct state *state, bool counts_idle)
+{
+	for (uint32_t cpu = 0; cpu < CPUS_APART; cpu++)
+		if (t->make->cpus[cpu / 64] >> cpu % 64 & 1)
+			add_gaps(t, state, cpu, counts_idle);
+	join_gaps(t);
+}
+
 /*
  * When in the time in which it could run that was not for lack of CPUs that threads in the replay had. The
  * kernel leaves a thread that was woken behind another one for a moment though another CPU is idle; but when
@@ -179,23 +187,17 @@ static void find_gaps(struct taker *t, const struct state *state, uint32_t own_c
 {
 	uint64_t all_ns = state->end_ns - state->begin_ns;
 
-	t->gap_count = 0;
 	add_gaps(t, state, own_cpu, true);
-	if (join_gaps(t) == all_ns)
-		return;
-	for (uint32_t cpu = 0; cpu < CPUS_APART; cpu++)
-		if (t->make->cpus[cpu / 64] >> cpu % 64 & 1)
-			add_gaps(t, state, cpu, all_ns < MOMENT_NS);
-	join_gaps(t);
+	if (join_gaps(t) != all_ns)
+		find_gaps_anywhere(t, state, all_ns < MOMENT_NS);
 }
 
 /* Between the gaps it waits for a CPU that threads in the replay have. Behind the last one its work does that. */
-static int add_late(struct taker *t, enum step_kind kind, uint32_t own_cpu)
+static int add_gap_steps(struct taker *t, enum step_kind kind)
 {
 	uint64_t at_ns = t->ready.begin_ns;
 	int err = 0;
 
-	find_gaps(t, &t->ready, own_cpu);
 	for (size_t i = 0; i < t->gap_count && !err; i++) {
 		const struct gap *gap = &t->gaps[i];
 		bool is_last = i == GAPS_A_WAIT - 1;
@@ -227,9 +229,16 @@ static int take_ready(struct taker *t, const struct state *next)
 	t->is_ready = false;
 	if (state->value.why == READY_THROTTLED)
 		return add_step(t, STEP_SLOWED, state->begin_ns, state->end_ns);
+	t->gap_count = 0;
+	if (next && next->kind == STATE_BLOCKED) {
+		/* It has run: behind a thread that the kernel hides, no record says when it got the CPU. */
+		find_gaps_anywhere(t, state, true);
+		return add_gap_steps(t, STEP_WORK);
+	}
 	if (!has_left && !gets_cpu)
 		return 0;
-	return add_late(t, has_left ? STEP_SLOWED : STEP_LATE, has_left ? t->cpu : next->cpu);
+	find_gaps(t, state, has_left ? t->cpu : next->cpu);
+	return add_gap_steps(t, has_left ? STEP_SLOWED : STEP_LATE);
 }
 
 static int take_state(struct taker *t, const struct state *state)

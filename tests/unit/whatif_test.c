@@ -821,6 +821,32 @@ TEST(who_goes_by_the_clock_is_waited_for_as_long_as_it_was_and_whose_work_it_is_
 	CHECK_THAT(off(predict_beside_clock(true), 42000000), <, 0.001);
 }
 
+/* Thread 1 is woken at 20, gets a CPU from a thread that the kernel hides, sleeps from 30 to 40 and works until 50. */
+TEST(who_blocks_has_run_also_where_no_record_says_when_it_got_a_cpu)
+{
+	const struct ev_sched_switch sleep = { .syscall = SYS_nanosleep }, lock = {
+		.syscall = SYS_futex,
+		.object = LOCK_OBJECT,
+		.operation = FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
+	};
+	struct ev_sched_wake wake = { .waker = 2, .tid = 102, .syscall = SYS_futex, .context = WAKE_THREAD };
+
+	begin(1);
+	begin_record();
+	for (uint32_t number = 1; number <= 2; number++)
+		emit_at(0, number, (struct state_change){ .phase = PHASE_RUNNING, .cpu = number });
+	block_at(10, 1, lock);
+	emit_at(20, 1, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &wake });
+	emit_at(25, 2, (struct state_change){ .phase = PHASE_DEAD });
+	block_at(30, 1, sleep);
+	wake_at(40, 1, 0);
+	emit_at(50, 1, (struct state_change){ .phase = PHASE_DEAD });
+	end_record(50000000);
+	CHECK_THAT(off(w.whatif.replay_ns, 50000000), <, 0.0001);
+	CHECK_THAT(off(predict("sleep", 0.5, 2).predicted_ns, 45000000), <, 0.0001);
+	forget();
+}
+
 /*
  * Thread 1 works 40, in hot code, and comes last to a barrier, where 2 and 3 wait since 10 and 30; then all work 10.
  * Without its hot code thread 3 is last.
