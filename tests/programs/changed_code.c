@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * changed_code SHAPE [PERCENT [SIZE]]		(100, 10)
- * Programs of which one function is changed: it does PERCENT of its work, all else stays as it is. So what
+ * changed_code SHAPE [HOT [COLD [SIZE]]]		(100, 100, 10)
+ * Programs of which a function is changed: hot() does HOT percent of its work, cold() COLD percent. So what
  * pinch whatif predicts of the code can be compared with what it really does.
  * Known answer: to shorten hot() by half is the same as to run the shape with 50.
  *	queue		a producer and a consumer with a queue of SIZE items; hot() makes an item
@@ -110,7 +110,9 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		hot_percent = atoi(argv[2]);
 	if (argc > 3)
-		size = atoi(argv[3]);
+		cold_percent = atoi(argv[3]);
+	if (argc > 4)
+		size = atoi(argv[4]);
 	for (size_t i = 0; argc > 1 && i < sizeof(shapes) / sizeof(*shapes); i++)
 		if (!strcmp(argv[1], shapes[i].name)) {
 			pthread_barrier_init(&turn_barrier, NULL, shapes[i].count);
@@ -118,6 +120,6 @@ int main(int argc, char **argv)
 			role_join_all(roles, shapes[i].count);
 			return 0;
 		}
-	fprintf(stderr, "Usage: changed_code SHAPE [PERCENT [SIZE]]\n");
+	fprintf(stderr, "Usage: changed_code SHAPE [HOT [COLD [SIZE]]]\n");
 	return 2;
 }

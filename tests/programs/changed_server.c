@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * changed_server [PERCENT]		(100)
+ * changed_server [HOT [COLD]]		(100, 100)
  * A server with a pool of threads, in a process of its own: its main thread reads requests from all connections into a
  * queue, POOL threads answer them, with hot() and cold() work. Clients ask over loopback, one request at a time each.
- * hot() does PERCENT of its work.
+ * hot() does HOT percent
+ * of its work, cold() COLD percent.
  * Known answer: to shorten hot() by half is the same as to run it with 50.
  */
 #include "changed_work.h"
@@ -130,6 +131,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		hot_percent = atoi(argv[1]);
+	if (argc > 2)
+		cold_percent = atoi(argv[2]);
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) || listen(listener, CLIENTS) ||
 	    getsockname(listener, (struct sockaddr *)&address, &length))

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-changed_web.py [PERCENT]
-An HTTP server with two views, in a process of its own, and a client that asks for them in turn. hot_view() does PERCENT
-(100) of its work.
+changed_web.py [HOT [COLD]]
+An HTTP server with two views, in a process of its own, and a client that asks for them in turn. hot_view() does HOT
+percent (100) of its work, cold_view() COLD percent.
 Known answer: to shorten hot_view() by half is the same as to run it with 50.
 """
 import http.client
@@ -13,20 +13,20 @@ import sys
 
 REQUESTS, UNIT = 300, 10000
 
-percent = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+hot_percent, cold_percent = (int(percent) for percent in (sys.argv[1:] + [100, 100])[:2])
 
 
 # Each turn of a loop takes as long as the others: no number becomes large.
 def hot_view():
     total = 0
-    for i in range(10 * UNIT * percent // 100):
+    for i in range(10 * UNIT * hot_percent // 100):
         total = total + i & 255
     return total
 
 
 def cold_view():
     total = 0
-    for i in range(4 * UNIT):
+    for i in range(4 * UNIT * cold_percent // 100):
         total = total + i & 255
     return total
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The work of programs of which one function is changed: hot() does hot_percent of its own. */
+/* The work of programs of which functions are changed: hot() does hot_percent of its own, cold() cold_percent. */
 #pragma once
 
 #include "roles.h"
 
-static unsigned hot_percent = 100;
+static unsigned hot_percent = 100, cold_percent = 100;
 
 /* About 0.1 us for each count, whatever the clock says. No function: it is what hot() and cold() do themselves. */
 /* clang-format off */
@@ -27,5 +27,6 @@ static OWN_FRAME void hot(unsigned count)
 
 static OWN_FRAME void cold(unsigned count)
 {
+	count = count * cold_percent / 100;
 	SPEND(count);
 }
