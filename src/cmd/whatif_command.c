@@ -192,8 +192,8 @@ static int whatif_run(int argc, char **argv)
 static int set_element(struct settings *settings, enum element_kind kind, const char *argument)
 {
 	if (asked_kind(settings) < ELEMENT_CPUS)
-		return fail_plain(-EINVAL, "only one of --lock, --waits, --cause, --function, --line and --path can be "
-					   "given");
+		return fail_plain(-EINVAL, "only one of --lock, --waits, --cause, --wakeups, --function, --line and "
+					   "--path can be given");
 	settings->whatif.names[kind] = argument;
 	return 0;
 }
@@ -211,6 +211,11 @@ static int set_waits(struct settings *settings, const char *argument)
 static int set_cause(struct settings *settings, const char *argument)
 {
 	return set_element(settings, ELEMENT_CAUSE, argument);
+}
+
+static int set_wakeups(struct settings *settings, const char *argument)
+{
+	return set_element(settings, ELEMENT_WAKEUPS, argument);
 }
 
 static int set_function(struct settings *settings, const char *argument)
@@ -253,6 +258,8 @@ static const struct option_spec whatif_options[] = {
 	{ "lock", 0, "NAME", "make the waits for this lock, condition or barrier shorter", set_lock },
 	{ "waits", 0, "FUNCTION", "make the waits in this function and below it shorter", set_waits },
 	{ "cause", 0, "CAUSE", "make the waits of this cause shorter, such as sleep or file", set_cause },
+	{ "wakeups", 0, "NAME", "make sleeping for this lock or condition, and waking up, take less time",
+	  set_wakeups },
 	{ "function", 0, "NAME", "make the running of this function and of what it calls shorter", set_function },
 	{ "line", 0, "PLACE", "make the running of this line, FILE:LINE, and what it calls shorter", set_line },
 	{ "path", 0, "CALLS", "make the running of C shorter where A;B;C call each other", set_path },

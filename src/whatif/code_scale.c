@@ -42,7 +42,7 @@ static struct parts parts_of(const struct lives *lives, const struct code_run *r
 		return parts;
 	parts.cost_ns = costs->ns[before] < parts.work_ns ? costs->ns[before] : parts.work_ns;
 	if (parts.cost_ns)
-		parts.cut_ns = parts.cost_ns * (1 - (double)costs->left_ns[before] / costs->ns[before]);
+		parts.cut_ns = (double)parts.cost_ns / costs->ns[before] * costs->cut_ns[before];
 	return parts;
 }
 

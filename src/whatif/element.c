@@ -23,12 +23,14 @@ bool element_is_code(enum element_kind kind)
 void element_choice_init(struct element_choice *choice, const struct lives *lives, const struct run_code *code)
 {
 	choice->waits = xcalloc(lives->wait_count + 1, sizeof(*choice->waits));
+	choice->wakeups = xcalloc(lives->wait_count + 1, sizeof(*choice->wakeups));
 	choice->places = xcalloc(code->place_count + 1, sizeof(*choice->places));
 }
 
 void element_choice_fini(struct element_choice *choice)
 {
 	free(choice->waits);
+	free(choice->wakeups);
 	free(choice->places);
 }
 
@@ -50,6 +52,7 @@ static const char *name_of(struct graph_labels *labels, enum element_kind kind, 
 {
 	switch (kind) {
 	case ELEMENT_LOCK:
+	case ELEMENT_WAKEUPS:
 		return lock_name(labels, wait);
 	case ELEMENT_WAITS:
 		return graph_wait_function(labels, wait);
@@ -88,9 +91,11 @@ size_t element_choose(const struct code_runs *runs, struct graph_labels *labels,
 	size_t count = 0;
 
 	for (size_t i = 0; i < runs->lives->wait_count; i++) {
-		choice->waits[i] =
-			!element_is_code(kind) && is_wait_of(labels, kind, name, &runs->lives->waits[i].wait);
-		count += choice->waits[i];
+		bool is_meant = !element_is_code(kind) && is_wait_of(labels, kind, name, &runs->lives->waits[i].wait);
+
+		choice->waits[i] = is_meant && kind != ELEMENT_WAKEUPS;
+		choice->wakeups[i] = is_meant && kind == ELEMENT_WAKEUPS;
+		count += is_meant;
 	}
 	for (size_t i = 0; i < runs->code->place_count; i++) {
 		choice->places[i] = element_is_code(kind) && is_place_of(labels, kind, name, &runs->code->places[i]);
@@ -209,6 +214,34 @@ static void add_waits(struct list *list, const struct lives *lives, struct graph
 			add_to_callers(list, ELEMENT_WAITS, frames, count, &has);
 	}
 	free(others_ns);
+}
+
+/* Of the thread that was woken: how long it waited for a CPU then, on which nobody of the replay was. */
+static uint64_t late_ns(const struct lives *lives, size_t wait)
+{
+	size_t end = lives->lives[lives->steps[wait].life].end;
+	uint64_t ns = 0;
+
+	for (size_t i = wait + 1; i < end && lives->steps[i].kind != STEP_WORK; i++)
+		if (lives->steps[i].kind == STEP_LATE)
+			ns += step_ns(&lives->steps[i]);
+	return ns;
+}
+
+static void add_wakeups(struct list *list, const struct lives *lives, struct graph_labels *labels)
+{
+	for (size_t i = 0; i < lives->step_count; i++) {
+		const struct step *step = &lives->steps[i];
+		const char *name = step->kind == STEP_WAIT && step->wait != STEP_NONE
+					   ? lock_name(labels, &lives->waits[step->wait].wait)
+					   : NULL;
+		struct element *element = name ? get(list, ELEMENT_WAKEUPS, name) : NULL;
+
+		if (!element)
+			continue;
+		element->ns += late_ns(lives, i);
+		element->count++;
+	}
 }
 
 /* A function that others call in which it runs: what both are called after has these samples. */
@@ -332,13 +365,14 @@ static int by_time(const void *a, const void *b)
 
 struct element *elements_of(const struct code_runs *runs, struct graph_labels *labels, size_t *count)
 {
-	size_t capacity = (ELEMENT_CAUSE + 1) * runs->lives->wait_count + 2 * runs->code->place_count + 1;
+	size_t capacity = (ELEMENT_WAKEUPS + 1) * runs->lives->wait_count + 2 * runs->code->place_count + 1;
 	struct list list = {
 		.elements = xcalloc(capacity, sizeof(*list.elements)),
 		.by_name = table_new(),
 	};
 
 	add_waits(&list, runs->lives, labels);
+	add_wakeups(&list, runs->lives, labels);
 	add_functions(&list, runs, labels);
 	table_free(list.by_name);
 	*count = leave_out_callers_and_others(list.elements, list.count);

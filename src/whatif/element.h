@@ -28,6 +28,7 @@ struct element {
 /* What is to be shorter: of lives->waits, and of the places in the code. */
 struct element_choice {
 	bool *waits, *places;
+	bool *wakeups; /* those of lives->waits */
 };
 
 /* The caller ends it with element_choice_fini(). */

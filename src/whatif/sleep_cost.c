@@ -139,6 +139,7 @@ static void tell(const struct teller *teller, double factor, struct sleep_costs 
 		all = &teller->of_all[side];
 		costs->ns[i] = factor * ns_a_sample * samples_a_step(own, all);
 		costs->left_ns[i] = costs->ns[i] * left_of(own, all);
+		costs->cut_ns[i] = costs->ns[i] - costs->left_ns[i];
 	}
 }
 
@@ -169,6 +170,7 @@ void sleep_costs_init(struct sleep_costs *costs, const struct code_runs *runs, c
 	count(&teller);
 	*costs = (struct sleep_costs){
 		.ns = xcalloc(runs->lives->step_count + 1, sizeof(*costs->ns)),
+		.cut_ns = xcalloc(runs->lives->step_count + 1, sizeof(*costs->cut_ns)),
 		.left_ns = xcalloc(runs->lives->step_count + 1, sizeof(*costs->left_ns)),
 		.is_of = teller.is_of,
 	};
@@ -179,6 +181,7 @@ void sleep_costs_init(struct sleep_costs *costs, const struct code_runs *runs, c
 void sleep_costs_fini(struct sleep_costs *costs)
 {
 	free(costs->ns);
+	free(costs->cut_ns);
 	free(costs->left_ns);
 	free(costs->is_of);
 	*costs = (struct sleep_costs){ 0 };
@@ -215,5 +218,42 @@ void sleep_costs_follow(struct sleep_costs *costs, const struct lives *lives, co
 
 		if (work != SIZE_MAX && lengths_ns[work] < step_ns(&lives->steps[work]))
 			costs->left_ns[i] *= (double)lengths_ns[work] / step_ns(&lives->steps[work]);
+	}
+}
+
+static bool is_of_chosen(const struct lives *lives, const struct step *step, const bool *is_chosen)
+{
+	const struct step *wait = step->kind == STEP_WAKE ? &lives->steps[step->other] : step;
+
+	return wait->kind == STEP_WAIT && wait->wait != STEP_NONE && is_chosen[wait->wait];
+}
+
+/* Who is woken runs sooner. */
+static void shorten_late(const struct lives *lives, size_t wait, double scale, uint64_t *lengths_ns)
+{
+	size_t end = lives->lives[lives->steps[wait].life].end;
+
+	for (size_t i = wait + 1; i < end && lives->steps[i].kind != STEP_WORK; i++)
+		if (lives->steps[i].kind == STEP_LATE)
+			lengths_ns[i] *= scale;
+}
+
+void sleep_costs_shorten(struct sleep_costs *costs, const struct lives *lives, const bool *is_chosen, double scale,
+			 uint64_t *lengths_ns)
+{
+	for (size_t i = 0; i < lives->step_count; i++) {
+		size_t work;
+		uint64_t cut_ns;
+
+		if (!is_of_chosen(lives, &lives->steps[i], is_chosen))
+			continue;
+		if (lives->steps[i].kind == STEP_WAIT)
+			shorten_late(lives, i, scale, lengths_ns);
+		work = work_behind(lives, i);
+		if (work == SIZE_MAX)
+			continue;
+		cut_ns = costs->left_ns[i] * (1 - scale);
+		costs->left_ns[i] -= cut_ns;
+		lengths_ns[work] -= cut_ns < lengths_ns[work] ? cut_ns : lengths_ns[work];
 	}
 }

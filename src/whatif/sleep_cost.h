@@ -18,7 +18,8 @@ struct lives;
 struct sleep_costs {
 	/* By step. WAIT: what the waiter does to sleep and to wake up; WAKE: what the waker does to wake it. */
 	uint64_t *ns;
-	uint64_t *left_ns; /* of these: when what was chosen is shorter */
+	uint64_t *cut_ns;  /* of these: what chosen code that is faster does not take */
+	uint64_t *left_ns; /* what they take when all that was chosen is shorter */
 	bool *is_of;       /* by sample of the code: whether it is one of these */
 };
 
@@ -35,3 +36,10 @@ double sleep_costs_error(const struct code_runs *runs);
 
 /* lengths_ns: of steps. Where work is shorter than recorded, so are the costs in it. */
 void sleep_costs_follow(struct sleep_costs *costs, const struct lives *lives, const uint64_t *lengths_ns);
+
+/*
+ * Of what sleeping and waking took for chosen waits (of lives->waits), scale is left, and so is of the time that passed
+ * until the thread ran. The work is shorter by the rest.
+ */
+void sleep_costs_shorten(struct sleep_costs *costs, const struct lives *lives, const bool *is_chosen, double scale,
+			 uint64_t *lengths_ns);

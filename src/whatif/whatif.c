@@ -119,6 +119,7 @@ static void change_lengths(const struct whatif *whatif, const struct whatif_chan
 
 	shorten(whatif->lives, &how, lengths_ns);
 	sleep_costs_follow(costs, whatif->lives, lengths_ns);
+	sleep_costs_shorten(costs, whatif->lives, change->choice->wakeups, change->scale, lengths_ns);
 	code_scale(&whatif->runs, change->choice->places, change->scale, guess->code, costs, lengths_ns);
 }
 

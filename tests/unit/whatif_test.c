@@ -756,6 +756,40 @@ TEST(who_finds_what_it_wants_neither_sleeps_nor_is_woken)
 	CHECK_THAT(less_count, >, 100);
 }
 
+static uint64_t predict_without_wakeups(double scale)
+{
+	struct element_choice choice;
+	struct whatif_answer answer;
+
+	element_choice_init(&choice, &w.lives, &w.code);
+	for (size_t i = 0; i < w.lives.wait_count; i++)
+		choice.wakeups[i] = true;
+	whatif_predict(&w.whatif, &(struct whatif_change){ &choice, scale, THREADS }, &answer);
+	element_choice_fini(&choice);
+	critical_path_fini(&answer.path);
+	return answer.predicted_ns;
+}
+
+TEST(free_wake_ups_give_what_they_really_give)
+{
+	for (uint32_t seed = 1; seed <= 200; seed++) {
+		struct setting setting = { .cpus = THREADS, .hold_scale = 1, .sleep_scale = 1 };
+		bool waits_anew;
+		uint64_t ns;
+
+		begin(seed);
+		make_queue();
+		record(THREADS);
+		CHECK_EQUAL(predict_without_wakeups(1), w.whatif.recorded_ns);
+		w.program.wake_ns = w.program.late_ns = 0;
+		ns = run_program(&setting, &waits_anew);
+		if (off(predict_without_wakeups(0), ns) > 0.10)
+			fail_msg("seed %u: %ju instead of %ju of %ju", seed, (uintmax_t)predict_without_wakeups(0),
+				 (uintmax_t)ns, (uintmax_t)w.whatif.recorded_ns);
+		forget();
+	}
+}
+
 static void emit_at(unsigned int ms, uint32_t number, struct state_change change)
 {
 	change.thread = threads_get(w.stage.threads, number);
