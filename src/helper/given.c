@@ -13,6 +13,24 @@
  * Bytes that come along go into bytes, as far as there is space; *size_bytes is how many there were. *fd: the
  * caller's; -1: none came.
  */
+static int exchange(int opener, const struct iovec *sent, struct iovec *received, int received_count,
+		    size_t *size_bytes, int *fd)
+{
+	struct given given;
+	struct iovec parts[3] = { { &given, sizeof(given) } };
+	ssize_t n;
+
+	memcpy(parts + 1, received, received_count * sizeof(*received));
+	/* Without the opener there is nothing to do. */
+	if (message_send(opener, sent, 2, -1, true))
+		_exit(0);
+	n = message_receive(opener, parts, 1 + received_count, fd, true);
+	if (n < (ssize_t)sizeof(given))
+		_exit(0);
+	*size_bytes = n - sizeof(given);
+	return given.err;
+}
+
 static int ask(int opener, const struct wanted *wanted, const char *path, void *bytes, size_t capacity_bytes,
 	       size_t *size_bytes, int *fd)
 {
@@ -20,21 +38,12 @@ static int ask(int opener, const struct wanted *wanted, const char *path, void *
 		{ (void *)wanted, sizeof(*wanted) },
 		{ (void *)path, strlen(path) + 1 },
 	};
-	struct given given;
-	struct iovec parts[2] = { { &given, sizeof(given) }, { bytes, capacity_bytes } };
-	ssize_t n;
+	struct iovec received = { bytes, capacity_bytes };
 
 	*fd = -1;
 	if (sent[1].iov_len > OPENER_PATH_BYTES)
 		return -ENAMETOOLONG;
-	/* Without the opener there is nothing to do. */
-	if (message_send(opener, sent, 2, -1, true))
-		_exit(0);
-	n = message_receive(opener, parts, 2, fd, true);
-	if (n < (ssize_t)sizeof(given))
-		_exit(0);
-	*size_bytes = n - sizeof(given);
-	return given.err;
+	return exchange(opener, sent, &received, 1, size_bytes, fd);
 }
 
 /* A descriptor or a negative errno. */
@@ -99,4 +108,32 @@ int given_memory(int opener, uint32_t pid, uint64_t address, void *bytes, size_t
 	if (fd >= 0)
 		close(fd);
 	return err ? err : given_bytes == size_bytes ? 0 : -EFAULT;
+}
+
+int given_pieces(int opener, uint32_t pid, struct memory_piece *pieces, size_t count, void *bytes)
+{
+	const struct wanted wanted = { .kind = WANTED_PIECES, .number = count, .pid = pid };
+	struct iovec sent[2] = {
+		{ (void *)&wanted, sizeof(wanted) },
+		{ pieces, count * sizeof(*pieces) },
+	};
+	uint8_t is_read[MEMORY_PIECES_MAX / 8];
+	size_t size_bytes = 0, given_bytes;
+	struct iovec received[2] = { { is_read, sizeof(is_read) }, { bytes, 0 } };
+	int fd, err;
+
+	_Static_assert((int)MEMORY_PIECES_MAX == (int)OPENER_PIECES_MAX, "one bound");
+	for (size_t i = 0; i < count && i < MEMORY_PIECES_MAX && size_bytes <= MEMORY_PIECES_BYTES_MAX; i++)
+		size_bytes += pieces[i].size_bytes;
+	if (count > MEMORY_PIECES_MAX || size_bytes > MEMORY_PIECES_BYTES_MAX)
+		return -E2BIG;
+	received[1].iov_len = size_bytes;
+	err = exchange(opener, sent, received, 2, &given_bytes, &fd);
+	if (fd >= 0)
+		close(fd);
+	if (err || given_bytes != sizeof(is_read) + size_bytes)
+		return err ? err : -EFAULT;
+	for (size_t i = 0; i < count; i++)
+		pieces[i].is_read = is_read[i / 8] >> i % 8 & 1;
+	return 0;
 }

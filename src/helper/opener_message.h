@@ -10,6 +10,7 @@
 enum {
 	OPENER_PATH_BYTES = 4096,
 	OPENER_MEMORY_BYTES = 65536, /* that are read of a process at once */
+	OPENER_PIECES_MAX = 128,     /* of memory that are read at once; a multiple of 8 */
 };
 
 /* What the process is called, and while it does what the worker wants: so that the tool sees what it is stuck at. */
@@ -62,6 +63,7 @@ enum wanted_kind {
 	WANTED_OUR_DEBUG, /* the same in ours */
 	WANTED_JIT,       /* the names of the JIT compiler of the space number */
 	WANTED_MEMORY,    /* size_bytes of pid's memory at address */
+	WANTED_PIECES,    /* pieces of pid's memory, as many as number says: struct memory_piece, in path's place */
 };
 
 struct wanted {
@@ -77,7 +79,11 @@ struct wanted {
 struct given {
 	int32_t err; /* 0 or a negative errno */
 	uint32_t size_bytes;
-	char bytes[]; /* of memory; of a debug file, its path with all links followed, with a NUL */
+	/*
+	 * Of memory; of pieces, first a bit for each, lowest first: it was read. Then their bytes; of a debug file, its
+	 * path with all links followed, with a NUL.
+	 */
+	char bytes[];
 };
 
 /* The process. */

@@ -24,6 +24,7 @@
 #include "base/table.h"
 #include "helper/close_file.h"
 #include "helper/confine.h"
+#include "helper/given.h"
 #include "helper/held_files.h"
 #include "helper/jit_places.h"
 #include "helper/maps_file.h"
@@ -222,6 +223,45 @@ static int read_memory(struct opener *opener, const struct wanted *wanted)
 	return 0;
 }
 
+/*
+ * One call reads all of them, unless there is one that cannot be read: then the next call begins behind it. What is
+ * not read is 0.
+ */
+static int read_pieces(struct opener *opener, const struct wanted *wanted)
+{
+	const struct memory_piece *pieces = (const struct memory_piece *)wanted->path;
+	struct iovec remote[OPENER_PIECES_MAX];
+	struct given *given = &opener->given.header;
+	char *bytes = given->bytes + OPENER_PIECES_MAX / 8;
+	size_t size_bytes = 0, at = 0, count = wanted->number;
+
+	if (count > OPENER_PIECES_MAX || !table_find(opener->readable, wanted->pid))
+		return -EPERM;
+	for (size_t i = 0; i < count; i++) {
+		if (pieces[i].size_bytes > OPENER_MEMORY_BYTES - OPENER_PIECES_MAX / 8 - size_bytes)
+			return -E2BIG;
+		size_bytes += pieces[i].size_bytes;
+		remote[i] = (struct iovec){ (void *)pieces[i].address, pieces[i].size_bytes };
+	}
+	memset(given->bytes, 0, OPENER_PIECES_MAX / 8 + size_bytes);
+	for (size_t i = 0; i < count; i++) {
+		struct iovec local = { bytes + at, size_bytes - at };
+		ssize_t n = process_vm_readv(wanted->pid, &local, 1, remote + i, count - i, 0);
+
+		for (; n > 0 && i < count && (size_t)n >= remote[i].iov_len; i++) {
+			given->bytes[i / 8] |= 1 << i % 8;
+			n -= remote[i].iov_len;
+			at += remote[i].iov_len;
+		}
+		if (i < count) {
+			memset(bytes + at, 0, remote[i].iov_len);
+			at += remote[i].iov_len;
+		}
+	}
+	given->size_bytes = OPENER_PIECES_MAX / 8 + size_bytes;
+	return 0;
+}
+
 static void answer_worker(struct opener *opener, const struct wanted *wanted)
 {
 	struct given *given = &opener->given.header;
@@ -244,10 +284,14 @@ static void answer_worker(struct opener *opener, const struct wanted *wanted)
 		given->err = read_memory(opener, wanted);
 		result = -1;
 		break;
+	case WANTED_PIECES:
+		given->err = read_pieces(opener, wanted);
+		result = -1;
+		break;
 	default:
 		result = -EINVAL;
 	}
-	if (wanted->kind != WANTED_MEMORY)
+	if (wanted->kind != WANTED_MEMORY && wanted->kind != WANTED_PIECES)
 		given->err = result < 0 ? result : 0;
 	if (given->err)
 		given->size_bytes = 0;
@@ -324,7 +368,7 @@ static void take_worker(struct opener *opener, int fd)
 static bool step(struct opener *opener, const struct pollfd *fds)
 {
 	bool is_tool_gone = false, is_worker_gone = false;
-	union message in;
+	union message in = { .bytes = { 0 } };
 	int fd = -1;
 
 	if (fds[0].revents) {

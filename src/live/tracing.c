@@ -22,6 +22,7 @@
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
 #include "collect/target/cpus.h"
+#include "collect/goroutines.h"
 #include "collect/titles.h"
 #include "collect/unwinder.h"
 #include "engine/recorder.h"
@@ -94,6 +95,7 @@ static int open_engine(struct tracing *tracing)
 						 .depth = settings->kernel.depth,
 					 });
 	tracing->titles = titles_new(engine->session, engine->symbols);
+	tracing->goroutines = goroutines_new(engine->session, engine->symbols);
 	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
 	tracing->taking_in = (struct pause){ take_pause, tracing, TAKE_IN_PERIOD_NS, 0 };
 	tracing_set_pause(tracing, NULL);
@@ -197,6 +199,7 @@ void tracing_close(struct tracing *tracing)
 	span_functions_free(tracing->functions);
 	resolver_free(tracing->resolver);
 	titles_free(tracing->titles);
+	goroutines_free(tracing->goroutines);
 	unwinder_free(tracing->unwinder);
 	engine_close(&tracing->engine);
 	kernel_types_free(tracing->kernel_types);
@@ -384,6 +387,7 @@ static void choose_slack(struct tracing *tracing)
 static int next_wait_ms(struct tracing *tracing)
 {
 	double fill = collector_fill(tracing->collector);
+	int sample_ms;
 
 	if (unwinder_update(tracing->unwinder)) {
 		kernel_allow_memory(tracing->kernel);
@@ -394,7 +398,10 @@ static int next_wait_ms(struct tracing *tracing)
 		tracing->poll_ms *= 2;
 	}
 	choose_slack(tracing);
-	return fill > FILL_URGENT ? 0 : tracing->poll_ms;
+	if (fill > FILL_URGENT)
+		return 0;
+	sample_ms = goroutines_wait_ms(tracing->goroutines);
+	return sample_ms >= 0 && sample_ms < tracing->poll_ms ? sample_ms : tracing->poll_ms;
 }
 
 int tracing_step(struct tracing *tracing, pid_t *sender)
@@ -402,6 +409,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	collector_poll(tracing->collector);
 	symbols_step(tracing->engine.symbols);
 	titles_step(tracing->titles);
+	goroutines_step(tracing->goroutines);
 	if (tracing->resolver)
 		resolver_update(tracing->resolver);
 	if (tracing->functions)

@@ -15,6 +15,7 @@ struct tracing {
 	struct kernel_types *kernel_types;
 	struct unwinder *unwinder;
 	struct titles *titles;
+	struct goroutines *goroutines;
 	struct resolver *resolver;        /* NULL: nobody asked for names of hosts */
 	struct span_functions *functions; /* NULL: no span is of one */
 	struct collector *collector;

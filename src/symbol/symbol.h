@@ -200,6 +200,24 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 /* The module runs Python: its frames come between those of Python's functions. */
 bool symbols_is_interpreter(const struct symbols *symbols, uint32_t module);
 
+struct go_answer;
+struct symbol_mapping;
+
+/* The module is a Go program, as far as its unwind table has been made. */
+bool symbols_is_go(const struct symbols *symbols, uint32_t module);
+
+/*
+ * Has goroutines of a process read, which has mapped a Go program so; which of many follows from random. on_read gets
+ * the answer, valid until it returns, or an error, when symbols_step() or symbols_settle() is called. 0, or -errno:
+ * nothing will come.
+ */
+typedef void symbols_on_goroutines(void *data, uint32_t pid, int err, const struct go_answer *answer);
+int symbols_read_goroutines(struct symbols *symbols, uint32_t pid, const struct symbol_mapping *mapping,
+			    uint32_t random, symbols_on_goroutines *on_read, void *data);
+
+/* Why those of a process cannot be read: a note says so. err, answer: as on_read got them. */
+void symbols_note_goroutines(struct symbols *symbols, uint32_t pid, int err, const struct go_answer *answer);
+
 /*
  * Sentences about what could not be named and what to do about it, only of files in which an
  * address was resolved. Valid until the next call for this object.

@@ -43,6 +43,7 @@ static void on_table(void *data, const struct module *asked, int err, struct unw
 
 	if (!err)
 		module->python_version = file->python_version;
+	module->is_go = !err && file->is_go;
 	if (!err && symbols->book && module->python_version)
 		answer_book_put(symbols->book, BOOK_FILE, module_owner(module), 0,
 				&(struct book_file){ module->python_version }, sizeof(struct book_file));

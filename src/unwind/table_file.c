@@ -10,7 +10,7 @@
 struct header {
 	uint64_t base, size_bytes;
 	uint32_t row_count, segment_count;
-	uint32_t python_version, reserved;
+	uint32_t python_version, is_go;
 	struct python_process python;
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
 };
@@ -34,6 +34,7 @@ int unwind_file_write(const struct unwind_file *file, unwind_file_put *put, void
 		.row_count = file->table.row_count,
 		.segment_count = file->segment_count,
 		.python_version = file->python_version,
+		.is_go = file->is_go,
 		.python = file->python,
 	};
 	int err;
@@ -66,6 +67,7 @@ int unwind_file_read(const void *bytes, size_t size_bytes, struct unwind_file *f
 	memcpy(file->segments, header.segments, sizeof(file->segments));
 	file->segment_count = header.segment_count;
 	file->python_version = header.python_version;
+	file->is_go = header.is_go;
 	file->python = header.python;
 	memcpy(table->rows, (const char *)bytes + sizeof(header), table->row_count * sizeof(*table->rows));
 	if (unwind_table_is_valid(table))

@@ -23,6 +23,7 @@ struct unwind_file {
 	struct unwind_table table;
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
 	uint32_t segment_count;
+	uint32_t is_go;               /* the code is Go's, with its runtime's table of functions */
 	uint32_t python_version;      /* 0: none in this file; 0x030b: CPython 3.11 */
 	struct python_process python; /* addresses as the file has them; no runtime: unknown */
 };

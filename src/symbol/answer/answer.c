@@ -74,3 +74,23 @@ bool python_answer_is_valid(const struct python_answer *answer, size_t size_byte
 	       !answer->data[answer->function_bytes - 1] &&
 	       !answer->data[answer->function_bytes + answer->file_bytes - 1];
 }
+
+bool go_answer_is_valid(const struct go_answer *answer, size_t size_bytes)
+{
+	size_t head = offsetof(struct go_answer, rows);
+	uint64_t waiting = 0;
+
+	if (size_bytes < head || answer->row_count > GO_ROWS_MAX ||
+	    size_bytes != head + answer->row_count * sizeof(*answer->rows) || answer->examined > GO_EXAMINED_MAX ||
+	    answer->examined > answer->listed ||
+	    (uint64_t)answer->runnable + answer->running + answer->in_syscall + answer->waiting > answer->examined)
+		return false;
+	for (uint32_t i = 0; i < answer->row_count; i++) {
+		const struct go_row *row = &answer->rows[i];
+
+		if (row->frame_count > GO_FRAMES_MAX || row->reason[GO_REASON_BYTES - 1])
+			return false;
+		waiting += row->count;
+	}
+	return waiting <= answer->waiting;
+}

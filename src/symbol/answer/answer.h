@@ -3,7 +3,7 @@
  * What the worker says about a file: the messages themselves.
  *
  * Owns: what is said of an address, and the book of it that a trace carries.
- * Used by: symbol/python, symbol/object, symbol/worker, symbol, engine, cmd.
+ * Used by: symbol/python, symbol/go, symbol/object, symbol/worker, symbol, collect, engine, cmd.
  */
 #pragma once
 
@@ -136,3 +136,35 @@ struct python_answer {
 };
 
 bool python_answer_is_valid(const struct python_answer *answer, size_t size_bytes);
+
+enum go_result {
+	GO_READ,
+	GO_IS_NONE,    /* the file is not Go's */
+	GO_NO_SYMBOLS, /* where the runtime has its list is not known: no symbol table */
+	GO_NO_LAYOUT,  /* how it lays out a goroutine is not known: no debug information */
+	GO_UNREADABLE, /* the process's memory cannot be read, or makes no sense */
+};
+
+enum { GO_EXAMINED_MAX = 256, GO_ROWS_MAX = 256, GO_FRAMES_MAX = 24, GO_REASON_BYTES = 32 };
+
+/* Goroutines that wait for the same at the same place. */
+struct go_row {
+	uint64_t creator; /* the address behind the call that made them; 0: unknown */
+	uint32_t count;
+	uint32_t frame_count;           /* 0: their stack could not be read */
+	char reason[GO_REASON_BYTES];   /* ends with a NUL */
+	uint64_t frames[GO_FRAMES_MAX]; /* return addresses, innermost first */
+};
+
+/* What the goroutines of a process do; waiting ones have rows, which have no more of them than that. */
+struct go_answer {
+	uint32_t result;   /* enum go_result; if not GO_READ, all that follows is 0 */
+	uint32_t listed;   /* entries of the runtime's list */
+	uint32_t examined; /* of these: all, or as many that were chosen at random; the next ones are of them */
+	uint32_t runnable, running, in_syscall, waiting;
+	uint32_t row_count;
+	uint64_t cost_ns; /* CPU time that reading them took, about */
+	struct go_row rows[GO_ROWS_MAX];
+};
+
+bool go_answer_is_valid(const struct go_answer *answer, size_t size_bytes);

@@ -4,7 +4,7 @@
  * read. Strings point into the file and live as long as the object.
  *
  * Owns: debug information: lines, inlined calls, variables and types.
- * Used by: symbol/object.
+ * Used by: symbol/go, symbol/object.
  */
 #pragma once
 

@@ -281,7 +281,7 @@ static bool is_signal_return(const char *name)
 }
 
 /* mcall() leaves its goroutine's stack for good: it begins again on that of its thread. */
-static bool is_outermost(const char *name, uint8_t flags)
+static bool is_outermost_function(const char *name, uint8_t flags)
 {
 	return flags & FLAG_TOP_FRAME || !strcmp(name, "runtime.mcall");
 }
@@ -307,6 +307,27 @@ static uint32_t switch_rule(const char *name)
 	return UNWIND_NONE;
 }
 
+bool go_table_moved(const struct go_table *table, uint64_t address, uint32_t *moved_bytes, bool *is_outermost)
+{
+	struct byte_cursor flags_at;
+	struct entry entry;
+	uint8_t flags;
+	int32_t moved;
+
+	if (!find_entry(table, address, &entry))
+		return false;
+	flags_at = cursor_at(table, entry.record + table->flags_at);
+	flags = byte_cursor_u8(&flags_at);
+	*is_outermost = is_outermost_function(name_of(table, &entry), flags);
+	if (*is_outermost)
+		return true;
+	if (flags & FLAG_WRITES_SP || !find_value(table, &entry, STACK_AT, address - entry.begin, &moved) ||
+	    moved < 0 || moved % POINTER_BYTES)
+		return false;
+	*moved_bytes = moved;
+	return true;
+}
+
 static void unwind_function(const struct go_table *table, const struct entry *entry, struct unwind_table *unwind)
 {
 	struct byte_cursor flags_at = cursor_at(table, entry->record + table->flags_at);
@@ -315,7 +336,7 @@ static void unwind_function(const struct go_table *table, const struct entry *en
 	const char *name = name_of(table, entry);
 	uint64_t address = entry->begin;
 
-	if (is_signal_return(name) || is_outermost(name, flags)) {
+	if (is_signal_return(name) || is_outermost_function(name, flags)) {
 		unwind_table_add(unwind, address - is_signal_return(name),
 				 is_signal_return(name) ? UNWIND_SIGNAL : UNWIND_END);
 		return;

@@ -29,5 +29,11 @@ struct go_place {
 
 bool go_table_find(const struct go_table *table, uint64_t address, struct go_place *place);
 
+/*
+ * How far the function at an address has moved the stack pointer since it was called, bytes; false: that is unknown.
+ * *is_outermost: nobody called it.
+ */
+bool go_table_moved(const struct go_table *table, uint64_t address, uint32_t *moved_bytes, bool *is_outermost);
+
 /* The rules for Go's code, from how far its functions have moved the stack pointer. */
 void go_table_unwind(const struct go_table *table, struct unwind_table *unwind);

@@ -15,6 +15,7 @@
 
 #include "symbol/answer/answer.h"
 #include "symbol/elf/build_id.h"
+#include "symbol/go/go_read.h"
 #include "unwind/table_file.h"
 
 struct file_source;
@@ -58,6 +59,21 @@ void object_find_missing(struct object *object, const struct missing_question *q
 
 /* The unwind table of its code, for the caller to free. -ENOENT when nothing describes it. */
 int object_unwind_file(struct object *object, struct unwind_file *file);
+
+/* How its runtime lays out goroutines; with the result GO_IS_NONE if it is no Go program. */
+void object_go_layout(struct object *object, struct go_layout *layout);
+
+/* A mapping of the file, in a process. */
+struct go_mapping {
+	uint64_t start, file_offset;
+};
+
+/*
+ * Reads goroutines of a process that has mapped the file: go_read(), with what the question lacks of the file's.
+ * False: it has no such place.
+ */
+bool object_read_goroutines(struct object *object, const struct go_mapping *mapping, struct go_question *question,
+			    struct go_answer *answer);
 
 /* Says what is known about the data at an address. Types cost more than the variable's name. */
 void object_find_variable(struct object *object, uint64_t address, bool wants_types, struct variable_answer *answer);

@@ -99,7 +99,8 @@ int object_unwind_file(struct object *object, struct unwind_file *file)
 		return -ENOENT;
 	if (find_cfi(elf, ".eh_frame", &section))
 		unwind_table_build(&section, &file->table, &counts);
-	if (object_go_table(object)) {
+	file->is_go = object_go_table(object) != NULL;
+	if (file->is_go) {
 		go_table_unwind(object->go, &more);
 		unwind_table_merge(&file->table, &more);
 		unwind_table_fini(&more);

@@ -32,6 +32,7 @@ struct asked *asked_list_take(struct asked_list *list)
 void asked_free(struct asked *asked)
 {
 	free(asked->table);
+	free(asked->goroutines);
 	free(asked);
 }
 

@@ -86,6 +86,12 @@ int worker_poll_fd(const struct worker *worker)
 
 /* --- Answers --------------------------------------------------------------------------------- */
 
+/* It is looked at when others have come, too. */
+static struct go_answer *keep_goroutines(const struct worker *worker)
+{
+	return memcpy(xcalloc(1, worker->content_bytes), &worker->content.go, worker->content_bytes);
+}
+
 /* It has its answer, which is in worker->content if err is 0. */
 static void settle_asked(struct worker *worker, struct asked *asked, int err)
 {
@@ -97,6 +103,8 @@ static void settle_asked(struct worker *worker, struct asked *asked, int err)
 		asked_free(asked);
 		return;
 	}
+	if (!err && asked->on_goroutines)
+		asked->goroutines = keep_goroutines(worker);
 	if (!asked->is_awaited) {
 		asked_list_add(&worker->answered, asked);
 		return;
@@ -134,19 +142,30 @@ static void ask_again(struct worker *worker)
 	}
 }
 
+static bool reads_memory(const struct question *question)
+{
+	return question->kind == QUESTION_PYTHON || question->kind == QUESTION_GOROUTINES;
+}
+
+/* Not of a process, which a file may be needed for. */
+static bool is_of_file(const struct asked *asked)
+{
+	return asked->module && !reads_memory(&asked->question);
+}
+
 /* What the question took is for whose file or process it is about to bear. */
 static void spend(struct worker *worker, const struct asked *asked, uint64_t cpu_ns, uint64_t elapsed_ns, bool is_death)
 {
 	uint64_t waited_ns = elapsed_ns;
 
-	if (asked->module && is_death)
+	if (is_of_file(asked) && is_death)
 		budget_spend_death(worker->budget, asked->module, elapsed_ns);
-	else if (asked->module)
+	else if (is_of_file(asked))
 		budget_spend(worker->budget, asked->module, cpu_ns, elapsed_ns);
-	if (asked->module)
+	if (is_of_file(asked))
 		return;
 	/* How much is read of symbol files has bounds of its own. */
-	if (asked->question.kind != QUESTION_PYTHON)
+	if (!reads_memory(&asked->question))
 		waited_ns -= cpu_ns < elapsed_ns ? cpu_ns : elapsed_ns;
 	if (!budget_spend_process(worker->budget, asked->process, asked->user, waited_ns))
 		users_bar(helper_pair_users(worker->pair), asked->user);
@@ -172,6 +191,7 @@ static bool uses_debug_file(const struct question *question)
 	case QUESTION_FUNCTIONS:
 	case QUESTION_SOURCES:
 	case QUESTION_CODE:
+	case QUESTION_GOROUTINES:
 		return true;
 	}
 	return false;
@@ -186,6 +206,8 @@ static uint64_t answer_ns_max(const struct question *question)
 	case QUESTION_JIT:
 	case QUESTION_JIT_READ:
 		return WORKER_JIT_SECONDS_MAX * second_ns;
+	case QUESTION_GOROUTINES:
+		return WORKER_GO_SECONDS_MAX * second_ns;
 	}
 	return 2 * WORKER_ANSWER_SECONDS_MAX * second_ns;
 }
@@ -203,7 +225,7 @@ static void give_up_first(struct worker *worker)
 	const struct question *question = &worker->asked.first->question;
 	const struct module *module = worker->asked.first->module;
 
-	if (question->kind == QUESTION_PYTHON)
+	if (reads_memory(question))
 		opener_distrust(worker->opener, question->pid);
 	/* Its own file may be as good as any: without what its process says of it, it is tried once more. */
 	if (module && uses_debug_file(question) && opener_distrust_tree(worker->opener, module->pid)) {
@@ -375,6 +397,8 @@ void worker_step(struct worker *worker)
 			do_table(asked);
 		else if (asked->on_jit)
 			asked->on_jit(asked->data, asked->question.module, asked->err);
+		else if (asked->on_goroutines)
+			asked->on_goroutines(asked->data, asked->question.pid, asked->err, asked->goroutines);
 		asked_free(asked);
 	}
 }
@@ -434,11 +458,11 @@ static int set_limits(const struct worker *worker, struct asked *asked)
 {
 	uint64_t left_ns;
 
-	if (asked->module)
+	if (is_of_file(asked))
 		asked->user = user_of(worker, asked->module);
 	if (users_are_barred(helper_pair_users(worker->pair), asked->user))
-		return asked->module ? -EDQUOT : -EACCES;
-	if (!asked->module)
+		return is_of_file(asked) ? -EDQUOT : -EACCES;
+	if (!is_of_file(asked))
 		return budget_process_left_ns(worker->budget, asked->process, asked->user) ? 0 : -EDQUOT;
 	left_ns = budget_left_ns(worker->budget, asked->module, asked->question.wants_debug);
 	asked->question.cpu_ms_max = left_ns / 1000000;
@@ -488,7 +512,7 @@ static int prepare(struct worker *worker, struct asked *asked)
 		err = opener_hold(worker->opener, &file, &stamp);
 		err = err == -ETIMEDOUT ? err : 0;
 	}
-	if (!err && asked->question.kind == QUESTION_PYTHON)
+	if (!err && reads_memory(&asked->question))
 		err = opener_allow_memory(worker->opener, asked->question.pid);
 	/* Either may have found out that the opener was stuck. */
 	return err ? err : helper_pair_begin(worker->pair);

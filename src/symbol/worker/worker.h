@@ -98,6 +98,21 @@ struct python_question {
 int worker_ask_python(struct worker *worker, const struct python_question *question,
 		      const struct python_answer **answer);
 
+/* A process that has mapped a Go program, and where. */
+struct go_process {
+	uint32_t pid;
+	uint64_t start, file_offset; /* of a mapping of it */
+	uint32_t random;             /* which of its goroutines are examined follows from it */
+};
+
+/*
+ * Asks what its goroutines do. on_goroutines gets the answer, valid until it returns, or an error as those of
+ * worker_ask_python() or worker_ask(). 0, or -errno if nothing will come.
+ */
+typedef void worker_on_goroutines(void *data, uint32_t pid, int err, const struct go_answer *answer);
+int worker_ask_goroutines(struct worker *worker, const struct module *module, const struct go_process *process,
+			  worker_on_goroutines *on_goroutines, void *data);
+
 /* Whose process it is: USER_UNKNOWN if nobody knows. */
 uint32_t worker_user_of(const struct worker *worker, uint32_t pid);
 

@@ -46,7 +46,7 @@ static void set_owner(struct asked *asked, uint32_t user)
 	const struct question *question = &asked->question;
 
 	asked->user = user;
-	asked->process = question->kind == QUESTION_PYTHON ? question->pid : (uint64_t)question->module << 32;
+	asked->process = question->pid ? question->pid : (uint64_t)question->module << 32;
 }
 
 /* One that is waited for. user: who has what it is about, if that is no module. */
@@ -310,6 +310,24 @@ int worker_ask_python(struct worker *worker, const struct python_question *asked
 	if (!err)
 		*answer = &worker->content.python;
 	return err;
+}
+
+int worker_ask_goroutines(struct worker *worker, const struct module *module, const struct go_process *process,
+			  worker_on_goroutines *on_goroutines, void *data)
+{
+	struct asked *asked = asked_new(module, &(struct question){
+							.kind = QUESTION_GOROUTINES,
+							.address = process->start,
+							.mapping_offset = process->file_offset,
+							.random = process->random,
+							.wants_debug = true,
+						});
+
+	asked->question.pid = process->pid;
+	set_owner(asked, worker_user_of(worker, process->pid));
+	asked->on_goroutines = on_goroutines;
+	asked->data = data;
+	return worker_ask_later(worker, asked);
 }
 
 int worker_read_jit(struct worker *worker, uint32_t space, uint32_t user, worker_on_jit *on_jit, void *data)

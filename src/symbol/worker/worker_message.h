@@ -20,6 +20,7 @@ enum {
 	WORKER_ANSWER_SECONDS_MAX = 60, /* includes what a debuginfod server may take */
 	WORKER_PYTHON_SECONDS_MAX = 2,  /* a few pages of memory */
 	WORKER_JIT_SECONDS_MAX = 5,     /* 64 MB of lines take half a second */
+	WORKER_GO_SECONDS_MAX = 10,     /* the debug information of a large program, once */
 };
 
 enum question_kind {
@@ -37,6 +38,7 @@ enum question_kind {
 	QUESTION_JIT_FORGET, /* nothing: they will not be asked for any more */
 	QUESTION_PYTHON,     /* the code object at address of the process pid */
 	QUESTION_MISSING,    /* what left no frame between a call and a function? */
+	QUESTION_GOROUTINES, /* what do the goroutines of the process pid do, which has mapped the file at address? */
 };
 
 struct question {
@@ -51,8 +53,12 @@ struct question {
 	union {
 		uint64_t python_identity; /* of what is known already; 0: nothing */
 		uint64_t callee_offset;   /* of missing frames: where the callee begins; ~0: in another file */
+		uint64_t mapping_offset;  /* of goroutines: in the file, of what is mapped there */
 	};
-	uint32_t python_index; /* of an instruction in the code object; ~0: unknown */
+	union {
+		uint32_t python_index; /* of an instruction in the code object; ~0: unknown */
+		uint32_t random;       /* of goroutines: which of them are examined follows from it */
+	};
 	uint32_t size_bytes;
 	uint32_t cpu_ms_max; /* that the answer may take, and memory besides what there is; 0: the default */
 	uint32_t memory_mb_max;
@@ -89,6 +95,7 @@ union worker_content {
 	struct build_id build_id;
 	struct jit_answer jit;
 	struct python_answer python;
+	struct go_answer go;
 };
 
 /* Whether it can be an answer to such a question. */

@@ -20,6 +20,7 @@
 #include "symbol/python/python_code.h"
 #include "symbol/worker/worker_confine.h"
 #include "symbol/worker/worker_files.h"
+#include "symbol/worker/worker_go.h"
 #include "symbol/worker/worker_message.h"
 
 enum {
@@ -33,7 +34,8 @@ struct server {
 	struct helper_sockets sockets;
 	struct worker_files *files;
 	struct jit_maps *jits;
-	struct python_code *python;      /* what was read last */
+	struct python_code *python; /* what was read last */
+	struct worker_go *go;
 	uint64_t begin_cpu_ns, begin_ns; /* when the question came */
 	union worker_content content;
 };
@@ -153,6 +155,8 @@ static size_t find_answer(struct server *server, struct object *object, const st
 	case QUESTION_BUILD_ID:
 		object_build_id(object, &server->content.build_id);
 		return sizeof(server->content.build_id);
+	case QUESTION_GOROUTINES:
+		return worker_go_answer(server->go, question, object, &server->content.go);
 	case QUESTION_MISSING:
 		find_missing(server, object, question);
 		return offsetof(struct answer, text) + server->content.place.text_bytes;
@@ -266,6 +270,8 @@ static void set_limits(struct server *server, const struct question *question)
 		set_deadline(WORKER_PYTHON_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
 	else if (question->kind == QUESTION_JIT || question->kind == QUESTION_JIT_READ)
 		set_deadline(WORKER_JIT_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
+	else if (question->kind == QUESTION_GOROUTINES)
+		set_deadline(WORKER_GO_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
 	else if (question->kind == QUESTION_TABLE)
 		set_deadline(TABLE_SECONDS_MAX, smaller(TABLE_CPU_MS_MAX, question->cpu_ms_max));
 	else
@@ -306,6 +312,7 @@ void worker_serve(const struct helper_sockets *sockets)
 	server->files = worker_files_new(sockets);
 	server->jits = jit_maps_new(give_jit, server);
 	server->python = xcalloc(1, sizeof(*server->python));
+	server->go = worker_go_new(sockets->other);
 	worker_limit_resources();
 	err = worker_confine();
 	if (err)
