@@ -15,6 +15,7 @@
 #include "waits/cpu_waits.h"
 #include "waits/files.h"
 #include "waits/others.h"
+#include "waits/sums/go_waits.h"
 #include "waits/sums/missing_wakeups.h"
 #include "waits/sums/waits.h"
 
@@ -58,6 +59,7 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	engine->klocks = klocks_new(engine->session, engine->threads);
 	engine->missing = missing_wakeups_new(engine->session);
 	engine->waits = waits_new(engine->files, engine->others, engine->missing);
+	engine->go_waits = go_waits_new(engine->session);
 	engine->cpu_waits = cpu_waits_new(engine->session, engine->others);
 	account.stacks = engine->stacks;
 	account.waits = engine->waits;
@@ -79,6 +81,7 @@ void engine_close(struct engine *engine)
 	run_samples_free(engine->samples);
 	code_samples_free(engine->code);
 	waits_free(engine->waits);
+	go_waits_free(engine->go_waits);
 	cpu_waits_free(engine->cpu_waits);
 	klocks_free(engine->klocks);
 	others_free(engine->others);
@@ -99,6 +102,7 @@ struct findings_input engine_findings_input(const struct engine *engine)
 		.stacks = engine->stacks,
 		.waits = engine->waits,
 		.cpu_waits = engine->cpu_waits,
+		.go_waits = engine->go_waits,
 		.files = engine->files,
 		.klocks = engine->klocks,
 		.others = engine->others,

@@ -35,6 +35,7 @@ struct engine {
 	struct others *others;
 	struct missing_wakeups *missing;
 	struct waits *waits;
+	struct go_waits *go_waits;
 	struct cpu_waits *cpu_waits;
 	struct criticality *criticality;
 };

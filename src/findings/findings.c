@@ -119,6 +119,8 @@ struct findings *findings_new(const struct findings_input *input)
 		add_all_of_waits(findings);
 	if (input->klocks)
 		findings_add_klocks(findings);
+	if (input->go_waits)
+		findings_add_goroutines(findings);
 	findings_add_summary(findings);
 	add_odd_note(findings);
 	count = symbols_notes(input->symbols, &notes);

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "report/report.h"
+#include "report_go_fixture.h"
 #include "report_klocks_fixture.h"
 
 /* What a fixture leaves out at the end of a struct is 0. */
@@ -903,6 +904,7 @@ static void make_hostile(struct report_fixture *fixture)
 	report->notes = notes;
 	report->note_count = COUNT(notes);
 	report_klocks_set_hostile(report, evil);
+	report_go_set_hostile(report, evil);
 }
 
 static void make_losses(struct report_fixture *fixture)
@@ -985,6 +987,12 @@ static void make_held(struct report_fixture *fixture)
 	report_klocks_set_held(&fixture->report);
 }
 
+static void make_go(struct report_fixture *fixture)
+{
+	make_lock(fixture);
+	report_go_set(&fixture->report);
+}
+
 /* All threads in one list, each with the name of its group. */
 static void set_threads(struct report_fixture *fixture)
 {
@@ -1016,11 +1024,12 @@ static const struct {
 	{ "lock", make_lock },     { "pipeline", make_pipeline }, { "mpi", make_mpi },
 	{ "empty", make_empty },   { "nothing", make_nothing },   { "hostile", make_hostile },
 	{ "losses", make_losses }, { "governor", make_governor }, { "attach", make_attach },
-	{ "klock", make_klock },   { "held", make_held },
+	{ "klock", make_klock },   { "held", make_held },         { "go", make_go },
 };
 
 const char *const report_fixture_names[] = {
-	"lock", "pipeline", "mpi", "empty", "nothing", "hostile", "losses", "governor", "attach", "klock", "held", NULL,
+	"lock",     "pipeline", "mpi",   "empty", "nothing", "hostile", "losses",
+	"governor", "attach",   "klock", "held",  "go",      NULL,
 };
 
 struct report_fixture *report_fixture_new(const char *name)

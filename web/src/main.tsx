@@ -10,6 +10,7 @@ import { ConfigurationSection } from "./configurations";
 import { Dependency } from "./dependency";
 import { Flames } from "./flames";
 import { duration, exactNs, visible } from "./format";
+import { Goroutines } from "./goroutines";
 import { Klock } from "./klock";
 import { Section, useLoaded } from "./page";
 import { type Layers, layersOf, Parallel } from "./parallel";
@@ -40,9 +41,11 @@ const reportLinks: [string, string][] = [
 	["flames", "Flames"], ["locks", "Locks"], ["waits", "Waits"], ["io", "IO"], ["paths", "Paths"],
 ];
 
-function linksOf(): [string, string][] {
+function linksOf(report?: Report): [string, string][] {
 	const links: [string, string][] = parts.has("report") ? [...reportLinks] : [];
 
+	if (report?.goroutines.length)
+		links.splice(links.findIndex(([id]) => id === "io"), 0, ["goroutines", "Goroutines"]);
 	if (parts.has("comparison"))
 		links.push(["verdict", "Differences"], ["figures", "Figures"], ["functions", "Functions"], ["flames", "Flames"], ["graph", "Graph"]);
 	if (parts.has("configurations"))
@@ -90,6 +93,7 @@ function ReportSections({ report }: { report: Report }) {
 		<Flames report={report} leftOut={leftOut} />
 		<Locks report={report} leftOut={leftOut} />
 		<Waits report={report} leftOut={leftOut} />
+		<Goroutines report={report} />
 		<Io report={report} />
 		<Paths report={report} />
 	</>;
@@ -163,7 +167,7 @@ function App() {
 	}, [isReady]);
 	return <ThemeContext.Provider value={theme}>
 		<Header report={report} theme={theme.theme} onTheme={theme.toggle} />
-		<nav class="no-print" aria-label="Sections"><ul>{linksOf().map(([id, title]) => <li key={id}><a href={`#${id}`}>{title}</a></li>)}</ul></nav>
+		<nav class="no-print" aria-label="Sections"><ul>{linksOf(report).map(([id, title]) => <li key={id}><a href={`#${id}`}>{title}</a></li>)}</ul></nav>
 		<main id="main" tabIndex={-1}>
 			{parts.has("report") && (report ? <ReportSections report={report} /> : <Broken error={error} />)}
 			{isReady && <>

@@ -23,7 +23,8 @@ struct findings_input {
 	const struct waits *waits;         /* NULL: waits are not known */
 	const struct cpu_waits *cpu_waits; /* NULL: who had the CPU is not known */
 	const struct files *files;
-	const struct klocks *klocks; /* NULL: kernel locks are not known */
+	const struct klocks *klocks;     /* NULL: kernel locks are not known */
+	const struct go_waits *go_waits; /* NULL: goroutines are not known */
 	const struct others *others;
 	struct symbols *symbols;
 	const struct fold_rules *fold; /* gives the program's own functions from its runtime's */

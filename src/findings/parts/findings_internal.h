@@ -54,6 +54,9 @@ void findings_add_paths(struct findings *findings);
 /* findings_klocks.c: fills in report.klocks. */
 void findings_add_klocks(struct findings *findings);
 
+/* findings_goroutines.c: fills in report.goroutines. */
+void findings_add_goroutines(struct findings *findings);
+
 /* A call path, as the trunk of all of them is made of. */
 struct trunk_path {
 	uint32_t pid;

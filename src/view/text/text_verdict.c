@@ -358,6 +358,7 @@ void text_verdict_say(const struct page *page, const struct report *report, stru
 	}
 	say_finding(page, report, text);
 	say_parallelism(report, text);
+	text_goroutines_say(page, report, text);
 	say_first_path(page, report, text);
 	say_stalls(page, report, text);
 	say_balance(page, report, text);
