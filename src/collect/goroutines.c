@@ -270,8 +270,8 @@ static void look(struct goroutines *goroutines, struct process *process)
 static void ask(struct goroutines *goroutines, struct process *process)
 {
 	process->is_asked = true;
-	if (symbols_read_goroutines(goroutines->symbols, process->pid, &process->module, next_random(goroutines), on_read,
-				    goroutines)) {
+	if (symbols_read_goroutines(goroutines->symbols, process->pid, &process->module, next_random(goroutines),
+				    on_read, goroutines)) {
 		process->is_asked = false;
 		process->is_over = true;
 	}

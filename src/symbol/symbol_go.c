@@ -16,8 +16,8 @@ bool symbols_is_go(const struct symbols *symbols, uint32_t number)
 	return module && module->is_go;
 }
 
-int symbols_read_goroutines(struct symbols *symbols, uint32_t pid, const struct symbol_mapping *mapping, uint32_t random,
-			    symbols_on_goroutines *on_read, void *data)
+int symbols_read_goroutines(struct symbols *symbols, uint32_t pid, const struct symbol_mapping *mapping,
+			    uint32_t random, symbols_on_goroutines *on_read, void *data)
 {
 	const struct module *module = modules_at(symbols->modules, mapping->module);
 	const struct go_process process = { pid, mapping->start, mapping->file_offset, random };
@@ -34,16 +34,18 @@ void symbols_note_goroutines(struct symbols *symbols, uint32_t pid, int err, con
 				  "removed; link it without -s, or install its debug symbols",
 		[GO_NO_LAYOUT] = "what the goroutines of process %u wait for cannot be read: its debug information was "
 				 "removed; link it without -w, or install its debug symbols",
-		[GO_UNREADABLE] = "what the goroutines of process %u wait for cannot be read: its memory makes no sense",
+		[GO_UNREADABLE] =
+			"what the goroutines of process %u wait for cannot be read: its memory makes no sense",
 	};
 
 	if (err == -EDQUOT)
-		notes_add(symbols->notes,
-			  "reading the memory of process %u took too long: what its goroutines wait for is sampled no more",
-			  pid);
+		notes_add(
+			symbols->notes,
+			"reading the memory of process %u took too long: what its goroutines wait for is sampled no more",
+			pid);
 	else if (err && err != -EACCES) /* of what is all a user's, a note tells already */
-		notes_add(symbols->notes, "the memory of process %u cannot be read: what its goroutines wait for is unknown",
-			  pid);
+		notes_add(symbols->notes,
+			  "the memory of process %u cannot be read: what its goroutines wait for is unknown", pid);
 	else if (!err && sentences[answer->result])
 		notes_add(symbols->notes, sentences[answer->result], pid);
 }

@@ -115,6 +115,21 @@ TEST(the_stack_pointers_moves_make_rules)
 	go_table_free(table);
 }
 
+TEST(a_place_tells_how_far_the_stack_pointer_has_moved)
+{
+	struct go_table *table = make(TEXT);
+	bool is_outermost = true;
+	uint32_t moved_bytes;
+
+	CHECK(go_table_moved(table, TEXT + 3, &moved_bytes, &is_outermost) && !moved_bytes && !is_outermost);
+	CHECK(go_table_moved(table, TEXT + 4, &moved_bytes, &is_outermost) && moved_bytes == 24);
+	CHECK(go_table_moved(table, TEXT + 31, &moved_bytes, &is_outermost) && moved_bytes == 24);
+	CHECK(!go_table_moved(table, TEXT + 33, &moved_bytes, &is_outermost)); /* between two functions */
+	CHECK(go_table_moved(table, TEXT + 0x40, &moved_bytes, &is_outermost) && is_outermost);
+	CHECK(!go_table_moved(table, TEXT + 0x70, &moved_bytes, &is_outermost));
+	go_table_free(table);
+}
+
 TEST(what_is_no_table_is_refused)
 {
 	go_table_free(make(TEXT));

@@ -6,7 +6,10 @@
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static const struct report_frame lock_frames[] = {
-	{ .function = "runtime.gopark", .file = "/usr/lib/go-1.19/src/runtime/proc.go", .line = 364, .module = "ledger" },
+	{ .function = "runtime.gopark",
+	  .file = "/usr/lib/go-1.19/src/runtime/proc.go",
+	  .line = 364,
+	  .module = "ledger" },
 	{ .function = "sync.runtime_SemacquireMutex",
 	  .file = "/usr/lib/go-1.19/src/runtime/sema.go",
 	  .line = 77,
@@ -20,7 +23,10 @@ static const struct report_frame lock_frames[] = {
 };
 
 static const struct report_frame sleep_frames[] = {
-	{ .function = "runtime.gopark", .file = "/usr/lib/go-1.19/src/runtime/proc.go", .line = 364, .module = "ledger" },
+	{ .function = "runtime.gopark",
+	  .file = "/usr/lib/go-1.19/src/runtime/proc.go",
+	  .line = 364,
+	  .module = "ledger" },
 	{ .function = "runtime.bgscavenge",
 	  .file = "/usr/lib/go-1.19/src/runtime/mgcscavenge.go",
 	  .line = 635,
@@ -112,7 +118,9 @@ void report_go_set(struct report *report)
 void report_go_set_hostile(struct report *report, const char *evil)
 {
 	static struct report_go_process process = { .pid = UINT32_MAX, .samples = INT64_MAX, .waiting = UINT32_MAX };
-	static struct report_goroutine_wait wait = { .kind = GOROUTINE_LOCK, .waiting = UINT32_MAX, .waiting_error = UINT32_MAX / 10.0 };
+	static struct report_goroutine_wait wait = { .kind = GOROUTINE_LOCK,
+						     .waiting = UINT32_MAX,
+						     .waiting_error = UINT32_MAX / 10.0 };
 	static struct report_frame frame = { .line = UINT32_MAX };
 
 	frame.function = frame.file = frame.module = evil;

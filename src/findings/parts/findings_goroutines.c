@@ -31,8 +31,8 @@ static bool begins_with(const char *string, const char *prefix)
 /* Of Go's own packages: what programs call to wait. */
 static bool is_waiting(const struct report_frame *frame)
 {
-	static const char *const prefixes[] = { "runtime.", "sync.", "internal/", "time.", "net.", "io.",
-						"os.",	    "bufio.", "syscall.",  "poll.", "context." };
+	static const char *const prefixes[] = { "runtime.", "sync.",  "internal/", "time.", "net.",    "io.",
+						"os.",      "bufio.", "syscall.",  "poll.", "context." };
 
 	for (size_t i = 0; frame->function && i < sizeof(prefixes) / sizeof(*prefixes); i++)
 		if (begins_with(frame->function, prefixes[i]))
@@ -73,15 +73,24 @@ static enum goroutine_kind kind_of(const char *reason, const struct report_frame
 		const char *prefix;
 		enum goroutine_kind kind;
 	} kinds[] = {
-		{ "sync.Mutex", GOROUTINE_LOCK },	  { "sync.RWMutex", GOROUTINE_LOCK },
-		{ "sync.Cond", GOROUTINE_CONDITION },	  { "sync.WaitGroup", GOROUTINE_WAIT_GROUP },
-		{ "chan ", GOROUTINE_CHANNEL },		  { "select", GOROUTINE_SELECT },
-		{ "IO wait", GOROUTINE_NETWORK },	  { "sleep", GOROUTINE_SLEEP },
-		{ "GC ", GOROUTINE_RUNTIME },		  { "force gc", GOROUTINE_RUNTIME },
-		{ "garbage ", GOROUTINE_RUNTIME },	  { "finalizer wait", GOROUTINE_RUNTIME },
-		{ "cleanup wait", GOROUTINE_RUNTIME },	  { "trace reader", GOROUTINE_RUNTIME },
-		{ "wait for GC", GOROUTINE_RUNTIME },	  { "wait until GC", GOROUTINE_RUNTIME },
-		{ "flushing proc caches", GOROUTINE_RUNTIME }, { "page trace flush", GOROUTINE_RUNTIME },
+		{ "sync.Mutex", GOROUTINE_LOCK },
+		{ "sync.RWMutex", GOROUTINE_LOCK },
+		{ "sync.Cond", GOROUTINE_CONDITION },
+		{ "sync.WaitGroup", GOROUTINE_WAIT_GROUP },
+		{ "chan ", GOROUTINE_CHANNEL },
+		{ "select", GOROUTINE_SELECT },
+		{ "IO wait", GOROUTINE_NETWORK },
+		{ "sleep", GOROUTINE_SLEEP },
+		{ "GC ", GOROUTINE_RUNTIME },
+		{ "force gc", GOROUTINE_RUNTIME },
+		{ "garbage ", GOROUTINE_RUNTIME },
+		{ "finalizer wait", GOROUTINE_RUNTIME },
+		{ "cleanup wait", GOROUTINE_RUNTIME },
+		{ "trace reader", GOROUTINE_RUNTIME },
+		{ "wait for GC", GOROUTINE_RUNTIME },
+		{ "wait until GC", GOROUTINE_RUNTIME },
+		{ "flushing proc caches", GOROUTINE_RUNTIME },
+		{ "page trace flush", GOROUTINE_RUNTIME },
 	};
 
 	if (!strcmp(reason, "semacquire"))
@@ -120,7 +129,8 @@ static void name_wait(struct findings *findings, const struct go_wait *wait, str
 	enum stack_end end;
 	size_t own, count;
 
-	row->frame_count = path_names_frames(findings->names, wait->pid, wait->first_ns, wait->stack, &row->frames, &end);
+	row->frame_count =
+		path_names_frames(findings->names, wait->pid, wait->first_ns, wait->stack, &row->frames, &end);
 	row->creator_count =
 		path_names_frames(findings->names, wait->pid, wait->first_ns, wait->creator, &row->creator, &end);
 	own = find_own(row->frames, row->frame_count);

@@ -17,7 +17,7 @@
 struct dwarf_units;
 
 enum {
-	GO_REASONS_MAX = 64,   /* for which a goroutine may wait */
+	GO_REASONS_MAX = 64, /* for which a goroutine may wait */
 	GO_GOROUTINE_BYTES_MAX = 1024,
 };
 

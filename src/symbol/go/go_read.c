@@ -173,7 +173,8 @@ static bool read_goroutines(struct reading *reading)
 			return false;
 		for (uint32_t i = 0; i < count; i++) {
 			if (reading->pieces[i].is_read)
-				add_goroutine(reading, reading->bytes + (size_t)i * size_bytes, reading->addresses[at + i]);
+				add_goroutine(reading, reading->bytes + (size_t)i * size_bytes,
+					      reading->addresses[at + i]);
 			else
 				unread_count++;
 		}
@@ -195,8 +196,8 @@ static uint32_t unwind(const struct go_question *question, const struct goroutin
 	while (count < GO_FRAMES_MAX && pc) {
 		frames[count++] = pc;
 		/* What it returns to may be another function's. */
-		if (!question->table || !go_table_moved(question->table, pc - 1 - question->bias, &moved_bytes,
-							&is_outermost) ||
+		if (!question->table ||
+		    !go_table_moved(question->table, pc - 1 - question->bias, &moved_bytes, &is_outermost) ||
 		    is_outermost || moved_bytes > stack_bytes || at + moved_bytes + ADDRESS_BYTES > stack_bytes)
 			break;
 		pc = word_at(stack, at + moved_bytes);

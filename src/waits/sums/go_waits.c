@@ -98,8 +98,8 @@ static void on_waiting(void *data, const struct ev_header *header)
 	struct go_waits *waits = data;
 	struct go_wait *wait;
 
-	if (!waits->current.process || waits->current.process->pid != e->pid ||
-	    e->count > waits->current.waiting || e->reason[sizeof(e->reason) - 1])
+	if (!waits->current.process || waits->current.process->pid != e->pid || e->count > waits->current.waiting ||
+	    e->reason[sizeof(e->reason) - 1])
 		return;
 	waits->current.waiting -= e->count;
 	wait = get_wait(waits, waits->current.process, e);
