@@ -4,6 +4,7 @@
  * Their stacks lie in memory that is not the current thread's and may have to be waited for, so they
  * are sent as they lie there, and the engine finds the frames.
  */
+#include "blocked_python.bpf.h"
 #include "klock.bpf.h"
 #include "stack.bpf.h"
 #include "thread.bpf.h"
@@ -35,6 +36,7 @@ static __always_inline bool is_blocked_since(const struct thread_state *thread, 
 static __always_inline __u64 blocked_send(struct task_struct *task, const struct thread_state *thread, __u64 begin_ns)
 {
 	__u32 zero = 0, bytes, kernel_bytes;
+	__u64 stack;
 	struct memory_scratch *m = bpf_map_lookup_elem(&blocked_memory, &zero);
 	struct ev_stack_memory *e;
 	void *ring = ring_here();
@@ -47,8 +49,12 @@ static __always_inline __u64 blocked_send(struct task_struct *task, const struct
 	kernel_bytes = blocked_kernel(m, task, bytes);
 	if (!is_blocked_since(thread, begin_ns) || !(bytes + kernel_bytes))
 		return 0;
+	stack = hash_mix(hash_mix(bpf_ktime_get_ns(), thread->thread), e->registers[STACK_POINTER]) | 1;
+	blocked_python_send(task, thread->thread, stack);
+	if (!is_blocked_since(thread, begin_ns))
+		return 0;
 	header_fill(&e->header, EV_STACK_MEMORY, 0);
-	e->stack = hash_mix(hash_mix(e->header.time_ns, thread->thread), e->registers[STACK_POINTER]) | 1;
+	e->stack = stack;
 	e->pid = task->tgid;
 	e->word_count = bytes / sizeof(__u64);
 	e->kernel_count = kernel_bytes / sizeof(__u64);

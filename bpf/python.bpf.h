@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "state.bpf.h"
+#include "stack.bpf.h"
 
 static __always_inline __u64 python_word(const struct python_walk *p, __u32 offset)
 {
@@ -24,14 +24,15 @@ static __always_inline __u8 python_byte(const struct python_walk *p, __u32 offse
 	return python_word(p, offset) >> offset % sizeof(__u64) * 8;
 }
 
-static __always_inline bool python_read(struct python_walk *p, __u64 address, __u32 bytes)
+/* Of the current thread, task NULL, or of another one: memory_read(). */
+static __always_inline bool python_read(struct python_walk *p, struct task_struct *task, __u64 address, __u32 bytes)
 {
-	return !bpf_probe_read_user(p->words, bytes, (void *)address);
+	return memory_read(p->words, bytes, address, task);
 }
 
-static __always_inline bool python_read_word(__u64 address, __u64 *word)
+static __always_inline bool python_read_word(struct task_struct *task, __u64 address, __u64 *word)
 {
-	return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
+	return memory_read(word, sizeof(*word), address, task);
 }
 
 /*
@@ -50,9 +51,9 @@ static __always_inline void python_begin(struct python_walk *p, const struct pyt
 	p->steps = p->count = p->total = 0;
 }
 
-static __always_inline void python_seek(struct python_walk *p)
+static __always_inline void python_seek(struct python_walk *p, struct task_struct *task)
 {
-	if (!python_read_word(p->process.runtime + p->process.layout.interpreters, &p->interpreter))
+	if (!python_read_word(task, p->process.runtime + p->process.layout.interpreters, &p->interpreter))
 		p->interpreter = 0;
 	p->is_remembered = false;
 	p->state = PYTHON_IN_INTERPRETERS;
@@ -66,7 +67,7 @@ static __always_inline void python_wait(struct python_walk *p)
 }
 
 /* A native frame of the interpreter's file takes the stack from begin to end. */
-static __always_inline void python_on_native(struct python_walk *p, __u64 begin, __u64 end)
+static __always_inline void python_on_native(struct python_walk *p, struct task_struct *task, __u64 begin, __u64 end)
 {
 	p->begin = begin;
 	p->end = end;
@@ -76,30 +77,30 @@ static __always_inline void python_on_native(struct python_walk *p, __u64 begin,
 		if (p->is_remembered)
 			p->state = PYTHON_IN_THREADS;
 		else
-			python_seek(p);
+			python_seek(p, task);
 	}
 }
 
-static __always_inline void python_next_interpreter(struct python_walk *p)
+static __always_inline void python_next_interpreter(struct python_walk *p, struct task_struct *task)
 {
 	const struct python_layout *layout = &p->process.layout;
 	__u64 interpreter = p->interpreter;
 
 	p->state = PYTHON_IN_THREADS;
-	if (!interpreter || !python_read_word(interpreter + layout->interpreter_next, &p->interpreter) ||
-	    !python_read_word(interpreter + layout->interpreter_threads, &p->thread))
+	if (!interpreter || !python_read_word(task, interpreter + layout->interpreter_next, &p->interpreter) ||
+	    !python_read_word(task, interpreter + layout->interpreter_threads, &p->thread))
 		p->state = PYTHON_OVER;
 }
 
-static __always_inline void python_next_thread(struct python_walk *p)
+static __always_inline void python_next_thread(struct python_walk *p, struct task_struct *task)
 {
 	const struct python_layout *layout = &p->process.layout;
 
-	bool is_read = p->thread && python_read(p, p->thread, PYTHON_THREAD_BYTES);
+	bool is_read = p->thread && python_read(p, task, p->thread, PYTHON_THREAD_BYTES);
 
 	if (!is_read || python_word(p, layout->thread_id) != p->id) {
 		if (p->is_remembered)
-			python_seek(p);
+			python_seek(p, task);
 		else if (is_read)
 			p->thread = python_word(p, layout->thread_next);
 		else
@@ -112,12 +113,12 @@ static __always_inline void python_next_thread(struct python_walk *p)
 }
 
 /* Without a flag in the frames, only the first record is of use: frames lead to all others. */
-static __always_inline void python_read_record(struct python_walk *p)
+static __always_inline void python_read_record(struct python_walk *p, struct task_struct *task)
 {
 	const struct python_layout *layout = &p->process.layout;
 
 	p->state = PYTHON_OVER;
-	if (!p->record || !python_read(p, p->record, PYTHON_RECORD_BYTES))
+	if (!p->record || !python_read(p, task, p->record, PYTHON_RECORD_BYTES))
 		return;
 	p->anchor = p->record;
 	p->frame = python_word(p, layout->record_frame);
@@ -137,12 +138,12 @@ static __always_inline __u64 python_frame(const struct python_walk *p)
 	return STACK_FRAME_MANAGED | (code << STACK_MANAGED_SHIFT & STACK_MANAGED_CODE) | index;
 }
 
-static __always_inline void python_next_frame(struct python_walk *p)
+static __always_inline void python_next_frame(struct python_walk *p, struct task_struct *task)
 {
 	const struct python_layout *layout = &p->process.layout;
 	__u64 frame = p->frame;
 
-	if (!frame || !python_read(p, frame, PYTHON_FRAME_BYTES)) {
+	if (!frame || !python_read(p, task, frame, PYTHON_FRAME_BYTES)) {
 		p->state = PYTHON_OVER;
 		return;
 	}
@@ -163,7 +164,7 @@ static __always_inline void python_next_frame(struct python_walk *p)
 }
 
 /* One reading. */
-static __always_inline void python_step(struct python_walk *p)
+static __always_inline void python_step(struct python_walk *p, struct task_struct *task)
 {
 	if (p->steps++ >= PYTHON_STEPS_MAX) {
 		p->state = PYTHON_OVER;
@@ -171,16 +172,16 @@ static __always_inline void python_step(struct python_walk *p)
 	}
 	switch (p->state) {
 	case PYTHON_IN_INTERPRETERS:
-		python_next_interpreter(p);
+		python_next_interpreter(p, task);
 		break;
 	case PYTHON_IN_THREADS:
-		python_next_thread(p);
+		python_next_thread(p, task);
 		break;
 	case PYTHON_AT_RECORD:
-		python_read_record(p);
+		python_read_record(p, task);
 		break;
 	case PYTHON_IN_EVALUATION:
-		python_next_frame(p);
+		python_next_frame(p, task);
 		break;
 	}
 }

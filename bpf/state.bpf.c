@@ -38,6 +38,7 @@ struct rings_map system_rings SEC(".maps");
 struct scratch_map scratch SEC(".maps");
 struct memory_scratch_map memory_scratch SEC(".maps");
 struct blocked_memory_map blocked_memory SEC(".maps");
+struct blocked_python_map blocked_python SEC(".maps");
 struct stacks_map stacks_known SEC(".maps");
 struct stacks_map files_known SEC(".maps");
 struct others_map others_known SEC(".maps");

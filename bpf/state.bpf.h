@@ -272,6 +272,25 @@ struct blocked_memory_map {
 	__type(value, struct memory_scratch);
 };
 
+enum { BLOCKED_PYTHON_WORDS = 256 }; /* a power of two */
+
+/* A struct ev_stack_python as it goes out, and how it is made. */
+struct blocked_python {
+	__u64 event[sizeof(struct ev_stack_python) / sizeof(__u64)];
+	__u64 words[BLOCKED_PYTHON_WORDS];
+	__u32 count;
+	__u32 reserved;
+	struct python_walk python;
+};
+
+/* The same of Python's frames. */
+struct blocked_python_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct blocked_python);
+};
+
 /* Stacks that the engine has been sent. The least used are forgotten, and sent again. */
 struct stacks_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -393,6 +412,7 @@ extern struct rings_map system_rings SEC(".maps");
 extern struct scratch_map scratch SEC(".maps");
 extern struct memory_scratch_map memory_scratch SEC(".maps");
 extern struct blocked_memory_map blocked_memory SEC(".maps");
+extern struct blocked_python_map blocked_python SEC(".maps");
 extern struct stacks_map stacks_known SEC(".maps");
 extern struct stacks_map files_known SEC(".maps");
 extern struct others_map others_known SEC(".maps");

@@ -4,7 +4,6 @@
  * information: unwind_step.h.
  */
 #include "python.bpf.h"
-#include "stack.bpf.h"
 #include "unwind_step.h"
 
 static __always_inline void *chunk_of(const struct unwind *u __attribute__((unused)), __u32 place)
@@ -130,7 +129,7 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 	u = &s->unwind;
 	p = &s->python;
 	if (p->state < PYTHON_EMITS) {
-		python_step(p);
+		python_step(p, NULL);
 		return 0;
 	}
 	if (u->count >= stack_depth) {
@@ -150,7 +149,7 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 	if (follows_hosts && u->sp == s->subject.return_at + WORD_BYTES)
 		u->ip = s->subject.return_address;
 	if (address - p->process.code_begin < p->process.code_bytes)
-		python_on_native(p, sp, u->sp);
+		python_on_native(p, NULL, sp, u->sp);
 	return 0;
 }
 

@@ -11,13 +11,15 @@
 #include "collect/early_stacks.h"
 #include "collect/module_tables.h"
 #include "collect/unwind_memory.h"
+#include "session/event_kinds.h"
 #include "shared.h"
 #include "unwind/walk.h"
 
 enum {
 	RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t),
 	RANGES_MAX = 4096, /* of a process */
-	UNUSED_SHARE = 4,  /* tables without a user stay until that part of the memory is used */
+	PYTHONS_MAX = 1024,
+	UNUSED_SHARE = 4, /* tables without a user stay until that part of the memory is used */
 };
 
 /* Of one update: records come in meanwhile. */
@@ -60,6 +62,8 @@ struct unwinder {
 	uint32_t last_version;
 	bool has_dirty;
 	struct early_stacks *early;
+	struct table
+		*pythons; /* by the stack they are of, until it is unwound: struct ev_stack_python, which it owns */
 	struct unwinder_counts counts; /* what is not counted elsewhere */
 };
 
@@ -250,9 +254,37 @@ static void on_map(void *data, const struct ev_header *header)
 
 /* --- Stacks that the kernel side could not unwind, and what happens to processes ------------- */
 
+/* Those of the stack come next. */
+static void on_python(void *data, const struct ev_header *header)
+{
+	const struct ev_stack_python *e = (const struct ev_stack_python *)header;
+	struct unwinder *unwinder = data;
+	size_t size_bytes = event_bytes(header);
+
+	if (table_count(unwinder->pythons) >= PYTHONS_MAX)
+		return;
+	free(table_take(unwinder->pythons, e->stack));
+	table_put(unwinder->pythons, e->stack, memcpy(xcalloc(1, size_bytes), e, size_bytes));
+}
+
+/* python: NULL, there are none. */
+static struct unwind_python python_of(const struct process *process, const struct ev_stack_python *python)
+{
+	if (!python || !process->list)
+		return (struct unwind_python){ 0 };
+	return (struct unwind_python){
+		(const uint64_t *)python->frames,
+		python->count,
+		process->list->python.code_begin,
+		process->list->python.code_bytes,
+	};
+}
+
 static void unwind(struct unwinder *unwinder, const struct ev_stack_memory *e)
 {
 	struct process *process = process_get(unwinder, e->pid);
+	struct ev_stack_python *python = table_take(unwinder->pythons, e->stack);
+	const struct unwind_python python_frames = python_of(process, python);
 	struct unwind_tables tables = { .chunks = unwinder->memory.chunks };
 	struct unwind_copy copy = {
 		.registers = (const uint64_t *)e->registers,
@@ -272,17 +304,20 @@ static void unwind(struct unwinder *unwinder, const struct ev_stack_memory *e)
 		.kernel_count = e->kernel_count,
 	};
 	recorded->header.event = EV_STACK_FRAMES & 0xffff;
+	if (python_frames.count)
+		recorded->header.thread = python->header.thread;
 	/* Others were delivered while its tables were made. */
 	if (recorded->header.time_ns < session_time_ns(unwinder->session))
 		recorded->header.time_ns = session_time_ns(unwinder->session);
 	memcpy(recorded->frames, e->words + e->word_count, e->kernel_count * sizeof(*e->words));
-	recorded->user_count = unwind_walk(&tables, &copy, unwinder->options.depth,
+	recorded->user_count = unwind_walk(&tables, &copy, &python_frames, unwinder->options.depth,
 					   (uint64_t *)recorded->frames + e->kernel_count, &end);
 	recorded->end = end;
 	unwinder->counts.stack_ends[end]++;
 	unwinder->counts.stack_frames += recorded->user_count;
 	if (recorded->kernel_count + recorded->user_count)
 		session_hand_out(unwinder->session, &recorded->header);
+	free(python);
 }
 
 /* Its process's mappings up to that moment are known now: their events came before. */
@@ -420,8 +455,13 @@ static void on_fork(void *data, const struct ev_header *header)
 /* --- All of it ------------------------------------------------------------------------------ */
 
 static const struct event_handler handlers[] = {
-	{ EV_SPACE_MAP, on_map },  { EV_SPACE_EXEC, on_exec },     { EV_SPACE_FORK, on_fork },
-	{ EV_SPACE_EXIT, on_end }, { EV_STACK_MEMORY, on_memory }, { 0 },
+	{ EV_SPACE_MAP, on_map },
+	{ EV_SPACE_EXEC, on_exec },
+	{ EV_SPACE_FORK, on_fork },
+	{ EV_SPACE_EXIT, on_end },
+	{ EV_STACK_PYTHON, on_python },
+	{ EV_STACK_MEMORY, on_memory },
+	{ 0 },
 };
 
 struct unwinder *unwinder_new(struct session *session, struct symbols *symbols, const struct unwinder_options *options)
@@ -436,6 +476,7 @@ struct unwinder *unwinder_new(struct session *session, struct symbols *symbols, 
 	unwinder->tables = module_tables_new(symbols, &unwinder->memory);
 	unwinder->early = early_stacks_new();
 	unwinder->processes = table_new();
+	unwinder->pythons = table_new();
 	unwinder->ranges = xcalloc(RANGES_MAX, sizeof(*unwinder->ranges));
 	unwinder->used = xcalloc(RANGES_MAX, sizeof(*unwinder->used));
 	session_subscribe(session, handlers, unwinder);
@@ -444,12 +485,16 @@ struct unwinder *unwinder_new(struct session *session, struct symbols *symbols, 
 
 void unwinder_free(struct unwinder *unwinder)
 {
+	struct ev_stack_python *python;
 	struct process *process;
-	size_t cursor = 0;
+	size_t cursor = 0, python_cursor = 0;
 
 	if (!unwinder)
 		return;
 	early_stacks_free(unwinder->early);
+	while ((python = table_next(unwinder->pythons, &python_cursor)))
+		free(python);
+	table_free(unwinder->pythons);
 	while ((process = table_next(unwinder->processes, &cursor))) {
 		if (process->list && !--process->list->user_count)
 			free(process->list);

@@ -118,7 +118,7 @@ static void subscribe(struct recorder *recorder)
 			enum event_id id = subsys << 16 | event;
 			struct event_handler handlers[2] = { { 0 } };
 
-			if (!event_kind_find(subsys, event) || id == EV_STACK_MEMORY)
+			if (!event_kind_find(subsys, event) || id == EV_STACK_MEMORY || id == EV_STACK_PYTHON)
 				continue;
 			handlers[0].id = id;
 			handlers[0].on_event = id == EV_SPACE_MAP || id == EV_SPACE_FOUND ? on_mapping : on_event;

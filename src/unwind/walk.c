@@ -63,11 +63,29 @@ static inline bool thread_pointer(struct unwind *u, __u64 *address __attribute__
 	return false;
 }
 
-uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_copy *copy, uint32_t depth,
-		     uint64_t *frames, enum stack_end *end)
+/* The next frames of Python, if they are those of the native frame that takes the stack from begin to end. */
+static void take_python(struct unwind_python *python, uint64_t begin, uint64_t end, uint32_t depth, uint64_t *frames,
+			uint32_t *frame_count)
+{
+	size_t count = 0;
+
+	while (count < python->count && python->words[count] & STACK_FRAME_MANAGED)
+		count++;
+	if (count == python->count || python->words[count] - begin >= end - begin)
+		return;
+	for (size_t i = 0; i < count && *frame_count < depth; i++)
+		frames[(*frame_count)++] = python->words[i];
+	python->words += count + 1;
+	python->count -= count + 1;
+}
+
+uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_copy *copy,
+		     const struct unwind_python *python, uint32_t depth, uint64_t *frames, enum stack_end *end)
 {
 	struct walk walk = { .unwind.space = tables->space, .tables = tables, .copy = copy };
+	struct unwind_python left = python ? *python : (struct unwind_python){ 0 };
 	struct unwind *u = &walk.unwind;
+	uint64_t sp, address;
 	bool goes_on;
 
 	unwind_begin(u, copy->registers[INSTRUCTION_POINTER], copy->registers[STACK_POINTER],
@@ -75,7 +93,11 @@ uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_cop
 	goes_on = u->ip;
 	while (goes_on && u->count < depth) {
 		frames[u->count++] = unwind_frame(u);
-		goes_on = unwind_step(u, rule_find(u, unwind_address(u)));
+		address = unwind_address(u);
+		sp = u->sp;
+		goes_on = unwind_step(u, rule_find(u, address));
+		if (goes_on && address - left.code_begin < left.code_bytes)
+			take_python(&left, sp, u->sp, depth, frames, &u->count);
 	}
 	*end = goes_on || walk.is_copy_over ? STACK_TRUNCATED : u->end;
 	return u->count;

@@ -23,9 +23,16 @@ struct unwind_tables {
 	struct unwind_space space; /* of the thread's process */
 };
 
+/* Frames of Python's functions that belong between those of the interpreter. */
+struct unwind_python {
+	const uint64_t *words;           /* as stack.PYTHON has them */
+	size_t count;                    /* 0: there are none */
+	uint64_t code_begin, code_bytes; /* of the interpreter's file, where it is mapped */
+};
+
 /*
- * Writes at most depth frames as stack.FRAMES has them, innermost first; returns how many. *end:
+ * python: NULL, there are none. Writes at most depth frames as stack.FRAMES has them, innermost first; returns how many. *end:
  * why there are no more; STACK_TRUNCATED also where the copy ends.
  */
-uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_copy *copy, uint32_t depth,
-		     uint64_t *frames, enum stack_end *end);
+uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_copy *copy,
+		     const struct unwind_python *python, uint32_t depth, uint64_t *frames, enum stack_end *end);

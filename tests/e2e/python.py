@@ -153,6 +153,33 @@ print("ready", flush=True)
 time.sleep(600)
 """
 
+# None of its threads runs again.
+ASLEEP = COMMON + """
+import queue
+never = threading.Lock()
+never.acquire()
+def want_lock(*arguments):
+    never.acquire()
+def outer_lock():
+    want_lock()
+def by_key():
+    sorted([1], key=want_lock)
+def by_message():
+    queue.Queue().get()
+def nap():
+    time.sleep(600)
+threads = [threading.Thread(target=f, daemon=True) for f in (outer_lock, by_key, by_message, nap)]
+for thread in threads:
+    thread.start()
+INNERMOST = {"want_lock", "wait", "nap"}
+while not all(sys._current_frames()[t.ident].f_code.co_name in INNERMOST for t in threads):
+    time.sleep(0.01)
+time.sleep(0.2)
+tell([thread.ident for thread in threads])
+print("ready", flush=True)
+time.sleep(600)
+"""
+
 STAGES = """
 import threading, time
 def step():
@@ -256,6 +283,23 @@ def waiting():
     assert all(p["stack_end"] == "complete" for p in report["paths"] if python_frames(p))
     main = [f for f in found if f and f[-1][0] == "<module>"]
     assert main and all(f[0][1].endswith("program.py") for f in main if f[0][0] == "<module>")
+
+
+@test("threads that were asleep when pinch attached show the frames that the interpreter has")
+def asleep():
+    process = start_ready(ASLEEP)
+    report = attach(process)
+    lib.stop(process)
+    found = [python_frames(w) for w in report["waits"]]
+    for chain in json.loads(lib.read("truth.json")):
+        assert [tuple(frame) for frame in chain] in found, (chain, found)
+    main = [f for f in found if [frame[0] for frame in f] == ["<module>"]]
+    assert main, found
+    # Each call of the interpreter's function has its own.
+    for wait in report["waits"]:
+        names_of = [f["function"] for f in wait["stack"]]
+        for inner, outer in zip(wait["stack"], wait["stack"][1:]):
+            assert inner["function"] != EVALUATION or outer["module"] == MODULE, names_of
 
 
 @test("threads are grouped by the function of Python that they began in")

@@ -76,8 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 	table = go_table_new(memory.bytes, memory.size_bytes, memory_begin);
 	go_read(&(struct go_question){ &reader, &layout, table, 0, size_bytes }, &answer);
 	go_table_free(table);
-	if (!go_answer_is_valid(&answer,
-				offsetof(struct go_answer, rows) + answer.row_count * sizeof(*answer.rows)))
+	if (!go_answer_is_valid(&answer, offsetof(struct go_answer, rows) + answer.row_count * sizeof(*answer.rows)))
 		abort();
 	return 0;
 }

@@ -161,7 +161,10 @@ static uint32_t walk(const struct unwind_space *space, const uint64_t *registers
 {
 	struct unwind_tables tables = { chunks, CHUNKS, *space };
 	struct unwind_copy copy = { registers, stack, stack_bytes };
-	uint32_t count = unwind_walk(&tables, &copy, depth, frames, end);
+	/* The stack as frames of Python, in whatever file. */
+	struct unwind_python python = { (const uint64_t *)stack, stack_bytes / sizeof(uint64_t), registers[0],
+					registers[1] };
+	uint32_t count = unwind_walk(&tables, &copy, &python, depth, frames, end);
 
 	if (count > depth || *end >= STACK_ENDS)
 		abort();

@@ -436,6 +436,7 @@ static uint64_t *unwind_unit(uint32_t index)
 static struct stack_scratch scratch_by_cpu[KERNEL_CPUS_MAX][SCRATCH_OWNERS];
 static struct memory_scratch memory_by_cpu[KERNEL_CPUS_MAX][SCRATCH_OWNERS];
 static struct memory_scratch memory_of_blocked;
+static struct blocked_python python_of_blocked;
 static struct file_scratch files_by_cpu[KERNEL_CPUS_MAX][SCRATCH_OWNERS];
 
 static struct klock_wait spins_by_cpu[KERNEL_CPUS_MAX][2 * SPINS_INNER];
@@ -507,6 +508,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 							       : NULL;
 	if (map == &blocked_memory)
 		return &memory_of_blocked;
+	if (map == &blocked_python)
+		return &python_of_blocked;
 	if (map == &file_scratch)
 		return *(const uint32_t *)key < SCRATCH_OWNERS ? &files_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
 	if (map == &klock_spins)

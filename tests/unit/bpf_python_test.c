@@ -548,3 +548,84 @@ TEST(equal_frames_of_two_processes_have_two_names)
 	CHECK(!sent);
 	end();
 }
+
+/* What the list of waits sends of Python's frames; NULL: nothing. Nothing else of Python is in the rings then. */
+static const struct ev_stack_python *list_blocked(void)
+{
+	static struct {
+		struct ev_stack_python e;
+		uint64_t frames[BLOCKED_PYTHON_WORDS];
+	} copy;
+	struct bpf_iter__task ctx = { .task = &task->task };
+	const struct ev_stack_python *found = NULL;
+	const struct ev_header *header;
+	uint64_t stack = 0;
+	size_t size;
+
+	shim_now_ns += 1000000;
+	task->task.__state = TASK_INTERRUPTIBLE;
+	sched_switch(NULL, false, &task->task, &world.idle[0].task, TASK_INTERRUPTIBLE);
+	shim_thread(&task->task)->wait_has_stack = 0;
+	while (shim_read(&rings, 0, NULL))
+		;
+	list_waits(&ctx);
+	while ((header = shim_read(&rings, 0, &size))) {
+		if (header->subsys != TRACE_SUBSYS_STACK)
+			continue;
+		if (header->event == TRACE_EVENT_STACK_PYTHON) {
+			CHECK(!found && size <= sizeof(copy));
+			memcpy(&copy, (void *)header, size);
+			CHECK_EQUAL(size, sizeof(copy.e) + 8 * copy.e.count);
+			found = &copy.e;
+		} else {
+			CHECK_EQUAL(header->event, TRACE_EVENT_STACK_MEMORY);
+			stack = ((const struct ev_stack_memory *)header)->stack;
+		}
+	}
+	CHECK(stack && (!found || found->stack == stack));
+	return found;
+}
+
+TEST(of_a_thread_that_is_blocked_each_evaluation_is_sent_with_its_anchor)
+{
+	static const struct evaluation evaluations[] = { { 2, 3 }, { 7, 1 }, { 8, 2 } };
+	const struct ev_stack_python *sent;
+
+	EACH_VERSION(i)
+	{
+		uint32_t at = 0, python = 0;
+
+		begin(numbers[i]);
+		plant_threads(plant_evaluations(evaluations, 3));
+		set_native(20, evaluations, 3);
+		sent = list_blocked();
+		CHECK(sent);
+		CHECK_EQUAL(sent->header.thread, task->number);
+		CHECK_EQUAL(sent->pid, task->task.tgid);
+		CHECK_EQUAL(sent->count, 9);
+		for (size_t e = 0; e < 3; e++) {
+			for (uint32_t k = 0; k < evaluations[e].count; k++)
+				CHECK_EQUAL(sent->frames[at++], managed(python++));
+			CHECK_EQUAL(sent->frames[at++], anchor_of(&evaluations[e]));
+		}
+		end();
+	}
+}
+
+TEST(a_thread_that_is_blocked_and_has_no_state_sends_nothing_of_python)
+{
+	static const struct evaluation evaluations[] = { { 2, 3 } };
+
+	EACH_VERSION(i)
+	{
+		begin(numbers[i]);
+		plant_threads(plant_evaluations(evaluations, 1));
+		set_native(20, evaluations, 1);
+		task->task.thread.fsbase = ID + 100;
+		CHECK(!list_blocked());
+		shim_python.runtime = 0;
+		task->task.thread.fsbase = ID;
+		CHECK(!list_blocked());
+		end();
+	}
+}

@@ -106,8 +106,8 @@ static const struct go_answer *read_all(uint64_t random)
 
 	go_read(&(struct go_question){ .memory = &memory, .layout = &layout, .bias = BASE, .random = random }, &answer);
 	if (answer.result == GO_READ)
-		CHECK(go_answer_is_valid(&answer, offsetof(struct go_answer, rows) +
-							  answer.row_count * sizeof(*answer.rows)));
+		CHECK(go_answer_is_valid(&answer,
+					 offsetof(struct go_answer, rows) + answer.row_count * sizeof(*answer.rows)));
 	return &answer;
 }
 

@@ -254,7 +254,7 @@ static void check_walk(const struct stack *stack)
 			break;
 		copy.stack_bytes += bytes;
 	}
-	count = unwind_walk(&tables, &copy, FRAMES_MAX, frames, &end);
+	count = unwind_walk(&tables, &copy, NULL, FRAMES_MAX, frames, &end);
 	if (end == STACK_TRUNCATED && stack->end != STACK_TRUNCATED)
 		return;
 	walked++;
