@@ -33,7 +33,8 @@ void symbols_note_goroutines(struct symbols *symbols, uint32_t pid, int err, con
 		[GO_NO_SYMBOLS] = "what the goroutines of process %u wait for cannot be read: its symbol table was "
 				  "removed; link it without -s, or install its debug symbols",
 		[GO_NO_LAYOUT] = "what the goroutines of process %u wait for cannot be read: its debug information was "
-				 "removed; link it without -w, or install its debug symbols",
+				 "removed, and its version of Go is not known; link it without -s and -w, or install "
+				 "its debug symbols",
 		[GO_UNREADABLE] =
 			"what the goroutines of process %u wait for cannot be read: its memory makes no sense",
 	};

@@ -61,7 +61,8 @@ static enum goroutine_kind kind_of_semaphore(const struct report_frame *frames, 
 	if (calls(frames, count, "sync.(*WaitGroup)"))
 		return GOROUTINE_WAIT_GROUP;
 	if (calls(frames, count, "sync.(*Mutex)") || calls(frames, count, "sync.(*RWMutex)") ||
-	    calls(frames, count, "internal/sync.(*Mutex)") || calls(frames, count, "internal/poll.(*fdMutex)"))
+	    calls(frames, count, "sync.runtime_SemacquireMutex") || calls(frames, count, "internal/sync.(*Mutex)") ||
+	    calls(frames, count, "internal/poll.(*fdMutex)"))
 		return GOROUTINE_LOCK;
 	return GOROUTINE_OTHER;
 }

@@ -307,6 +307,20 @@ static uint32_t switch_rule(const char *name)
 	return UNWIND_NONE;
 }
 
+bool go_table_function(const struct go_table *table, const char *name, uint64_t *begin, uint64_t *end)
+{
+	for (uint32_t i = 0; i < table->count; i++) {
+		struct entry entry = entry_at(table, i);
+
+		if (entry.end <= entry.begin || strcmp(name_of(table, &entry), name) != 0)
+			continue;
+		*begin = entry.begin;
+		*end = entry.end;
+		return true;
+	}
+	return false;
+}
+
 bool go_table_moved(const struct go_table *table, uint64_t address, uint32_t *moved_bytes, bool *is_outermost)
 {
 	struct byte_cursor flags_at;

@@ -29,6 +29,9 @@ struct go_place {
 
 bool go_table_find(const struct go_table *table, uint64_t address, struct go_place *place);
 
+/* Where the code of a function lies whose name is this; false: there is none. Looks at all names. */
+bool go_table_function(const struct go_table *table, const char *name, uint64_t *begin, uint64_t *end);
+
 /*
  * How far the function at an address has moved the stack pointer since it was called, bytes; false: that is unknown.
  * *is_outermost: nobody called it.

@@ -2,10 +2,12 @@
 #include "symbol/go/go_layout.h"
 
 #include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <string.h>
 
 #include "symbol/dwarf/dwarf_units.h"
 #include "symbol/elf/elf_file.h"
+#include "symbol/go/go_stripped.h"
 
 enum {
 	SYMBOLS_MAX = 1 << 22,
@@ -228,9 +230,11 @@ static uint32_t size_of(const struct go_layout *layout)
 	return (last + WORD_BYTES + WORD_BYTES - 1) / WORD_BYTES * WORD_BYTES;
 }
 
-void go_layout_find(Elf *program, Elf *debug, struct dwarf_units *units, struct go_layout *layout)
+void go_layout_find(Elf *program, Elf *debug, const struct go_table *table, struct dwarf_units *units,
+		    struct go_layout *layout)
 {
 	struct runtime_symbols symbols = { 0 };
+	struct runtime_symbol *reasons = &symbols.reasons;
 
 	memset(layout, 0, sizeof(*layout));
 	read_symbols(program, &symbols);
@@ -239,10 +243,13 @@ void go_layout_find(Elf *program, Elf *debug, struct dwarf_units *units, struct 
 	layout->list = symbols.list.address;
 	layout->list_count = symbols.list_count.address;
 	layout->result = GO_NO_SYMBOLS;
-	if (!program || !layout->list || !layout->list_count)
+	if ((!layout->list || !layout->list_count) && !go_stripped_find_list(program, table, layout))
+		return;
+	if (!reasons->address && !go_stripped_find_reasons(program, table, &reasons->address, &reasons->size_bytes))
 		return;
 	layout->result = GO_NO_LAYOUT;
-	if (!read_offsets(units, layout) || !read_reasons(program, &symbols.reasons, layout))
+	if ((!read_offsets(units, layout) && !go_stripped_offsets(program, layout)) ||
+	    !read_reasons(program, reasons, layout))
 		return;
 	layout->size_bytes = size_of(layout);
 	if (layout->size_bytes <= GO_GOROUTINE_BYTES_MAX)

@@ -8,7 +8,7 @@
 
 #include "helper/given.h"
 #include "symbol/answer/answer.h"
-#include "symbol/go/go_layout.h"
+#include "symbol/go/goroutine_format.h"
 
 struct go_table;
 

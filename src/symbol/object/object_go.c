@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a Go program's file says of its runtime. */
 #include "symbol/dwarf/dwarf_file.h"
+#include "symbol/go/go_layout.h"
 #include "symbol/object/object_internal.h"
 
 void object_go_layout(struct object *object, struct go_layout *layout)
@@ -11,7 +12,8 @@ void object_go_layout(struct object *object, struct go_layout *layout)
 	}
 	object_open_dwarf(object);
 	object_open_debug(object);
-	go_layout_find(object->program.elf, object->debug.elf, object->dwarf ? object->dwarf->units : NULL, layout);
+	go_layout_find(object->program.elf, object->debug.elf, object->go, object->dwarf ? object->dwarf->units : NULL,
+		       layout);
 }
 
 bool object_read_goroutines(struct object *object, const struct go_mapping *mapping, struct go_question *question,
