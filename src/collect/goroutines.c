@@ -43,8 +43,8 @@ struct goroutines {
 	uint64_t random;
 };
 
-/* Looks again for a while: that a file is Go's is known when its unwind table is made. */
-enum { LOOKS_MAX = 100 };
+/* Looks again, ever later, 12 s in all: that a file is Go's is known when its unwind table is made. */
+enum { LOOKS_MAX = 8 };
 
 static void expect(struct goroutines *goroutines, uint32_t pid)
 {
@@ -56,10 +56,13 @@ static void expect(struct goroutines *goroutines, uint32_t pid)
 		process = xcalloc(1, sizeof(*process));
 		process->pid = pid;
 		process->period_ns = period_ns_min;
+		process->look_ns = UINT64_MAX;
 		table_put(goroutines->processes, (uint64_t)pid + 1, process);
 	}
+	if (process->is_go || process->look_ns != UINT64_MAX)
+		return;
 	process->look_count = 0;
-	process->look_ns = process->is_go ? UINT64_MAX : clock_ns();
+	process->look_ns = clock_ns();
 }
 
 static void on_map(void *data, const struct ev_header *header)
@@ -260,7 +263,9 @@ static void look(struct goroutines *goroutines, struct process *process)
 	struct go_search search = { goroutines->symbols, process };
 
 	symbols_each_mapping(goroutines->symbols, process->pid, look_at, &search);
-	process->look_ns = process->is_go || ++process->look_count == LOOKS_MAX ? UINT64_MAX : clock_ns() + look_ns;
+	process->look_ns = process->is_go || ++process->look_count == LOOKS_MAX
+				   ? UINT64_MAX
+				   : clock_ns() + (look_ns << process->look_count);
 	if (process->is_go) {
 		process->look_count = 0;
 		begin_period(goroutines, process, process->period_ns);
