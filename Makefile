@@ -479,7 +479,7 @@ coverage: test-packages
 golden-update: all $(TEST_BINARIES)
 	UPDATE=1 tests/run $(TESTS)
 
-BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm
+BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm $O/bench/sample_depth
 BENCH_GET_STACK := $O/bench/get_stack
 BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_read states_ask)
 
