@@ -393,6 +393,10 @@ BUILT_TESTS := $(addprefix +,$(UNIT_TESTS) $(BPF_TESTS)) \
 	"+tests/golden/graph/run.sh $O/tests/graph_replay" \
 	"+tests/plecoc/run.sh $O/plecoc"
 FUZZ_TEST := "+tests/fuzz/replay.sh $O$(if $(SAN),,/san)/fuzz"
+# Of those that are quick, what reads files and memory of others: make check runs them with sanitizers, too.
+PARSERS := $(addsuffix _test,event_line fold go_table jit_hints jit_maps json kernel_symbols klock_spec perf_map python_code \
+	python_codes python_lines symbol symbol_object trace_file trace_info trace_schema)
+SANITIZED_TESTS := $(addprefix +$O/san/tests/,$(PARSERS))
 SOURCE_TESTS := "+tests/golden/view/validate.sh" \
 	"+tests/check_layers.sh" "+tests/check_circles.sh $O" "+tests/check_headers.sh" "+tests/check_spdx.sh" \
 	$(if $(HARDENING),"+tests/hardening.sh $O") \
@@ -420,16 +424,16 @@ KERNEL_TESTS := $(foreach kernel,$(KERNELS),"/usr/bin/python3 tests/kernels/kern
 test: all $(TEST_BINARIES)
 	@RESULTS=$O/results tests/run $(TESTS)
 
-# The fuzzers, which read their corpora, and the commands on traces of an enemy.
-fuzz-programs: $(FUZZ) $O/fuzz/commands
+# The fuzzers, which read their corpora, the commands on traces of an enemy, and tests of parsers.
+sanitized-programs-made: $(FUZZ) $O/fuzz/commands $(addprefix $O/tests/,$(PARSERS))
 sanitized-programs:
-	@$(MAKE) --no-print-directory -j2 SAN=1 O=$O/san fuzz-programs
+	@$(MAKE) --no-print-directory -j2 SAN=1 O=$O/san $@-made
 
 # In a make of their own: which programs can be built depends on what was just installed.
 check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@$(MAKE) --no-print-directory sanitized-programs
-	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS)
+	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(SANITIZED_TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS)
 
 attacks: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
@@ -567,4 +571,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always truth format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run fuzz-programs sanitized-programs test-programs
+.PHONY: always truth format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs
