@@ -24,7 +24,8 @@ struct code_change {
 };
 
 struct code_changes {
-	struct code_change *list; /* those with a significant difference; by that of self, largest first, then of total */
+	struct code_change
+		*list; /* those with a significant difference; by that of self, largest first, then of total */
 	size_t count;
 	size_t unsure_count; /* functions that differ by more than their standard error, but not for sure */
 };

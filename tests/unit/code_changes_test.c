@@ -167,8 +167,9 @@ static size_t tell(uint32_t more_percent, bool has_executions, size_t *right)
 		end();
 		code_changes_find(sides, scales, 0, true, &changes);
 		told += changes.count > 0;
-		*right += changes.count > 0 && !strcmp(changes.list[0].name, "beta") && changes.list[0].self.is_significant &&
-			  changes.list[0].self.delta_ns > 0 && changes.list[0].total.delta_ns > 0;
+		*right += changes.count > 0 && !strcmp(changes.list[0].name, "beta") &&
+			  changes.list[0].self.is_significant && changes.list[0].self.delta_ns > 0 &&
+			  changes.list[0].total.delta_ns > 0;
 		for (size_t i = 0; i < changes.count; i++)
 			CHECK(changes.list[i].self.is_significant || changes.list[i].total.is_significant);
 		code_changes_fini(&changes);
