@@ -241,7 +241,7 @@ def one_thread():
 
 @test("of a trace that was cut off, or that is damaged, what is there is cut, and what is said is true")
 def damaged():
-    record(program("mutex_storm"), 4, 50000)
+    record(program("mutex_storm"), 4, 200000)   # of many chunks
     data = read("t.pinch", "rb")
     with open("bad.pinch", "wb") as file:
         file.write(data[:len(data) // 2])

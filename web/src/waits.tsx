@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where threads waited, for which locks, files and sockets, and which code was critical.
+import { BlockedOn } from "./blocked_on";
 import { described, ns, threads, words } from "./columns";
 import { count, duration, plural, share, size, visible } from "./format";
 import { Section } from "./page";
@@ -48,6 +49,7 @@ export function Waits({ report, leftOut }: { report: Report; leftOut?: LeftOut }
 			<h3>{stateTitle(w.cause)} {visible(w.object ?? "")}</h3>
 			{w.is_estimated && <p class="muted">Estimated: not every stack was kept.</p>}
 			<Stack frames={w.stack} hint={w.names_hint} />
+			<BlockedOn on={w.blocked_on} />
 			<Wakers wakers={w.wakers} title="Ended by" />
 		</>} />
 		<MoreWaits leftOut={leftOut} />
@@ -66,6 +68,7 @@ export function Locks({ report, leftOut }: { report: Report; leftOut?: LeftOut }
 			<p>{visible(l.kind)} at {visible(l.address)}: {plural(l.waits, "wait")}, up to {plural(l.queue_max, "thread")} at once; held {
 				plural(l.holds, "time")} for {duration(l.hold_ns)} while others waited{l.holder ? `, mostly by ${visible(l.holder)}` : ""}.
 				{l.spurious_wakeups ? ` ${plural(l.spurious_wakeups, "wake-up")} spurious.` : ""}</p>
+			<BlockedOn on={l.blocked_on} />
 			<Wakers wakers={l.unlockers} title="Released by" />
 		</>} />
 		{leftOut && report.locks.length > leftOut.locks_with_unlockers && <p class="muted">The threads that released them are listed for the {

@@ -12,7 +12,7 @@
 #include "view/lock_classes.h"
 #include "view/page.h"
 
-enum { NUMBER_OBJECT = 0, NUMBER_WAITS = 10000, NUMBER_HOLDS, NUMBER_HOLDER, NUMBER_IDLE, NUMBER_UNLOCKERS = 20000 };
+enum { NUMBER_OBJECT = 0, NUMBER_WAITS = 10000, NUMBER_HOLDS, NUMBER_HOLDER, NUMBER_IDLE, NUMBER_BLOCKED_ON, NUMBER_UNLOCKERS = 20000 };
 
 /* By the time lost, by each figure that has a title, and by the most critical release. */
 static const char *const sorts[] = {
@@ -113,6 +113,8 @@ static void add_lock_rows(struct rows *rows, const struct row *row)
 	rows_add_whole(rows, row, NUMBER_OBJECT, "", lock->address);
 	add_wait_counts(rows, row, lock);
 	add_holds(rows, row, lock);
+	if (lock->blocked_on && lock->blocked_on->text)
+		rows_add_whole(rows, row, NUMBER_BLOCKED_ON, "what they waited for: ", lock->blocked_on->text);
 	if (lock->unlocker_count)
 		rows_add_text(rows, row, NUMBER_UNLOCKERS, "    worst      sum   times  released by (criticality)");
 	for (size_t i = 0; i < lock->unlocker_count; i++)

@@ -22,6 +22,7 @@ enum {
 	NUMBER_IDLE,
 	NUMBER_CMETRIC,
 	NUMBER_OBJECT,
+	NUMBER_BLOCKED_ON,
 	NUMBER_WORST = 1000,
 	NUMBER_HINT = 9000,
 	NUMBER_FRAMES = 10000,
@@ -188,6 +189,8 @@ static void add_wait_rows(struct rows *rows, const struct row *row)
 	const struct report_wait *wait = row->item;
 
 	add_wait_counts(rows, row, wait);
+	if (wait->blocked_on && wait->blocked_on->text)
+		rows_add_whole(rows, row, NUMBER_BLOCKED_ON, "what they waited for: ", wait->blocked_on->text);
 	rows_add_stack(rows, row, NUMBER_FRAMES, wait->frames, wait->frame_count, wait->stack_end);
 	if (wait->names_hint)
 		rows_add_whole(rows, row, NUMBER_HINT, "", wait->names_hint);

@@ -13,7 +13,7 @@ static void put_name(struct text *out, const char *name)
 	struct text escaped = { 0 };
 	size_t columns;
 
-	text_put_escaped(&escaped, name);
+	text_put_escaped(&escaped, *name ? name : "unnamed");
 	columns = text_columns(escaped.bytes);
 	text_printf(out, "  %s%*s", escaped.bytes, columns < NAME_COLUMNS ? (int)(NAME_COLUMNS - columns) : 0, "");
 	text_fini(&escaped);
