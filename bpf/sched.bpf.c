@@ -147,12 +147,12 @@ static __always_inline __u64 phase_leave(struct thread_state *thread, __u32 reas
 }
 
 /*
- * Whether a slice's end is worth a stack of its own, beside that of the wait which begins there. What ran is known by samples; a
- * thread's last one may be the only one that tells what it was, and was taken before.
+ * Whether a slice's end is worth a stack. What ran is known by samples; where it stopped to wait is not, and a wait that a critical
+ * slice ends in matters as much as that slice.
  */
 static __always_inline bool slice_wants_stack(__u32 reason)
 {
-	return slice_stacks || reason == SWITCH_DEAD || !samples_have_stacks;
+	return slice_stacks || reason != SWITCH_RUNNABLE || !samples_have_stacks;
 }
 
 /*

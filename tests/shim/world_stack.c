@@ -233,7 +233,7 @@ void world_check_switch_stack(struct world *world, uint32_t cpu, struct world_ta
 	bounds = slice_bounds(world, prev, &is_critical);
 	world->slices++;
 	world->critical_slices += is_critical;
-	if (world->options.has_no_slice_stacks && world->have_samples_stacks && e->state != SWITCH_DEAD) {
+	if (world->options.has_no_slice_stacks && world->have_samples_stacks && e->state == SWITCH_RUNNABLE) {
 		is_critical = false;
 		bounds = (struct bounds){ 0, 0 };
 	}
