@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Checks JSON against a JSON Schema, 2020-12, of which it knows what doc/report-schema.json uses; a keyword that it does
+Checks JSON against a JSON Schema, 2020-12, of which it knows what the schemas in doc/ use; a keyword that it does
 not know is an error. A schema is compiled once, into functions: python3-jsonschema reads it again for each value,
 which took longer than the tests that asked. tests/golden/view/same_verdicts.py compares the two.
 """
@@ -15,6 +15,9 @@ TYPES = {
     "number": lambda value: type(value) in (int, float),
     "integer": lambda value: type(value) is int or type(value) is float and value.is_integer(),
 }
+
+# Rules of members, which are one.
+OF_MEMBERS = {"properties", "required", "additionalProperties"}
 
 # No rules.
 ANNOTATIONS = {"$schema", "$id", "$comment", "$defs", "title", "description"}
@@ -36,13 +39,14 @@ class Schema:
 
     def _compile(self, schema):
         checks = [getattr(self, "_check_" + keyword.lstrip("$"))(operand)
-                  for keyword, operand in schema.items() if keyword not in ANNOTATIONS | {"properties", "required"}]
-        if "properties" in schema or "required" in schema:
-            checks.append(self._check_members(schema.get("properties", {}), schema.get("required", ())))
+                  for keyword, operand in schema.items() if keyword not in ANNOTATIONS | OF_MEMBERS]
+        if OF_MEMBERS & schema.keys():
+            checks.append(self._check_members(schema.get("properties", {}), schema.get("required", ()),
+                                              schema.get("additionalProperties", {})))
         return checks[0] if len(checks) == 1 else lambda value: next(filter(None, (c(value) for c in checks)), None)
 
-    def _check_members(self, properties, required):
-        required = frozenset(required)
+    def _check_members(self, properties, required, others):
+        required, of_other = frozenset(required), self._compile(others) if others else None
         checks = [(name, self._compile(schema)) for name, schema in properties.items()]
 
         def check(value):
@@ -52,6 +56,9 @@ class Schema:
                 return f"without {', '.join(sorted(required - value.keys()))}",
             for name, of_member in checks:
                 if name in value and (error := of_member(value[name])):
+                    return f".{name}", *error
+            for name in value.keys() - properties.keys() if of_other else ():
+                if error := of_other(value[name]):
                     return f".{name}", *error
             return None
         return check
