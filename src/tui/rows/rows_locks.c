@@ -12,7 +12,15 @@
 #include "view/lock_classes.h"
 #include "view/page.h"
 
-enum { NUMBER_OBJECT = 0, NUMBER_WAITS = 10000, NUMBER_HOLDS, NUMBER_HOLDER, NUMBER_IDLE, NUMBER_BLOCKED_ON, NUMBER_UNLOCKERS = 20000 };
+enum {
+	NUMBER_OBJECT = 0,
+	NUMBER_WAITS = 10000,
+	NUMBER_HOLDS,
+	NUMBER_HOLDER,
+	NUMBER_IDLE,
+	NUMBER_BLOCKED_ON,
+	NUMBER_UNLOCKERS = 20000
+};
 
 /* By the time lost, by each figure that has a title, and by the most critical release. */
 static const char *const sorts[] = {
