@@ -168,6 +168,12 @@ TEST(the_verdict_names_the_users_function_below_library_frames)
 	CHECK(contains("mpi", (struct view_style){ .width = 500 }, "The path through Gs::Gather("));
 }
 
+TEST(the_verdict_names_the_code_before_it_says_how_parallel_it_was)
+{
+	CHECK(contains("lock", (struct view_style){ .width = 500 }, "; start there. On average 1.7 of up to 19"));
+	CHECK(contains("losses", (struct view_style){ .width = 500 }, "has 71 %, mostly at line 27. On average"));
+}
+
 TEST(the_verdict_names_the_stage_that_carries_a_pipeline)
 {
 	CHECK(contains("pipeline", (struct view_style){ .width = 500 },

@@ -169,7 +169,7 @@ void text_goroutines_say(const struct page *page, const struct report *report, s
 
 	if (!wait)
 		return;
-	text_put(text, " On average ");
+	text_put(text, "On average ");
 	put_number(page, text, wait->waiting, wait->waiting_error);
 	text_put(text, " goroutines waited in ");
 	page_text_function(page, text, wait->what, WHAT_COLUMNS);
@@ -184,5 +184,5 @@ void text_goroutines_say(const struct page *page, const struct report *report, s
 			text_put(text, ")");
 		}
 	}
-	text_put(text, " (sampled).");
+	text_put(text, " (sampled). ");
 }

@@ -167,7 +167,6 @@ static void say_trunk(const struct page *page, const struct report *report, stru
 	const struct report_path *path = report->paths;
 	const struct report_frame *headline = text_path_headline(path, page->style->fold);
 
-	text_put(text, " ");
 	text_put_count(text, report->trunk->path_count);
 	text_put(text, " call paths through ");
 	say_frame(page, report->trunk->frames, text);
@@ -175,15 +174,15 @@ static void say_trunk(const struct page *page, const struct report *report, stru
 	if (path->is_estimated)
 		text_put(text, "about ");
 	page_text_share(text, report->trunk->wall_share);
-	text_put(text, " of the wall time; start there.");
+	text_put(text, " of the wall time; start there. ");
 	if (!headline || path->wall_share < path_share_min)
 		return;
-	text_put(text, " The largest one, through ");
+	text_put(text, "The largest one, through ");
 	say_frame(page, headline, text);
 	text_put(text, ", has ");
 	page_text_share(text, path->wall_share);
 	say_sampled(page, path, headline, text);
-	text_put(text, ".");
+	text_put(text, ". ");
 }
 
 /* An estimate that may as well be nothing does not. */
@@ -192,35 +191,24 @@ static bool stands_out(const struct report_path *path)
 	return path->wall_share >= path_share_min && path->cmetric_ns > 2 * path->error_ns;
 }
 
-static void say_first_path(const struct page *page, const struct report *report, struct text *text)
+/* Whether there is code to begin with. */
+static bool has_code_to_name(const struct page *page, const struct report *report)
+{
+	return report->path_count &&
+	       (report->trunk || (stands_out(report->paths) && text_path_headline(report->paths, page->style->fold)));
+}
+
+static void say_place(const struct page *page, const struct report *report, struct text *text)
 {
 	const struct report_path *path = report->paths;
 	const struct report_frame *headline;
 
-	if (!report->path_count) {
-		text_put(text, report->totals.critical_slices
-				       ? " No call path of a critical slice could be read."
-				       : " No slice was critical: the threads were not held back.");
-		return;
-	}
 	if (report->trunk) {
 		say_trunk(page, report, text);
 		return;
 	}
-	if (!stands_out(path)) {
-		text_put(text, " No call path stands out: the first accounts for ");
-		page_text_share(text, path->wall_share);
-		text_put(text, " of the wall time.");
-		return;
-	}
 	headline = text_path_headline(path, page->style->fold);
-	if (!headline) {
-		text_put(text, " Slices whose stack could not be read account for ");
-		page_text_share(text, path->wall_share);
-		text_put(text, " of the wall time.");
-		return;
-	}
-	text_put(text, " The path through ");
+	text_put(text, "The path through ");
 	say_frame(page, headline, text);
 	say_caller(page, path, text);
 	text_put(text, " accounts for ");
@@ -229,7 +217,26 @@ static void say_first_path(const struct page *page, const struct report *report,
 	page_text_share(text, path->wall_share);
 	text_put(text, " of the wall time");
 	say_sampled(page, path, headline, text);
-	text_put(text, "; start there.");
+	text_put(text, "; start there. ");
+}
+
+static void say_no_place(const struct report *report, struct text *text)
+{
+	const struct report_path *path = report->paths;
+
+	if (!report->path_count) {
+		text_put(text, report->totals.critical_slices
+				       ? " No call path of a critical slice could be read."
+				       : " No slice was critical: the threads were not held back.");
+	} else if (!stands_out(path)) {
+		text_put(text, " No call path stands out: the first accounts for ");
+		page_text_share(text, path->wall_share);
+		text_put(text, " of the wall time.");
+	} else {
+		text_put(text, " Slices whose stack could not be read account for ");
+		page_text_share(text, path->wall_share);
+		text_put(text, " of the wall time.");
+	}
 }
 
 static void say_stalls(const struct page *page, const struct report *report, struct text *text)
@@ -248,13 +255,8 @@ static void say_stalls(const struct page *page, const struct report *report, str
 	text_put_duration(text, longest->stalled_ns);
 	text_put(text, " of ");
 	text_put_duration(text, report->totals.stalled_ns);
-	text_put(text, ") ended when threads that waited ");
-	if (longest->rank == 1 && longest->wall_share >= path_share_min) {
-		text_put(text, "there");
-	} else {
-		text_put(text, "in ");
-		say_frame(page, headline, text);
-	}
+	text_put(text, ") ended when threads that waited in ");
+	say_frame(page, headline, text);
 	text_put(text, " woke up.");
 }
 
@@ -352,14 +354,20 @@ static void say_finding(const struct page *page, const struct report *report, st
 
 void text_verdict_say(const struct page *page, const struct report *report, struct text *text)
 {
+	bool has_code = has_code_to_name(page, report);
+
 	if (!report->target.wall_ns || !report->totals.threads) {
 		text_put(text, "No thread of the program ran while it was traced.");
 		return;
 	}
+	/* What is to be done comes first: lines further down are not read in a hurry. */
 	say_finding(page, report, text);
-	say_parallelism(report, text);
 	text_goroutines_say(page, report, text);
-	say_first_path(page, report, text);
+	if (has_code)
+		say_place(page, report, text);
+	say_parallelism(report, text);
+	if (!has_code)
+		say_no_place(report, text);
 	say_stalls(page, report, text);
 	say_balance(page, report, text);
 	say_runqueue(report, text);
