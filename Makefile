@@ -77,6 +77,7 @@ TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
 	apache2 libapache2-mod-php nginx-light rt-tests chromium
 KERNEL_PACKAGES := qemu-system-x86
+TRUTH_PACKAGES := redis-server
 LINT_PACKAGES := clang-format cppcheck shellcheck pyflakes3 codespell
 BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev babeltrace2
 
@@ -85,6 +86,10 @@ build-packages:
 
 test-packages:
 	@./tools/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
+
+# Without it the tests that want it are skipped, and say so.
+truth-packages:
+	@./tools/install-packages $(TRUTH_PACKAGES) || true
 
 # Without qemu the test that wants it is skipped, and says so.
 kernel-packages:
@@ -454,11 +459,12 @@ repeat: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@TEST_SECONDS=86400 V=1 tests/run "tests/e2e/repeat.sh $(ROUNDS) $(SUITES)"
 
-# Shares of code at 10,000 samples, 20 times each: hours. And beside perf.
-truth: test-packages
+# Shares of code at 10,000 samples, 20 times each: hours. And beside perf, and of Debian's servers.
+truth: test-packages truth-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@ROUNDS=$(ROUNDS) TEST_SECONDS=86400 V=1 tests/run "/usr/bin/python3 tests/truth/perf.py" \
-		"/usr/bin/python3 tests/truth/rounds.py" "/usr/bin/python3 tests/truth/whatif.py"
+		"/usr/bin/python3 tests/truth/rounds.py" "/usr/bin/python3 tests/truth/whatif.py" \
+		"/usr/bin/python3 tests/truth/real.py"
 
 # What the last tests and benches found, as far as rows of doc/evidence come from them, and the table of all rows.
 evidence:
@@ -571,4 +577,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always truth format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs
+.PHONY: always truth format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs
