@@ -652,7 +652,7 @@ def hot_thread():
         assert wait["object"] == name, describe_wait(wait)
         assert_lost(wait, 61 * 15 // 2)
         assert_woken(wait, "hot_thread", function="close_queues")
-    assert_found(report, "hot-thread", "worker-0")
+    assert_found(report, "hot-thread", " (worker-0) does")
 
 
 def check_idle_pool(report, cause, context):

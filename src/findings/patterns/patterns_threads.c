@@ -98,10 +98,9 @@ static void add_hot(struct findings *findings, struct draft *draft)
 			continue;
 		row = draft_add(findings, draft, PATTERN_HOT_THREAD, CAUSE_ON_CPU,
 				share * (1 - 1.0 / group->thread_count),
-				"%s does most of the work of %llu threads of the same kind",
-				*top->name ? top->name : "one thread", (unsigned long long)group->thread_count);
-		draft_say(findings, row, "thread %u (%s) carries %.1f times the mean of %s", top->tid, top->name,
-			  group->imbalance, group->name);
+				"thread %u (%s) does most of the work of %llu threads of the same kind", top->tid,
+				top->name, (unsigned long long)group->thread_count);
+		draft_say(findings, row, "it carries %.1f times the mean of %s", group->imbalance, group->name);
 	}
 }
 
