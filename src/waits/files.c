@@ -29,6 +29,7 @@ struct files {
 	struct arena *arena;
 	struct table *by_file;
 	struct table *hosts; /* by address */
+	struct table *ports; /* the first socket of each local end of which its port does not say whose it is */
 	size_t files_max, bytes_left;
 };
 
@@ -263,6 +264,34 @@ static bool is_loopback(const struct ev_file_socket *e)
 	return !memcmp(e->peer, loopback, sizeof(loopback)) || !memcmp(e->local, loopback, sizeof(loopback));
 }
 
+/*
+ * Which end others connect to is known by the ports, unless both could be of one that connects: then a local end that
+ * has connections to several peers is the server's. Linux gives such a port to two connections of a client only if it
+ * has hardly any left.
+ */
+static bool is_server(struct files *files, struct file_info *info, const struct ev_file_socket *e)
+{
+	struct file_info *first;
+	uint8_t local[16];
+	uint64_t key;
+
+	if (!e->peer_port)
+		return true;
+	if (e->peer_port < PORT_EPHEMERAL_FIRST || e->local_port < PORT_EPHEMERAL_FIRST)
+		return e->peer_port >= PORT_EPHEMERAL_FIRST;
+	if (e->type != SOCK_STREAM)
+		return false;
+	whole_address(e->family, e->local, local);
+	key = hash_u64(address_key(local) ^ e->local_port);
+	first = table_find(files->ports, key);
+	if (!first) {
+		table_put(files->ports, key, info);
+		return false;
+	}
+	first->is_server |= strcmp(first->peer, info->peer) != 0;
+	return first->is_server;
+}
+
 static void on_socket(void *data, const struct ev_header *header)
 {
 	const struct ev_file_socket *e = (const struct ev_file_socket *)header;
@@ -286,8 +315,7 @@ static void on_socket(void *data, const struct ev_header *header)
 		info->peer = endpoint(files, e->family, e->peer, e->peer_port);
 		whole_address(e->family, e->peer, info->peer_address);
 		info->host = find_host(files, info->peer_address);
-		info->is_server =
-			!e->peer_port || (e->peer_port >= PORT_EPHEMERAL_FIRST && e->local_port < PORT_EPHEMERAL_FIRST);
+		info->is_server = is_server(files, info, e);
 	} else if (e->family == AF_UNIX) {
 		info->is_server = !e->is_peers_path;
 		*(e->is_peers_path ? &info->peer : &info->local) = keep(files, e->path);
@@ -310,6 +338,7 @@ struct files *files_new(struct session *session, size_t files_max)
 	files->arena = arena_new();
 	files->by_file = table_new();
 	files->hosts = table_new();
+	files->ports = table_new();
 	files->files_max = files_max ? files_max : FILES_MAX_DEFAULT;
 	files->bytes_left = BYTES_MAX;
 	session_subscribe(session, handlers, files);
@@ -322,6 +351,7 @@ void files_free(struct files *files)
 		return;
 	table_free(files->by_file);
 	table_free(files->hosts);
+	table_free(files->ports);
 	arena_free(files->arena);
 	free(files);
 }
