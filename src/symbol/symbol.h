@@ -92,11 +92,11 @@ struct symbol_call {
 
 /*
  * The functions that were entered between two frames and left none, since they went on by a jump: those that are
- * certain, innermost first. Only one without a name has an offset, that of its beginning. Returns how many there are, SYMBOL_TAIL_MAX at most; 0 where the call
- * is an indirect one. *frames are valid until the next call.
+ * certain, innermost first. Only one without a name has an offset, that of its beginning. Returns how many of frames[max] it
+ * filled in, SYMBOL_TAIL_MAX at most; 0 where the call is an indirect one.
  */
 size_t symbols_between(struct symbols *symbols, uint32_t pid, uint64_t time_ns, const struct symbol_call *call,
-		       const struct symbol_frame **frames);
+		       struct symbol_frame *frames, size_t max);
 
 /*
  * The function that holds a user address, which is no return address, by its symbol alone: no line,

@@ -218,12 +218,23 @@ static bool find_call(struct symbols *symbols, uint32_t pid, uint64_t time_ns, c
 }
 
 size_t symbols_between(struct symbols *symbols, uint32_t pid, uint64_t time_ns, const struct symbol_call *call,
-		       const struct symbol_frame **frames)
+		       struct symbol_frame *frames, size_t max)
 {
+	const struct symbol_frame *between;
 	struct tail_call found;
+	size_t count;
 
-	return find_call(symbols, pid, time_ns, call, &found) ? tail_calls_find(symbols->tail_calls, &found, frames)
-							      : 0;
+	if (!find_call(symbols, pid, time_ns, call, &found))
+		return 0;
+	count = tail_calls_find(symbols->tail_calls, &found, &between);
+	if (count > max)
+		count = max;
+	for (size_t i = 0; i < count; i++) {
+		frames[i] = between[i];
+		/* Processes share what is known of a file, but not the name that they run it under. */
+		frames[i].program = program_names_find(symbols->programs, pid, frames[i].module);
+	}
+	return count;
 }
 
 /* The places in files that are asked for; what is generated or managed is not in one. */

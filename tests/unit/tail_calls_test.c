@@ -68,9 +68,9 @@ static void begin(const struct build *build)
 static void check_between(const struct build *build, const char *caller, uint64_t callee, const char *wanted)
 {
 	struct symbol_call call = { .callee = callee + 1, .return_address = return_address(build, caller) };
-	const struct symbol_frame *frames;
+	struct symbol_frame frames[SYMBOL_TAIL_MAX];
 	char found[256] = "";
-	size_t count = symbols_between(fixture.symbols, NOBODY, UINT64_MAX, &call, &frames);
+	size_t count = symbols_between(fixture.symbols, NOBODY, UINT64_MAX, &call, frames, SYMBOL_TAIL_MAX);
 
 	for (size_t i = 0; i < count; i++) {
 		strcat(found, frames[i].function ? frames[i].function : "?");
@@ -220,7 +220,7 @@ TEST(what_was_asked_for_ahead_is_the_same)
 TEST(a_frame_that_was_put_back_has_the_line_of_its_jump)
 {
 	for (size_t i = 0; i < BUILDS; i++) {
-		const struct symbol_frame *frames;
+		struct symbol_frame frames[SYMBOL_TAIL_MAX];
 		struct symbol_call call;
 
 		if (!builds[i].has_lines || access(input(builds[i].name), R_OK))
@@ -230,12 +230,48 @@ TEST(a_frame_that_was_put_back_has_the_line_of_its_jump)
 			.callee = builds[i].base + input_address(builds[i].name, "last"),
 			.return_address = return_address(&builds[i], "call_one"),
 		};
-		CHECK_EQUAL(symbols_between(fixture.symbols, NOBODY, UINT64_MAX, &call, &frames), 3);
+		CHECK_EQUAL(symbols_between(fixture.symbols, NOBODY, UINT64_MAX, &call, frames, SYMBOL_TAIL_MAX), 3);
 		for (size_t k = 0; k < 3; k++) {
 			CHECK_EQUAL(frames[k].line / 100, k + 1);
 			CHECK(strstr(frames[k].file, "tails.c"));
 			CHECK_STRING(frames[k].module, builds[i].name);
 		}
+		fixture_end(&fixture);
+	}
+}
+
+static void push_title(uint64_t time_ns, const char *program, const char *file)
+{
+	struct ev_thread_title e = {
+		.header = { .time_ns = time_ns, .subsys = EV_THREAD_TITLE >> 16, .event = EV_THREAD_TITLE & 0xffff },
+		.pid = NOBODY,
+	};
+
+	snprintf(e.program, sizeof(e.program), "%s", program);
+	snprintf(e.file, sizeof(e.file), "%s", file);
+	CHECK(!session_push(fixture.session, 0, &e, sizeof(e)));
+	session_advance(fixture.session, time_ns + 1);
+}
+
+TEST(what_is_put_back_has_the_name_that_its_process_runs_the_file_under)
+{
+	for (size_t i = 0; i < BUILDS; i++) {
+		struct symbol_frame frames[SYMBOL_TAIL_MAX];
+		struct symbol_call call;
+		size_t count;
+
+		if (access(input(builds[i].name), R_OK))
+			continue;
+		begin(&builds[i]);
+		push_title(30, "server", builds[i].name);
+		call = (struct symbol_call){
+			.callee = builds[i].base + input_address(builds[i].twin, "last"),
+			.return_address = return_address(&builds[i], "call_one"),
+		};
+		count = symbols_between(fixture.symbols, NOBODY, UINT64_MAX, &call, frames, SYMBOL_TAIL_MAX);
+		CHECK_EQUAL(count, 3);
+		for (size_t k = 0; k < count; k++)
+			CHECK_STRING(frames[k].program, "server");
 		fixture_end(&fixture);
 	}
 }

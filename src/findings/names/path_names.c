@@ -109,10 +109,10 @@ bool path_names_has_callee(const struct ev_stack_frames *stack, size_t i)
 static size_t name_missing(const struct path_names *names, uint32_t pid, uint64_t time_ns,
 			   const struct symbol_call *call, struct report_frame *named, size_t max)
 {
-	const struct symbol_frame *frames;
-	size_t count = 0, n = symbols_between(names->symbols, pid, time_ns, call, &frames);
+	struct symbol_frame frames[SYMBOL_TAIL_MAX];
+	size_t count, n = symbols_between(names->symbols, pid, time_ns, call, frames, SYMBOL_TAIL_MAX);
 
-	for (; count < n && count < max; count++) {
+	for (count = 0; count < n && count < max; count++) {
 		named[count] = as_report_frame(&frames[count]);
 		named[count].is_tail_call = true;
 	}
