@@ -156,6 +156,17 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 		draft_say(findings, row, "of this program: %s", taken->text);
 }
 
+/* Whether more of it went to other processes than to anybody else. */
+static bool is_others_cpu(const struct report *report)
+{
+	uint64_t process_ns = 0;
+
+	for (size_t i = 0; i < report->balance.threads.rival_count; i++)
+		if (report->balance.threads.ran_instead[i].kind == RIVAL_PROCESS)
+			process_ns += report->balance.threads.ran_instead[i].wait_ns;
+	return process_ns > cpu_wait_ns(report) / 2;
+}
+
 /* More threads could run than there are CPUs for. */
 static void add_runqueue(struct findings *findings, struct draft *draft)
 {
@@ -167,8 +178,9 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 	if (share < 0.05 || cpu_wait_ns(report) < 0.25 * active_ns)
 		return;
 	row = draft_add(findings, draft, PATTERN_CPU_WAIT, CAUSE_PREEMPTED, share,
-			"active threads spend %.0f %% of their time waiting for a CPU",
-			100 * draft_share(cpu_wait_ns(report), active_ns));
+			"active threads spend %.0f %% of their time waiting for a CPU%s",
+			100 * draft_share(cpu_wait_ns(report), active_ns),
+			is_others_cpu(report) ? ", mostly while other processes have it" : "");
 	draft_say(findings, row, "%.1f threads were active on average, %.1f of them on a CPU",
 		  report->totals.parallelism, draft_share(report->balance.threads.running_ns, report->target.wall_ns));
 	say_rivals(findings, row);
