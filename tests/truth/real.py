@@ -128,9 +128,12 @@ def check_verdict(pids, pattern):
     targets = ",".join(str(pid) for pid in pids)
     result = pinch("attach", "--duration", f"{DURATION_S}s", "-o", "report.txt", "-p", targets)
     assert result.status == 0, result.text
-    lines = verdict_of(read("report.txt"))
+    report = read("report.txt")
+    lines = verdict_of(report)
     for line in lines:
         lib.print_line(f"# {line}")
+    free = re.findall(r"^ *\d+  0 %: .*", report, re.MULTILINE)
+    assert not free, f"findings that cost nothing: {free}"
     assert re.search(pattern, " ".join(lines)), f"not in the first {VERDICT_LINES} lines: {pattern}"
 
 

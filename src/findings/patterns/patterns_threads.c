@@ -54,25 +54,33 @@ static double time_alone_ns(const struct report *report)
 	return 0;
 }
 
+/* What is lost in a share of the time in which one is active alone: nothing if no other has anything to do on average. */
+static double lost_alone(const struct report *report, double share)
+{
+	double busy = count_busy(report);
+
+	return busy > 1 ? share * (1 - 1 / busy) : 0;
+}
+
 /* One thread alone is active for long, and more are there. */
 static void add_serial(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
 	double alone_ns = time_alone_ns(report);
-	double share = draft_share(alone_ns, report->target.wall_ns);
+	double share = draft_share(alone_ns, report->target.wall_ns), lost = lost_alone(report, share);
 	const struct report_path *path = report->path_count ? &report->paths[0] : NULL;
 	const char *where, *sampled;
 	struct report_finding *row;
 
-	if (report->totals.alive_max < 3 || share < 0.3 || !path || path->cmetric_ns < 0.5 * alone_ns ||
-	    !do_others_wait(report, alone_ns))
+	if (report->totals.alive_max < 3 || share < 0.3 || lost < finding_share_min || !path ||
+	    path->cmetric_ns < 0.5 * alone_ns || !do_others_wait(report, alone_ns))
 		return;
 	/* Its frames are where it ended: in a wait, for all that is known. */
 	where = words_place(findings, path->frames, path->frame_count);
 	sampled = sampled_in(path);
 	if (sampled && (!where || strncmp(where, sampled, strlen(sampled)) != 0))
 		where = sampled;
-	row = draft_add(findings, draft, PATTERN_SERIAL_PHASE, path->cause, share * (1 - 1 / count_busy(report)),
+	row = draft_add(findings, draft, PATTERN_SERIAL_PHASE, path->cause, lost,
 			"for %.0f %% of the wall time only one thread was active%s%s", 100 * share,
 			where ? ", mostly in " : "", where ? where : "");
 	if (row)
