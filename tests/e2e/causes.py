@@ -1066,6 +1066,16 @@ def saturated_pool_slack():
     assert not [f for f in report["findings"] if f["pattern"] == "saturated-pool"], report["findings"]
 
 
+@test("saturated_pool unnamed: threads of one name are told apart by where they began")
+def saturated_pool_unnamed():
+    report = trace("saturated_pool", "unnamed")
+    assert max(report["groups"], key=lambda group: group["cmetric_ns"])["name"] == "run_other", report["groups"]
+    assert_found(report, "saturated-pool", "submit (", "3 threads of run_crew")
+    found, = [f for f in report["findings"] if f["pattern"] == "saturated-pool"]
+    said, = [e for e in found["evidence"] if e.startswith("they are mostly in ")]
+    assert any(f" {function} (" in said for function in ("do_job", "compute_ms", "now_ns")), said
+
+
 @test("spread_paths: no path stands out, and what they have in common is crunch")
 def spread_paths():
     report = trace("spread_paths")

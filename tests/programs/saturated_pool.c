@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * saturated_pool [slack]
+ * saturated_pool [slack | unnamed]
  * Planted bottleneck: `dispatcher` submits jobs as fast as the queue takes them; the three threads of
  * the pool, `crew-0` to `crew-2`, take 10 ms for each and are never without one.
  * Known answer: the wait for not_full in submit() is for a pool that is saturated, in crew's do_job().
  * Near miss (slack): there is a job every 10 ms only. Then nobody waits for the pool, and no pool is
  * saturated.
+ * Near miss (unnamed): no thread has a name, and four others work more than the pool, for nobody. The same
+ * answer: the pool are the three that began in run_crew().
  */
 #include "roles.h"
 
-enum { CREW = 3, ROOM = 4, JOBS = 180, JOB_MS = 10 };
+enum { CREW = 3, OTHERS = 4, ROOM = 4, JOBS = 180, JOB_MS = 10 };
 
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t not_full = PTHREAD_COND_INITIALIZER, not_empty = PTHREAD_COND_INITIALIZER;
@@ -65,10 +67,49 @@ static OWN_FRAME void dispatch(int number)
 	pthread_mutex_unlock(&queue_lock);
 }
 
+static void *run_crew(void *data)
+{
+	work(0);
+	return data;
+}
+
+static void *run_dispatcher(void *data)
+{
+	dispatch(0);
+	return data;
+}
+
+static void *run_other(void *data)
+{
+	for (int i = 0; i < JOBS / CREW; i++) {
+		compute_ms(JOB_MS);
+		sleep_ms(1);
+	}
+	return data;
+}
+
+static void run_unnamed(void)
+{
+	pthread_t threads[CREW + OTHERS + 1];
+	int count = 0;
+
+	while (count < CREW)
+		pthread_create(&threads[count++], NULL, run_crew, NULL);
+	while (count < CREW + OTHERS)
+		pthread_create(&threads[count++], NULL, run_other, NULL);
+	pthread_create(&threads[count++], NULL, run_dispatcher, NULL);
+	while (count)
+		pthread_join(threads[--count], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	struct role crew[CREW], dispatcher;
 
+	if (argc > 1 && !strcmp(argv[1], "unnamed")) {
+		run_unnamed();
+		return 0;
+	}
 	has_slack = argc > 1 && !strcmp(argv[1], "slack");
 	role_start_all(crew, CREW, "crew-%d", work);
 	role_start(&dispatcher, "dispatcher", dispatch, 0);

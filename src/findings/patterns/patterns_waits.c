@@ -96,12 +96,38 @@ static bool is_in_group(const struct report_group *group, const char *name)
 	return false;
 }
 
-static const struct report_group *group_of(const struct report *report, const char *name)
+static bool has_frame(const struct report_frame *frames, size_t count, const char *function)
 {
-	for (size_t i = 0; i < report->group_count; i++)
-		if (is_in_group(&report->groups[i], name))
-			return &report->groups[i];
-	return NULL;
+	for (size_t i = 0; i < count; i++)
+		if (frames[i].function && !strcmp(frames[i].function, function))
+			return true;
+	return false;
+}
+
+/* Whether one of its threads was there: where all threads have one name, their call paths tell them apart. */
+static bool is_of_group(const struct report_group *group, const char *name, const struct report_frame *frames,
+			size_t count)
+{
+	return is_in_group(group, name) && (!group->is_start_function || has_frame(frames, count, group->name));
+}
+
+/* NULL: several groups have threads of that name, and its call path does not say of which it is. */
+static const struct report_group *group_of(const struct report *report, const struct report_waker *waker)
+{
+	const struct report_group *found = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->group_count; i++) {
+		const struct report_group *group = &report->groups[i];
+
+		if (group->is_start_function && is_of_group(group, waker->name, waker->frames, waker->frame_count))
+			return group;
+		if (!is_in_group(group, waker->name))
+			continue;
+		found = group;
+		count++;
+	}
+	return count == 1 && !found->is_start_function ? found : NULL;
 }
 
 /* The group whose threads ended at least four fifths of the waiting; NULL: there is none. */
@@ -116,8 +142,8 @@ static const struct report_group *enders(const struct report *report, const stru
 		if (waker->context != WAKER_THREAD || !waker->name)
 			continue;
 		if (!group)
-			group = group_of(report, waker->name);
-		if (group && is_in_group(group, waker->name))
+			group = group_of(report, waker);
+		if (group && is_of_group(group, waker->name, waker->frames, waker->frame_count))
 			share += waker->share;
 	}
 	return share >= 0.8 ? group : NULL;
@@ -147,10 +173,13 @@ static bool find_pool(const struct report *report, const struct report_wait *wai
 /* Where the threads of the pool spent most of their time. */
 static const struct report_path *path_of_pool(const struct report *report, const struct pool *pool)
 {
-	for (size_t i = 0; i < report->path_count; i++)
-		for (size_t k = 0; k < report->paths[i].thread_name_count; k++)
-			if (is_in_group(pool->group, report->paths[i].thread_names[k]))
-				return &report->paths[i];
+	for (size_t i = 0; i < report->path_count; i++) {
+		const struct report_path *path = &report->paths[i];
+
+		for (size_t k = 0; k < path->thread_name_count; k++)
+			if (is_of_group(pool->group, path->thread_names[k], path->frames, path->frame_count))
+				return path;
+	}
 	return NULL;
 }
 
@@ -164,12 +193,20 @@ static bool is_of_pool(const void *data, const struct run_place *place)
 	return true;
 }
 
+/* In which function its threads ran most; samples do not tell threads of one name apart, call paths do. */
+static const char *place_of_pool(struct findings *findings, const struct pool *pool, const struct report_path *path)
+{
+	if (!pool->group->is_start_function)
+		return findings_busiest_function(findings, is_of_pool, pool);
+	return path ? words_place(findings, path->frames, path->frame_count) : NULL;
+}
+
 static struct report_finding *add_pool(struct findings *findings, struct draft *draft, const struct report_wait *wait,
 				       const struct pool *pool, double share)
 {
 	const char *where = words_place(findings, wait->frames, wait->frame_count);
 	const struct report_path *path = path_of_pool(&findings->report, pool);
-	const char *at = findings_busiest_function(findings, is_of_pool, pool);
+	const char *at = place_of_pool(findings, pool, path);
 	uint64_t active_ns = pool->running_ns + pool->runnable_ns;
 	double cpu_wait = draft_share(pool->runnable_ns, active_ns);
 	struct report_finding *row;
