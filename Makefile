@@ -51,7 +51,7 @@ help:
 	@echo "make check-kernels   the end-to-end tests on Debian's kernels, emulated; KERNELS=6.12-rt for one,"
 	@echo "                QUICK=1 for the choice of them that make check runs on 6.1-plain"
 	@echo "make repeat     ROUNDS=20 of end-to-end tests, SUITES=causes, on a machine kept busy: each says the same"
-	@echo "make truth      ROUNDS=20 of each program whose code's shares are known, at 10,000 samples; and beside perf"
+	@echo "make truth      ROUNDS=20 of each program whose code's shares are known, at 10,000 samples; beside perf and papers"
 	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
 	@echo "make bench-traces   only how fast traces are read, indexed and asked"
 	@echo "make bench-page   how soon the page of a report can be used"
@@ -459,11 +459,12 @@ repeat: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@TEST_SECONDS=86400 V=1 tests/run "tests/e2e/repeat.sh $(ROUNDS) $(SUITES)"
 
-# Shares of code at 10,000 samples, 20 times each: hours. And beside perf, and of Debian's servers.
+# Shares of code at 10,000 samples, 20 times each: hours. And beside perf and what papers say, and of Debian's servers.
 truth: test-packages truth-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@ROUNDS=$(ROUNDS) TEST_SECONDS=86400 V=1 tests/run "/usr/bin/python3 tests/truth/perf.py" \
-		"/usr/bin/python3 tests/truth/rounds.py" "/usr/bin/python3 tests/truth/whatif.py" \
+		"/usr/bin/python3 tests/truth/papers.py" "/usr/bin/python3 tests/truth/rounds.py" \
+		"/usr/bin/python3 tests/truth/whatif.py" \
 		"/usr/bin/python3 tests/truth/real.py"
 
 # What the last tests and benches found, as far as rows of doc/evidence come from them, and the table of all rows.

@@ -41,6 +41,8 @@ PROGRAMS_KLOCK := klock_append klock_create klock_mmap klock_pipe klock_socket k
 # The shares of whose code are known: tests/e2e/code.py.
 PROGRAMS_CODE := staged_pipeline writer_among_readers tail_unlock last_slice hidden_from_tick in_step event_loop \
 	deep_recursion short_slices thousand_threads uneven_crowd in_the_kernel forked_workers
+# After programs of which papers name the critical functions: tests/truth/papers.py. And code/body_tracker.
+PROGRAMS_PAPERS := similarity_search block_deduper stream_clusterer
 # As programs are built: without frame pointers, with tail calls.
 PROGRAM_CODE_FLAGS := -O2 -g -fno-ipa-icf -pthread
 
@@ -49,7 +51,7 @@ PROGRAMS_STOCK := first_steps
 
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) $(PROGRAMS_OPENMP) \
 	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_KLOCK) $(PROGRAMS_STOCK) $(PROGRAMS_CODE:%=code/%) code/drawn_shapes \
-	code/deep_recursion_fp route_lock atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
+	$(PROGRAMS_PAPERS:%=code/%) code/body_tracker code/deep_recursion_fp route_lock atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
 	dlopen_plugin plugin.so other_clocks.so)
 EXAMPLES := $O/examples/pipeline
 
@@ -106,16 +108,17 @@ $O/programs/route_lock: tests/programs/route_lock.cpp tests/programs/roles.h
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CXX) -O2 -g -pthread -rdynamic $(PROGRAM_WARN) -o $@ $<
 
-$(PROGRAMS_CODE:%=$O/programs/code/%): $O/programs/code/%: tests/programs/code/%.c $(wildcard tests/programs/code/*.h) tests/programs/roles.h
+$(PROGRAMS_CODE:%=$O/programs/code/%) $(PROGRAMS_PAPERS:%=$O/programs/code/%): $O/programs/code/%: tests/programs/code/%.c \
+		$(wildcard tests/programs/code/*.h) tests/programs/roles.h
 	@echo "  PROG  $@"; mkdir -p $(@D)
-	$Q$(CC) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -o $@ $<
+	$Q$(CC) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -o $@ $< -lm
 
 # For tools that follow frame pointers: tests/truth/perf.py.
 $O/programs/code/deep_recursion_fp: tests/programs/code/deep_recursion.c $(wildcard tests/programs/code/*.h) tests/programs/roles.h
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CODE_FLAGS) -fno-omit-frame-pointer $(PROGRAM_WARN) -o $@ $<
 
-$O/programs/code/drawn_shapes: tests/programs/code/drawn_shapes.cpp $(wildcard tests/programs/code/*.h) tests/programs/roles.h
+$O/programs/code/drawn_shapes $O/programs/code/body_tracker: $O/programs/code/%: tests/programs/code/%.cpp $(wildcard tests/programs/code/*.h) tests/programs/roles.h
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CXX) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -o $@ $<
 
