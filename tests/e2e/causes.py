@@ -1051,6 +1051,19 @@ def heap_locks_found():
     assert lock["share"] * report["balance"]["threads"]["busy_ns"] > 2 * heaviest, lock
 
 
+@test("shared_wrapper: waits for conditions without a name in one function are told apart by its callers")
+def shared_wrapper():
+    report = trace("shared_wrapper")
+    for taker, maker in (("take_order", "make_order"), ("take_parcel", "make_parcel")):
+        assert_found(report, "wait", f"wait_for (shared_wrapper.c:23), called by {taker}, ", f", called by {maker}")
+
+
+@test("cond_wait: where a function has one caller, or its condition a name, no caller is said")
+def no_callers():
+    found = [f["title"] for f in trace("cond_wait")["findings"] if f["pattern"] == "wait"]
+    assert found and not any("called by" in title for title in found), found
+
+
 @test("saturated_pool: submit waits for crew, whose threads are never without a job")
 def saturated_pool():
     report = trace("saturated_pool")

@@ -87,6 +87,25 @@ const char *words_place(struct findings *findings, const struct report_frame *fr
 	return frame && frame->function ? words_frame(findings, frame) : NULL;
 }
 
+const char *words_caller(struct findings *findings, const struct report_frame *frames, size_t count,
+			 const struct report_frame *frame)
+{
+	const char *function = frame->function;
+
+	while (++frame < frames + count)
+		if (frame->function && !fold_is_plumbing(findings->input.fold, frame) &&
+		    !(function && !strcmp(frame->function, function)))
+			return words_name(findings, frame->function);
+	return NULL;
+}
+
+const char *words_place_caller(struct findings *findings, const struct report_frame *frames, size_t count)
+{
+	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
+
+	return frame ? words_caller(findings, frames, count, frame) : NULL;
+}
+
 const char *words_duration(struct findings *findings, uint64_t time_ns)
 {
 	struct text text = { 0 };

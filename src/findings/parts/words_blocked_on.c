@@ -23,14 +23,9 @@ static const char *code_words(struct findings *findings, const struct report_blo
 {
 	const struct report_frame *frames = code->frames;
 	const char *where = words_frame(findings, &frames[0]);
-	size_t i = 1;
+	const char *caller = words_caller(findings, frames, code->frame_count, frames);
 
-	while (i < code->frame_count && (!frames[i].function || fold_is_plumbing(findings->input.fold, &frames[i]) ||
-					 (frames[0].function && !strcmp(frames[i].function, frames[0].function))))
-		i++;
-	if (i == code->frame_count)
-		return where;
-	return arena_printf(findings->arena, "%s, called by %s", where, words_name(findings, frames[i].function));
+	return caller ? arena_printf(findings->arena, "%s, called by %s", where, caller) : where;
 }
 
 static const char *wait_words(struct findings *findings, const struct report_blocked_wait *wait)

@@ -17,12 +17,25 @@ static bool is_mere_parent(const struct report *report, const struct report_wait
 	       lost_ns <= 1.2 * report->target.wall_ns;
 }
 
+/* Where it is, with the caller if that is wanted and known. */
+static const char *place_words(struct findings *findings, const struct report_frame *frames, size_t count,
+			       bool with_caller)
+{
+	const char *where = words_place(findings, frames, count);
+	const char *caller = where && with_caller ? words_place_caller(findings, frames, count) : NULL;
+
+	return caller ? arena_printf(findings->arena, "%s, called by %s", where, caller) : where;
+}
+
 /* What threads wait for that is not a lock: one finding a cause and place. */
-static const char *wait_title(struct findings *findings, const struct report_wait *wait, const char *object)
+static const char *wait_title(struct findings *findings, const struct report_wait *wait, const char *object,
+			      bool with_callers)
 {
 	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
-	const char *where = words_place(findings, wait->frames, wait->frame_count);
-	const char *by = waker && waker->frame_count ? words_place(findings, waker->frames, waker->frame_count) : NULL;
+	const char *where = place_words(findings, wait->frames, wait->frame_count, with_callers);
+	const char *by = waker && waker->frame_count
+				 ? place_words(findings, waker->frames, waker->frame_count, with_callers)
+				 : NULL;
 	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
 	const char *what = object ? arena_printf(findings->arena, " %s", words_object(findings, object)) : "";
 	char cause[REPORT_CAUSE_BYTES];
@@ -51,9 +64,12 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 			    report_cause_text(cause, wait->cause, wait->syscall), object ? "" : "s", what, in);
 }
 
-/* Waits that read the same: of one kind of lock that is made of other waits, or of equal titles. */
+/*
+ * Waits that read the same: of one kind of lock that is made of other waits, or of equal titles. Where many wait in one
+ * function for conditions without a name, it may be one that they share: then by its callers, too.
+ */
 struct alike {
-	const char *kind, *title;
+	const char *kind, *title, *place, *caller; /* caller: "": it does not matter; place: NULL then */
 	const struct report_wait *heaviest;
 	uint32_t rank;
 	uint64_t lost_ns, idle_ns, count, max_ns, places;
@@ -65,19 +81,55 @@ static bool has_many_objects(const struct report_wait *wait)
 	return wait->cause == CAUSE_FILE || wait->cause == CAUSE_SOCKET;
 }
 
+static bool is_told_by_caller(const struct report_wait *wait)
+{
+	return (wait->cause == CAUSE_CONDITION || wait->cause == CAUSE_SEMAPHORE) && !wait->lock_kind && !wait->object;
+}
+
+static struct alike describe(struct findings *findings, const struct report_wait *wait)
+{
+	struct alike out = { .kind = wait->lock_kind, .heaviest = wait, .caller = "" };
+	const char *caller;
+
+	out.title = wait_title(findings, wait, has_many_objects(wait) ? NULL : wait->object, false);
+	if (!is_told_by_caller(wait))
+		return out;
+	out.place = words_place(findings, wait->frames, wait->frame_count);
+	caller = words_place_caller(findings, wait->frames, wait->frame_count);
+	if (caller)
+		out.caller = caller;
+	return out;
+}
+
+static bool are_alike(const struct alike *a, const struct alike *b)
+{
+	if (a->kind || b->kind)
+		return a->kind && b->kind && !strcmp(a->kind, b->kind);
+	return !strcmp(a->title, b->title) && !strcmp(a->caller, b->caller);
+}
+
 static struct alike *find_alike(struct findings *findings, struct alike *rows, size_t *count,
 				const struct report_wait *wait)
 {
-	const char *title = wait_title(findings, wait, has_many_objects(wait) ? NULL : wait->object);
+	struct alike described = describe(findings, wait);
 
 	for (size_t i = 0; i < *count; i++)
-		if (wait->lock_kind ? rows[i].kind && !strcmp(rows[i].kind, wait->lock_kind)
-				    : !rows[i].kind && !strcmp(rows[i].title, title))
+		if (are_alike(&rows[i], &described))
 			return &rows[i];
 	if (*count == FINDINGS_MAX)
 		return NULL;
-	rows[*count] = (struct alike){ .kind = wait->lock_kind, .title = title, .heaviest = wait };
+	rows[*count] = described;
 	return &rows[(*count)++];
+}
+
+/* Whether others wait there, too, whom another function has called. */
+static bool is_place_shared(const struct alike *alike, const struct alike *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (alike->place && rows[i].place && !strcmp(rows[i].place, alike->place) &&
+		    strcmp(rows[i].caller, alike->caller) != 0)
+			return true;
+	return false;
 }
 
 /* --- Waits for a pool --------------------------------------------------------------------------- */
@@ -227,7 +279,7 @@ static struct report_finding *add_pool(struct findings *findings, struct draft *
 	return row;
 }
 
-static void add_alike(struct findings *findings, struct draft *draft, const struct alike *alike)
+static void add_alike(struct findings *findings, struct draft *draft, const struct alike *alike, bool with_callers)
 {
 	const struct report_wait *wait = alike->heaviest;
 	uint64_t lost_ns = alike->lost_ns - alike->idle_ns;
@@ -238,7 +290,8 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 
 	if (share < finding_share_min || is_mere_parent(&findings->report, wait, lost_ns))
 		return;
-	title = alike->places == 1 ? wait_title(findings, wait, wait->object) : alike->title;
+	title = alike->places == 1 || with_callers ? wait_title(findings, wait, wait->object, with_callers)
+						   : alike->title;
 	if (!wait->lock_kind && find_pool(&findings->report, wait, lost_ns, &pool))
 		row = add_pool(findings, draft, wait, &pool, share);
 	else
@@ -282,5 +335,5 @@ void patterns_add_waits(struct findings *findings, struct draft *draft)
 			alike->max_ns = wait->max_ns;
 	}
 	for (size_t i = 0; i < count; i++)
-		add_alike(findings, draft, &rows[i]);
+		add_alike(findings, draft, &rows[i], is_place_shared(&rows[i], rows, count));
 }
