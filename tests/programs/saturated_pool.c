@@ -6,8 +6,8 @@
  * Known answer: the wait for not_full in submit() is for a pool that is saturated, in crew's do_job().
  * Near miss (slack): there is a job every 10 ms only. Then nobody waits for the pool, and no pool is
  * saturated.
- * Near miss (unnamed): no thread has a name, and four others work more than the pool, for nobody. The same
- * answer: the pool are the three that began in run_crew().
+ * Near miss (unnamed): no thread has a name, and four others work more than the pool, for nobody, and never
+ * wait. The same answer: the pool are the three that began in run_crew().
  */
 #include "roles.h"
 
@@ -17,6 +17,7 @@ static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t not_full = PTHREAD_COND_INITIALIZER, not_empty = PTHREAD_COND_INITIALIZER;
 static int jobs, is_over; /* owned by queue_lock */
 static int has_slack;
+static int are_others_done; /* atomic */
 
 static OWN_FRAME void submit(void)
 {
@@ -81,25 +82,35 @@ static void *run_dispatcher(void *data)
 
 static void *run_other(void *data)
 {
-	for (int i = 0; i < JOBS / CREW; i++) {
-		compute_ms(JOB_MS);
-		sleep_ms(1);
-	}
+	while (!__atomic_load_n(&are_others_done, __ATOMIC_SEQ_CST))
+		compute_ms(1);
 	return data;
+}
+
+static void start(pthread_t *threads, int count, void *(*run)(void *))
+{
+	while (count--)
+		if (pthread_create(threads++, NULL, run, NULL))
+			die("pthread_create");
+}
+
+static void join(const pthread_t *threads, int count)
+{
+	while (count--)
+		pthread_join(*threads++, NULL);
 }
 
 static void run_unnamed(void)
 {
-	pthread_t threads[CREW + OTHERS + 1];
-	int count = 0;
+	pthread_t crew[CREW], dispatcher, others[OTHERS];
 
-	while (count < CREW)
-		pthread_create(&threads[count++], NULL, run_crew, NULL);
-	while (count < CREW + OTHERS)
-		pthread_create(&threads[count++], NULL, run_other, NULL);
-	pthread_create(&threads[count++], NULL, run_dispatcher, NULL);
-	while (count)
-		pthread_join(threads[--count], NULL);
+	start(others, OTHERS, run_other);
+	start(crew, CREW, run_crew);
+	start(&dispatcher, 1, run_dispatcher);
+	join(&dispatcher, 1);
+	join(crew, CREW);
+	__atomic_store_n(&are_others_done, 1, __ATOMIC_SEQ_CST);
+	join(others, OTHERS);
 }
 
 int main(int argc, char **argv)

@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/code_samples.h"
 #include "account/thread_strip.h"
 #include "base/pause.h"
 #include "base/table.h"
 #include "stacks/fold.h"
 
-enum { START_PATHS_MAX = 256 }; /* examined for where threads began, besides each one's first */
+/* Examined for where threads began, besides each one's first path. */
+enum { START_PATHS_MAX = 256, START_SAMPLES_MAX = 16384 };
 
 struct group {
 	const char *name;
@@ -181,12 +183,9 @@ static bool is_goroutine(struct findings *findings, const struct report_frame *o
 	return label && !strcmp(label, "Go runtime");
 }
 
-/* The outermost function of a stack that is the program's own; NULL when none is known. */
-static const char *start_function(struct findings *findings, uint32_t pid, uint64_t name)
+/* The outermost of these frames that is the program's own; NULL when none is known. */
+static const char *outermost_function(struct findings *findings, const struct report_frame *frames, size_t count)
 {
-	const struct report_frame *frames;
-	size_t count = path_names_frames(findings->names, pid, UINT64_MAX, name, &frames, NULL);
-
 	if (count && is_goroutine(findings, &frames[count - 1]))
 		return NULL;
 	while (count--)
@@ -194,6 +193,14 @@ static const char *start_function(struct findings *findings, uint32_t pid, uint6
 		    !fold_is_plumbing(findings->input.fold, &frames[count]))
 			return frames[count].function;
 	return NULL;
+}
+
+static const char *start_function(struct findings *findings, uint32_t pid, uint64_t name)
+{
+	const struct report_frame *frames;
+	size_t count = path_names_frames(findings->names, pid, UINT64_MAX, name, &frames, NULL);
+
+	return outermost_function(findings, frames, count);
 }
 
 /* True for a thread that only its start function tells from the others of its process. */
@@ -239,6 +246,51 @@ static bool add_starts_of_path(struct findings *findings, struct table *names, c
 	return is_looked_for;
 }
 
+/* Those whose start is not known yet, by number; a process's first thread begins in nobody's code. */
+static struct table *without_start(struct findings *findings, struct table *names, const struct table *starts)
+{
+	struct table *out = table_new();
+	const struct thread_metrics *metrics;
+	size_t cursor = 0;
+
+	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
+		const struct thread *thread = metrics->thread;
+
+		if (has_shared_name(names, metrics) && thread->tid != thread->pid &&
+		    !table_find(starts, thread->number))
+			table_put(out, thread->number, (void *)thread);
+	}
+	return out;
+}
+
+/* Threads that never block may have no stack at the end of a slice, but they are sampled. */
+static void add_starts_of_samples(struct findings *findings, struct table *names, struct table *starts)
+{
+	struct table *wanted = without_start(findings, names, starts);
+	const struct code_sample *sample;
+	size_t looked = 0;
+
+	for (size_t i = 0; table_count(wanted) && looked < START_SAMPLES_MAX; i++) {
+		const struct thread *thread;
+		const struct report_frame *frames;
+		enum stack_end end;
+		size_t count;
+
+		sample = code_samples_at(findings->input.code, i);
+		if (!sample)
+			break;
+		thread = sample->stack ? table_find(wanted, sample->stratum->thread) : NULL;
+		if (!thread || table_find(starts, thread->number))
+			continue;
+		looked++;
+		count = path_names_sample_frames(findings->names, sample->pid, sample->first_ns, sample->stack,
+						 sample->ip, sample->kernel_ip, &frames, &end);
+		if (count && end == STACK_COMPLETE)
+			add_start(starts, thread, outermost_function(findings, frames, count));
+	}
+	table_free(wanted);
+}
+
 /* By number of thread. */
 static struct table *find_starts(struct findings *findings, struct table *names)
 {
@@ -254,6 +306,8 @@ static struct table *find_starts(struct findings *findings, struct table *names)
 	cursor = 0;
 	while (looked < START_PATHS_MAX && (path = criticality_next_path(findings->input.criticality, &cursor)))
 		looked += add_starts_of_path(findings, names, path, starts);
+	if (findings->input.code)
+		add_starts_of_samples(findings, names, starts);
 	return starts;
 }
 
