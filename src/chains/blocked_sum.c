@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/table.h"
 #include "base/whole.h"
 
-enum { CODE_MAX = 512, WAITS_MAX = 64 }; /* rows of one sum */
+enum { CODE_MAX = 512, CODE_LISTED_MAX = 16, WAITS_MAX = 64 }; /* rows of one sum; more than so many have an index */
 
 void blocked_sum_free(struct blocked_sum *sum, struct chain_budget *budget)
 {
@@ -25,40 +26,58 @@ void blocked_sum_free(struct blocked_sum *sum, struct chain_budget *budget)
 		sum->waits = wait->next;
 		free(wait);
 	}
+	table_free(sum->index);
 	free(sum);
 }
 
-/* Taken out of the list; or a new one, while there is space. */
-static struct blocked_code *take_code(struct blocked_sum *sum, struct chain_budget *budget,
-				      const struct code_sample *code)
+/* Of a short list. */
+static struct blocked_code *find_code(const struct blocked_sum *sum, const struct code_sample *code)
 {
-	struct blocked_code **place = &sum->code, *row;
+	struct blocked_code *row = sum->code;
 
-	while (*place && (*place)->code != code)
-		place = &(*place)->next;
-	row = *place;
-	if (row) {
-		*place = row->next;
-	} else if (sum->code_count < CODE_MAX && budget->rows < budget->rows_max) {
-		sum->code_count++;
-		budget->rows++;
-		row = xcalloc(1, sizeof(*row));
-		row->code = code;
-	}
+	if (sum->index)
+		return table_find(sum->index, (uintptr_t)code);
+	while (row && row->code != code)
+		row = row->next;
 	return row;
 }
 
-/* What is met often comes first. */
+static void index_codes(struct blocked_sum *sum)
+{
+	sum->index = table_new();
+	for (struct blocked_code *row = sum->code; row; row = row->next)
+		table_put(sum->index, (uintptr_t)row->code, row);
+}
+
+/* NULL: there is no space for it. */
+static struct blocked_code *new_code(struct blocked_sum *sum, struct chain_budget *budget,
+				     const struct code_sample *code)
+{
+	struct blocked_code *row;
+
+	if (sum->code_count == CODE_MAX || budget->rows == budget->rows_max)
+		return NULL;
+	row = xcalloc(1, sizeof(*row));
+	row->code = code;
+	row->next = sum->code;
+	sum->code = row;
+	budget->rows++;
+	if (++sum->code_count == CODE_LISTED_MAX)
+		index_codes(sum);
+	else if (sum->index)
+		table_put(sum->index, (uintptr_t)code, row);
+	return row;
+}
+
 void blocked_sum_add_code(struct blocked_sum *sum, struct chain_budget *budget, const struct code_sample *code,
 			  double weight)
 {
-	struct blocked_code *row = take_code(sum, budget, code);
+	struct blocked_code *row = find_code(sum, code);
 
 	if (!row)
-		return;
-	row->weight += weight;
-	row->next = sum->code;
-	sum->code = row;
+		row = new_code(sum, budget, code);
+	if (row)
+		row->weight += weight;
 }
 
 void blocked_sum_add_wait(struct blocked_sum *sum, struct chain_budget *budget, enum wait_cause cause,

@@ -8,6 +8,7 @@
 #include "waits/wait_cause.h"
 
 struct code_sample;
+struct table;
 struct wait_path;
 
 /* What chains may take in all, and take: bytes of pasts, and rows of sums. */
@@ -45,6 +46,7 @@ enum blocked_kind {
 struct blocked_sum {
 	double ns[BLOCKED_KINDS]; /* together: the time of the waits */
 	struct blocked_code *code;
+	struct table *index;                  /* of code, by its address; NULL: it is short */
 	double weight[CHAIN_SOURCES];         /* of all samples, also of those beyond the list */
 	uint64_t sample_count[CHAIN_SOURCES]; /* of them, each counted once */
 	uint64_t latest_ns[CHAIN_SOURCES];    /* of a sample that was counted */
