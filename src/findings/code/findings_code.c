@@ -149,6 +149,11 @@ void findings_add_code(struct findings *findings)
 		return;
 	places = code_places_new(findings);
 	findings->code_source = code_shares_source(places->shares);
+	/* Samples beside the tick alone tell too little: paths are those of slices then. */
+	if (!places->count) {
+		code_places_free(places);
+		return;
+	}
 	add_totals(findings, places);
 	add_functions(findings, places);
 	findings_add_code_stacks(findings, places);
