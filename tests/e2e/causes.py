@@ -376,7 +376,9 @@ def many_files():
         assert_woken(wait, "writer", function="late_writer")
     # Its pipe has no row of its own, and is taken for a pipe nevertheless.
     assert wait["object"] is None, describe_wait(wait)
-    assert sum(w["waits"] for w in waits_like(report, cause="poll")) >= 0.9 * 100000
+    # Estimates of call paths scatter where few stacks are kept; the sum of the cause is exact.
+    polls = next(c["waits"] for c in report["balance"]["threads"]["causes"] if c["cause"] == "poll")
+    assert polls >= 0.9 * 100000 and 0 < sum(w["waits"] for w in waits_like(report, cause="poll")) <= polls, polls
     assert not waits_like(report, cause="file", function="wait_for_pipes"), describe_waits(report)
     with open("report.txt", encoding="utf-8") as file:
         assert re.search(r"^ .* others( |$)", file.read(), re.MULTILINE)

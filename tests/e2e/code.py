@@ -120,8 +120,10 @@ def holders_code():
         on = max((lock for lock in report["locks"] if where in (lock["where"] or "")),
                  key=lambda lock: lock["wait_ns"])["blocked_on"]
         assert on["unknown_ns"] <= 0.01 * on["ns"], on
-        assert on["code"][0]["stack"][0]["function"] == function, on
-        assert on["code"][0]["ns"] >= HELD_SHARE * on["running_ns"] - ERRORS_MAX * on["code"][0]["error_ns"], on
+        # What the function calls to write its log is in it, too.
+        within = [code for code in on["code"] if function in [frame["function"] for frame in code["stack"]]]
+        assert on["code"][0] in within, on
+        assert sum(c["ns"] for c in within) >= HELD_SHARE * on["running_ns"] - ERRORS_MAX * within[0]["error_ns"], on
 
 
 @test("in_step, sampled at the kernel's tick: samples leave it, and before_tick leads")
