@@ -39,7 +39,7 @@ struct goroutines {
 	struct session *session;
 	struct symbols *symbols;
 	struct table *processes; /* by pid + 1; owns them */
-	struct table *stacks;    /* those that were told, by what they are called */
+	struct table *stacks;    /* those that were reported, by what they are called */
 	uint64_t random;
 };
 

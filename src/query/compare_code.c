@@ -10,7 +10,7 @@
 #include "query/compare_source.h"
 #include "spans/execution.h"
 
-/* Reasons beyond these are told without their functions. */
+/* Reasons beyond these are reported without their functions. */
 enum { NAMED_MAX = 10 };
 
 void compare_code_add(struct compare_code *code, unsigned int side, struct compare_source *source,

@@ -68,7 +68,7 @@ static bool has_beginning(const struct trace_states *all)
 	return false;
 }
 
-/* --- Which are told ----------------------------------------------------------------------------- */
+/* --- Which are reported ----------------------------------------------------------------------------- */
 
 static bool is_asked(const struct element *element)
 {

@@ -52,7 +52,7 @@ static void put_row(struct text *out, const struct code_change *change, bool has
 	text_put(out, "\n");
 }
 
-/* What a library function called is told under the name of the program's own that called it. */
+/* What a library function called is shown under the name of the program's own that called it. */
 static bool is_row(const struct code_change *change)
 {
 	return change->self.is_significant || change->is_own;

@@ -15,7 +15,7 @@ enum { PROCESSES_MAX = 1024, WAITS_MAX = 1 << 16 };
 struct current {
 	struct go_process *process; /* NULL: none */
 	double weight, scale;
-	uint64_t waiting; /* that no WAITING event has told of yet */
+	uint64_t waiting; /* of which no WAITING event has come yet */
 };
 
 struct go_waits {
