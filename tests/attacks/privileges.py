@@ -186,8 +186,7 @@ def with_servers(cache="cache"):
     return dict(os.environ, DEBUGINFOD_URLS="http://127.0.0.1:9", XDG_CACHE_HOME=os.path.abspath(cache))
 
 
-def check_processes(*options, besides=frozenset(), env=None):
-    tracing = Tracing(*options, env=env)
+def wrong_processes(tracing, options, besides, env):
     family = {pid: status_of(pid).get("Name") for pid in tracing.family()}
     unknown = {pid: name for pid, name in family.items() if name not in ROLES}
     wrong = [f"unknown processes: {unknown}"] if unknown else []
@@ -198,8 +197,27 @@ def check_processes(*options, besides=frozenset(), env=None):
         if role in ROLES:
             found = wrong_status(pid, role, besides) + wrong_limits(pid, role) + wrong_descriptors(pid, role)
             wrong += [f"{role}: {text}" for text in found]
+    return wrong
+
+
+def check_processes(*options, besides=frozenset(), env=None):
+    tracing = Tracing(*options, env=env)
+    wrong = ["nothing was looked at"]
+
+    # A helper that loads its libraries has them open, one by one, and is confined then.
+    def is_right():
+        nonlocal wrong
+        try:
+            wrong = wrong_processes(tracing, options, besides, env)
+        except FileNotFoundError as error:
+            wrong = [f"closed as it was looked at: {error}"]
+        return not wrong
+
+    try:
+        wait_until(is_right, "processes as they should be", 5)
+    except AssertionError as error:
+        raise AssertionError("; ".join(wrong)) from error
     result = tracing.end()
-    assert not wrong, "; ".join(wrong)
     assert result.status == 0, result.text
 
 

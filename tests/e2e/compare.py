@@ -45,8 +45,9 @@ def check_code(rows):
         for side in ("first", "second"):
             assert row["self"][f"{side}_ns"] <= row["total"][f"{side}_ns"] + 1, row
         for of in (row["self"], row["total"]):
-            assert abs(of["change_ns"] - (of["second_ns"] - of["first_ns"])) <= 2, row
-            assert abs(of["change_error_ns"] - math.hypot(of["first_error_ns"], of["second_error_ns"])) <= 2, row
+            rounded = 2 + 1e-8 * max(of["first_ns"], of["second_ns"])
+            assert abs(of["change_ns"] - (of["second_ns"] - of["first_ns"])) <= rounded, row
+            assert abs(of["change_error_ns"] - math.hypot(of["first_error_ns"], of["second_error_ns"])) <= rounded, row
             if of["is_significant"]:
                 assert of["p"] < 0.05 and abs(of["change_ns"]) > of["change_error_ns"], row
     sizes = [abs(row["self"]["change_ns"]) if row["self"]["is_significant"] else 0 for row in rows]
