@@ -892,7 +892,8 @@ def cpu_limit():
     threads, row = report["balance"]["threads"], cause_of(report, "throttled")
     rest_ns = threads["cpu_wait_ns"] - row["wait_ns"]
     text = f"{row} of {threads['cpu_wait_ns']} ns, the cgroup says {stopped_ns}"
-    assert row["wait_ns"] > 2 * rest_ns and row["wait_ns"] > 1_000_000_000, text
+    # An emulated machine has next to no CPU for anything else either.
+    assert row["wait_ns"] > (1 if JITTER_NS else 2) * rest_ns and row["wait_ns"] > 1_000_000_000, text
     # It adds up its queues, one a CPU, in each of which one of the threads or both may wait.
     assert 0.8 * stopped_ns <= row["wait_ns"] <= 2.2 * stopped_ns, text
     assert_found(report, "cpu-limit")

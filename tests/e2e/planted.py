@@ -145,10 +145,10 @@ def main_write():
     assert report["totals"]["threads"] == 1 + 4 * 8
 
 
-@test("fsync_io: fdatasync ranks first, for four threads alike")
+@test("fsync_io: what writes and syncs ranks first, for four threads alike")
 def fsync_io():
     report = trace("fsync_io", disk_directory(), 4000)
-    assert_leads(report, "fdatasync")
+    assert_leads(report, "fdatasync", "append_block")
     assert report["paths"][0]["thread_count"] == 4
     # Nothing interrupts such a wait: what the kernel waits for is named after its innermost function.
     waits = next(w for w in report["waits"] if w["cause"] == "file" and "fdatasync" in functions_of(w))
