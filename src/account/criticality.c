@@ -14,7 +14,6 @@
 #include "account/state_listener.h"
 #include "account/thread_waits.h"
 #include "base/memory.h"
-#include "chains/blocked_on.h"
 #include "session/external_threads.h"
 #include "session/wake_order.h"
 #include "values.h"
@@ -94,14 +93,6 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 	}
 }
 
-/* What it does by now is kept for walks back from waits. */
-static void note_past(const struct criticality *self, struct thread_row *row)
-{
-	thread_rows_add_past(self->rows, row, self->parallelism.now_ns);
-	if (past_wants_life(&row->past))
-		blocked_on_extend_life(self->blocked_on, &row->past);
-}
-
 /* What the row does by now: the switch or the wake-up that made it do so, as far as there is one. */
 static void emit_state(const struct criticality *self, struct thread_row *row, const struct ev_sched_switch *out,
 		       const struct ev_sched_wake *wake)
@@ -109,7 +100,7 @@ static void emit_state(const struct criticality *self, struct thread_row *row, c
 	const struct state_listener *listener = self->options.listener;
 
 	if (self->blocked_on)
-		note_past(self, row);
+		criticality_note_past(self, row);
 	if (listener)
 		listener->on_change(listener->data, &(struct state_change){
 							    .thread = row->thread,
@@ -524,13 +515,6 @@ static const struct event_handler handlers[] = {
 	{ 0, NULL },
 };
 
-static struct past *past_of(void *rows, uint32_t number)
-{
-	struct thread_row *row = thread_rows_find(rows, number);
-
-	return row ? &row->past : NULL;
-}
-
 struct criticality *criticality_new(struct session *session, struct threads *threads,
 				    const struct criticality_options *options)
 {
@@ -542,7 +526,7 @@ struct criticality *criticality_new(struct session *session, struct threads *thr
 	self->rows = thread_rows_new(threads, options->threads_max, options->keeps_strips);
 	self->paths = options->has_no_paths ? NULL : call_paths_new(options->paths_max);
 	if (options->code)
-		self->blocked_on = blocked_on_new(past_of, self->rows, thread_rows_past_budget(self->rows));
+		criticality_begin_pasts(self);
 	self->totals.keep_min = 1;
 	self->slices.paths = self->paths;
 	self->slices.waits = options->waits;
@@ -557,12 +541,7 @@ void criticality_free(struct criticality *self)
 		return;
 	slices_fini(&self->slices);
 	parallelism_fini(&self->parallelism);
-	for (size_t i = 0; i < CPUS_MAX; i++) {
-		if (self->cpu_pasts[i])
-			past_fini(self->cpu_pasts[i], thread_rows_past_budget(self->rows));
-		free(self->cpu_pasts[i]);
-	}
-	blocked_on_free(self->blocked_on);
+	criticality_free_pasts(self);
 	thread_rows_free(self->rows);
 	call_paths_free(self->paths);
 	free(self);

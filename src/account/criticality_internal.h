@@ -29,11 +29,22 @@ struct criticality {
 	uint32_t sync; /* number of the latest, from 1 */
 };
 
-/* criticality_code.c: the row, which could run, gets this CPU. */
-void criticality_end_cpu_wait(struct criticality *self, const struct thread_row *row, uint16_t cpu);
-
 /* criticality_code.c: the row has been sampled. False: there was no space for it. */
 bool criticality_add_code(struct criticality *self, struct thread_row *row, const struct ev_sched_sample *e);
 
 /* criticality_code.c: the row's slice has ended, with e; NULL: its switch was lost, or is yet to come. */
 void criticality_end_code(const struct criticality *self, struct thread_row *row, const struct ev_sched_switch *e);
+
+/* criticality_past.c: what threads do is kept from now on; after this self->blocked_on is set. */
+void criticality_begin_pasts(struct criticality *self);
+void criticality_free_pasts(struct criticality *self);
+
+/* criticality_past.c: the row does something else by now. */
+void criticality_note_past(const struct criticality *self, struct thread_row *row);
+
+/* criticality_past.c: e met the row in this code. */
+void criticality_note_past_sample(struct criticality *self, struct thread_row *row, const struct ev_sched_sample *e,
+				  const struct code_sample *code);
+
+/* criticality_past.c: the row, which could run, gets this CPU. */
+void criticality_end_cpu_wait(struct criticality *self, const struct thread_row *row, uint16_t cpu);

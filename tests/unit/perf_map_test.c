@@ -232,6 +232,7 @@ static void prepare_file(const char *path)
 
 	fputs("1000 10 f\n", file);
 	fclose(file);
+	CHECK(!chmod(path, 0644));
 }
 
 static void prepare_link(const char *path)
