@@ -117,7 +117,8 @@ def attached():
     process.stdin.write(b"\n")
     process.stdin.flush()
     assert b"10 of 30" in read_line(process)
-    assert process.wait(LIMIT_S) == 0 and tracer.wait(LIMIT_S) == 0
+    assert process.wait(LIMIT_S) == 0
+    assert tracer.wait(LIMIT_S) == 0, tracer.stderr.read()
     stop(tracer)
     spans, _ = listed()
     assert spans["r"]["executions"] == 20 and others(spans["r"]) == {"left": 10}, spans

@@ -98,6 +98,9 @@ static void merge_path(struct findings *findings, struct merged_wait *merged, co
 	merged->count += amount->of[WAIT_COUNT];
 	merged->cmetric_ns += amount->of[WAIT_CMETRIC_NS];
 	merged->is_estimated |= path->is_estimated;
+	/* The longest one may have had no stack: it is not below the mean. */
+	if (amount->of[WAIT_COUNT] > 0)
+		max_ns = whole(fmax(max_ns, ceil(wait_ns / amount->of[WAIT_COUNT])));
 	max_ns = whole(fmin(max_ns, wait_ns + 0.5));
 	if (max_ns > merged->max_ns)
 		merged->max_ns = max_ns;
