@@ -11,6 +11,7 @@
 #include "findings/code/findings_code.h"
 #include "findings/parts/findings_waits.h"
 #include "findings/patterns/draft.h"
+#include "findings/verdict/verdict.h"
 
 enum { TIMELINE_PARTS = 120, NOTE_BYTES_MAX = 512 };
 
@@ -122,6 +123,7 @@ struct findings *findings_new(const struct findings_input *input)
 	if (input->go_waits)
 		findings_add_goroutines(findings);
 	findings_add_summary(findings);
+	findings_add_verdict(findings);
 	add_odd_note(findings);
 	count = symbols_notes(input->symbols, &notes);
 	for (size_t i = 0; i < count; i++)

@@ -273,6 +273,19 @@ def check_blocked_on(report):
         assert sum(w["ns"] for w in on["waits"]) <= on["waiting_ns"] + len(on["waits"]), on
 
 
+def check_verdict(report):
+    """It is of what the report has elsewhere, and says three things."""
+    verdict, findings = report["verdict"], report["findings"]
+    assert len(verdict["lines"]) == 3 and all(verdict["lines"]), verdict
+    assert verdict["kind"] != "none" or not findings, verdict
+    assert not findings or verdict["share"] == findings[0]["share"], (verdict, findings[0])
+    assert verdict["symptom"] in [None] + [f["title"] for f in findings[:1]], verdict
+    blocker = verdict["blocker"]
+    if blocker and blocker["tid"]:
+        row, = [t for t in report["threads"] if t["name"] == blocker["name"]]
+        assert (row["host_pid"], row["host_tid"]) == (blocker["pid"], blocker["tid"]), (blocker, row)
+
+
 def check_laws(report, is_lossless=True):
     """doc/design.md, section 3, on the totals and on the threads."""
     totals, target, threads = report["totals"], report["target"], report["threads"]
@@ -303,6 +316,7 @@ def check_laws(report, is_lossless=True):
     check_paths(report)
     check_waits(report)
     check_blocked_on(report)
+    check_verdict(report)
     stacks = report["stacks"]
     assert stacks["taken"] == sum(stacks[end] for end in
                                   ("complete", "truncated", "no_table", "unreadable")), stacks

@@ -58,6 +58,8 @@ void draft_say(struct findings *findings, struct report_finding *row, const char
 void draft_say_blocked_on(struct findings *findings, struct report_finding *row,
 			  const struct report_blocked_on *blocked_on)
 {
+	if (row)
+		row->blocked_on = blocked_on;
 	if (blocked_on && blocked_on->text)
 		draft_say(findings, row, "what they waited for: %s", blocked_on->text);
 }

@@ -155,8 +155,11 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 								   (unsigned long long)lock->queue_max)
 						    : "a thread waits",
 				name, where ? ", held mostly in " : "", where ? where : "");
-	if (row)
+	if (row) {
 		row->wait_rank = wait_rank_of(findings, CAUSE_LOCK, lock->name);
+		row->object = name;
+		row->blocker = lock->holder;
+	}
 	say_lock(findings, row, lock, worst);
 }
 
@@ -192,8 +195,11 @@ static void add_barrier(struct findings *findings, struct draft *draft, const st
 		if (where && !lock->blocked_on)
 			draft_say(findings, row, "before that it was mostly in %s", where);
 	}
-	if (row)
+	if (row) {
 		row->wait_rank = wait_rank_of(findings, CAUSE_BARRIER, NULL);
+		row->object = name;
+		row->blocker = has_straggler ? lock->waker : NULL;
+	}
 	draft_say(findings, row, "%s", words_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns));
 	draft_say_blocked_on(findings, row, lock->blocked_on);
 }

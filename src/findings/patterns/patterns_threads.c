@@ -88,6 +88,16 @@ static void add_serial(struct findings *findings, struct draft *draft)
 	draft_say(findings, row, "the top call path has %.0f %% of the wall time", 100 * path->wall_share);
 }
 
+/* The path by which a thread of that name spends most of its time; 0: none is known. */
+static uint32_t path_rank_of(const struct report *report, const char *name)
+{
+	for (size_t i = 0; i < report->path_count; i++)
+		for (size_t k = 0; k < report->paths[i].thread_name_count; k++)
+			if (!strcmp(report->paths[i].thread_names[k], name))
+				return report->paths[i].rank;
+	return 0;
+}
+
 /* One thread of a pool does most of its work. */
 static void add_hot(struct findings *findings, struct draft *draft)
 {
@@ -108,6 +118,10 @@ static void add_hot(struct findings *findings, struct draft *draft)
 				share * (1 - 1.0 / group->thread_count),
 				"thread %u (%s) does most of the work of %llu threads of the same kind", top->tid,
 				top->name, (unsigned long long)group->thread_count);
+		if (row) {
+			row->blocker = top->name;
+			row->path_rank = path_rank_of(report, top->name);
+		}
 		draft_say(findings, row, "it carries %.1f times the mean of %s", group->imbalance, group->name);
 	}
 }
