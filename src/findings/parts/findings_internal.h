@@ -3,7 +3,7 @@
  * What the files that make a report share.
  *
  * Owns: the parts of a report, made of what analyses hold.
- * Used by: findings/code, findings/patterns, findings.
+ * Used by: findings/code, findings/patterns, findings/verdict, findings.
  */
 #pragma once
 
