@@ -216,8 +216,7 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 	verdict->object = finding->object ? finding->object : wait ? wait->object : NULL;
 	verdict->victims = wait ? wait->waits : 0;
 	if (finding->pattern != PATTERN_DEADLOCK) /* of those each other one is */
-		verdict->blocker =
-			blocker_of(findings, finding->blocker ? finding->blocker : waker_name(wait));
+		verdict->blocker = blocker_of(findings, finding->blocker ? finding->blocker : waker_name(wait));
 	if (path)
 		set_path(verdict, path->frames, path->frame_count);
 	else if (wait)
@@ -225,11 +224,11 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 	is_followed = verdict->kind != VERDICT_DEADLOCK && follow(verdict, finding->blocked_on);
 	if (is_followed)
 		verdict->symptom = finding->title;
-	verdict->confidence = verdict->kind == VERDICT_DEADLOCK ? CONFIDENCE_CERTAIN
-			      : is_followed && finding->blocked_on->unknown_ns >
-						       (1 - certain_min) * finding->blocked_on->ns
-				      ? CONFIDENCE_POSSIBLE
-				      : CONFIDENCE_LIKELY;
+	verdict->confidence =
+		verdict->kind == VERDICT_DEADLOCK ? CONFIDENCE_CERTAIN
+		: is_followed && finding->blocked_on->unknown_ns > (1 - certain_min) * finding->blocked_on->ns
+			? CONFIDENCE_POSSIBLE
+			: CONFIDENCE_LIKELY;
 	lines[0] = main_words(findings, verdict, finding, is_followed);
 	lines[1] = evidence_words(findings, finding);
 	lines[2] = try_words(findings, verdict);
@@ -267,11 +266,11 @@ static void from_nothing(struct findings *findings, struct report_verdict *verdi
 
 	verdict->kind = VERDICT_NONE;
 	verdict->confidence = CONFIDENCE_LIKELY;
-	lines[0] = idle >= idle_min ? arena_printf(findings->arena,
-						   "nothing held it back: for %.0f %% of the wall time it had nothing to do",
-						   100 * idle)
-				    : arena_printf(findings->arena,
-						   "nothing held it back: it used %.2f CPUs on average", cpus);
+	lines[0] = idle >= idle_min
+			   ? arena_printf(findings->arena,
+					  "nothing held it back: for %.0f %% of the wall time it had nothing to do",
+					  100 * idle)
+			   : arena_printf(findings->arena, "nothing held it back: it used %.2f CPUs on average", cpus);
 	lines[1] = arena_printf(findings->arena, "of the time of all threads %.0f %% was idle, %.0f %% running",
 				100 * share_of(threads->total_ns - threads->busy_ns, threads->total_ns),
 				100 * share_of(threads->running_ns, threads->total_ns));
