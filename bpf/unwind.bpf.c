@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The user's call path of a thread, from the tables that the engine has made of the call frame
- * information: unwind_step.h.
+ * information: unwind_step.h; and of code that a JVM generates: unwind_jvm.h.
  */
 #include "python.bpf.h"
+#include "unwind_jvm.h"
 #include "unwind_step.h"
 
 static __always_inline void *chunk_of(const struct unwind *u __attribute__((unused)), __u32 place)
@@ -80,6 +81,19 @@ static __always_inline bool thread_pointer(struct unwind *u, __u64 *address)
 	return true;
 }
 
+/* What lies there is no stack: it is not worth keeping what is around it. */
+static __always_inline bool code_read(struct unwind *u __attribute__((unused)), void *bytes, __u32 size_bytes,
+				      __u64 address)
+{
+	return !bpf_probe_read_user(bytes, size_bytes, (void *)address);
+}
+
+/* Of code that a JVM generates, and may generate anew: nothing of it is remembered. */
+__noinline __u32 jvm_rule_search(struct unwind *u, __u64 address)
+{
+	return u ? jvm_rule_find(u, address) : UNWIND_NONE;
+}
+
 /* Verified once, not for each way that leads to it. */
 __noinline __u32 rule_search(struct unwind *u, __u64 address)
 {
@@ -144,7 +158,7 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 	frame_note(s, unwind_frame(u));
 	address = unwind_address(u);
 	sp = u->sp;
-	if (!unwind_step(u, rule_remember(s, address)))
+	if (!unwind_step(u, is_jvm_code(u, address) ? jvm_rule_search(u, address) : rule_remember(s, address)))
 		return 1;
 	if (follows_hosts && u->sp == s->subject.return_at + WORD_BYTES)
 		u->ip = s->subject.return_address;
@@ -198,6 +212,9 @@ static __always_inline void unwind_user(struct stack_scratch *s, bool needs_rang
 	u->space.ranges = space ? space->ranges : 0;
 	u->space.range_count = space ? space->range_count : 0;
 	u->space.version = space ? space->version : 0;
+	u->space.jvm.bytes = 0;
+	if (space && space->jvm.bytes)
+		u->space.jvm = space->jvm;
 	s->python.state = PYTHON_OVER;
 	s->python.process.code_bytes = s->python.total = 0;
 	s->thread = 0;

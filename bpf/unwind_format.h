@@ -13,6 +13,7 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
+#include "jvm_format.h"
 #include "python_format.h"
 
 enum {
@@ -47,6 +48,8 @@ enum unwind_cfa {
 	UNWIND_RSP_BYTES,   /* rsp + offset: what calls nothing need not align its stack */
 	UNWIND_SIGNAL,      /* a signal handler's: *(rsp + 160) holds rsp, + 168 rip, + 120 rbp */
 	UNWIND_GO,          /* on the Go runtime's stack: the goroutine's; offset: enum unwind_go */
+	UNWIND_INTERPRETED, /* a JVM's interpreter: the frame pointer's, and below it the caller's rsp */
+	UNWIND_UNCERTAIN,   /* generated code, and nothing certain about its caller */
 };
 
 /* Where the goroutine goes on, of which the runtime has kept sp and pc. */
@@ -97,13 +100,14 @@ struct unwind_range {
 	__u32 block_count;
 };
 
-/* A process's ranges, and the interpreter in one of them. */
+/* A process's ranges, the interpreter in one of them, and the JVM that generates code. */
 struct unwind_space {
 	__u32 ranges; /* their place */
 	__u32 range_count;
 	__u32 version; /* another one for each list of ranges; 0: none */
 	__u32 reserved;
 	struct python_process python;
+	struct jvm_process jvm;
 };
 
 enum { UNWIND_WINDOW_WORDS = 128 };
@@ -113,12 +117,22 @@ struct unwind_search {
 	__u32 base, count;
 };
 
+/* Code of a JVM: where a frame is, and what is around it. */
+struct unwind_code {
+	__u64 blob;
+	__u64 words[3]; /* 16 bytes before an instruction, and 8 from it on */
+	__s32 frame_words;
+	__s32 complete; /* as in the blob */
+	__u64 offset;   /* of the instruction in the code */
+};
+
 /* A stack that is being unwound: the frame that is being examined, and those before. */
 struct unwind {
 	__u64 ip, sp, bp;
 	struct unwind_range range; /* that of the frame before */
 	struct unwind_space space;
 	struct unwind_search search;
+	struct unwind_code code;
 	__u32 count;     /* of frames so far */
 	__u8 end;        /* enum stack_end */
 	bool is_exact;   /* ip is where the thread was, not where a call returns to */

@@ -2,7 +2,7 @@
 /*
  * One step of unwinding by tables (unwind_format.h), for the BPF programs and for the engine, which
  * finishes what they could not. Where there is no table, as in code that a program generates, a
- * step follows the frame pointer, and the frame that it leads to says so.
+ * step follows the frame pointer, and the frame that it leads to says so. Of a JVM's code unwind_jvm.h knows more.
  *
  * The stack may hold anything: each address is only ever read by a function that may fail, and
  * each step must lead up the stack.
@@ -293,6 +293,20 @@ static __always_inline __u64 unwind_address(const struct unwind *u)
 	return u->ip - !u->is_exact;
 }
 
+/* To the caller of what a JVM interprets, whose frame, made by compiled code, may have grown by the arguments. */
+static __always_inline bool step_by_interpreter(struct unwind *u)
+{
+	__u64 bp = u->bp, sp = 0;
+	bool is_exact = u->is_exact;
+
+	if (!word_read(u, bp - WORD_BYTES, &sp) || !step_by_frame_pointer(u))
+		return false;
+	if (sp > u->sp && sp - u->sp < FRAME_POINTER_REACH && sp % WORD_BYTES == 0)
+		u->sp = sp;
+	u->is_guessed = is_exact;
+	return true;
+}
+
 /* Goes to the caller, by rule_find() of the address; false when there is none: u->end says why. */
 static __always_inline bool unwind_step(struct unwind *u, __u32 rule)
 {
@@ -307,6 +321,14 @@ static __always_inline bool unwind_step(struct unwind *u, __u32 rule)
 		if (!step_by_frame_pointer(u))
 			return false;
 		break;
+	case UNWIND_INTERPRETED:
+		u->end = STACK_NO_TABLE;
+		if (!step_by_interpreter(u))
+			return false;
+		break;
+	case UNWIND_UNCERTAIN:
+		u->end = STACK_NO_TABLE;
+		return false;
 	case UNWIND_SIGNAL:
 		u->end = STACK_UNREADABLE;
 		if (!step_by_signal(u))

@@ -44,6 +44,7 @@ struct process {
 	bool is_dirty;
 	bool awaits_tables; /* of some that it maps */
 	bool has_ended;     /* and early stacks are left of it */
+	struct jvm_process jvm;
 };
 
 struct unwinder {
@@ -85,21 +86,25 @@ static void set_dirty(struct unwinder *unwinder, uint32_t pid)
 	unwinder->has_dirty = true;
 }
 
-static struct unwind_space space_of(const struct list *list)
+static struct unwind_space space_of(const struct process *process)
 {
+	const struct list *list = process->list;
+
 	return (struct unwind_space){
 		.ranges = list->place,
 		.range_count = list->range_count,
 		.version = list->version,
 		.python = list->python,
+		.jvm = process->jvm,
 	};
 }
 
-static int emit_list(const struct unwinder *unwinder, uint32_t pid, const struct list *list, uint64_t flags)
+/* Its list is there. */
+static int emit_list(const struct unwinder *unwinder, const struct process *process, uint64_t flags)
 {
-	struct unwind_space space = space_of(list);
+	struct unwind_space space = space_of(process);
 
-	return bpf_map_update_elem(unwinder->options.spaces_fd, &pid, &space, flags);
+	return bpf_map_update_elem(unwinder->options.spaces_fd, &process->pid, &space, flags);
 }
 
 /* --- Lists ---------------------------------------------------------------------------------- */
@@ -224,11 +229,11 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 			module_tables_release(unwinder->tables, unwinder->used[i]);
 		return;
 	}
-	list = list_new(unwinder, place);
-	if (list->range_count && !process->has_ended && emit_list(unwinder, process->pid, list, BPF_ANY))
+	list = process->list;
+	process->list = list_new(unwinder, place);
+	if (process->list->range_count && !process->has_ended && emit_list(unwinder, process, BPF_ANY))
 		unwinder->counts.dropped++;
-	list_release(unwinder, process->list);
-	process->list = list;
+	list_release(unwinder, list);
 }
 
 /* Who awaits tables may have some of them now. */
@@ -297,7 +302,7 @@ static void unwind(struct unwinder *unwinder, const struct ev_stack_memory *e)
 
 	tables.chunk_count = unwinder->memory.chunk_count;
 	if (process->list)
-		tables.space = space_of(process->list);
+		tables.space = space_of(process);
 	*recorded = (struct ev_stack_frames){
 		.header = e->header,
 		.stack = e->stack,
@@ -412,6 +417,7 @@ static void on_exec(void *data, const struct ev_header *header)
 	bpf_map_delete_elem(unwinder->options.spaces_fd, &process->pid);
 	list_release(unwinder, process->list);
 	process->list = NULL;
+	process->jvm.bytes = 0;
 }
 
 /* The kernel side may have been informed of a list after it had forgotten the process. */
@@ -441,6 +447,7 @@ static void on_fork(void *data, const struct ev_header *header)
 	child->has_ended = false;
 	list_release(unwinder, child->list);
 	child->list = parent->list;
+	child->jvm = parent->jvm;
 	/* What the parent has mapped since its list was made, the child has, too. */
 	if (parent->is_dirty || parent->awaits_tables)
 		set_dirty(unwinder, e->pid);
@@ -449,7 +456,7 @@ static void on_fork(void *data, const struct ev_header *header)
 	child->list->user_count++;
 	/* Unless the parent had none yet. */
 	if (child->list->range_count)
-		emit_list(unwinder, e->pid, child->list, BPF_NOEXIST);
+		emit_list(unwinder, child, BPF_NOEXIST);
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */
@@ -516,6 +523,17 @@ void unwinder_add_process(struct unwinder *unwinder, uint32_t pid)
 void unwinder_expect_process(struct unwinder *unwinder, uint32_t pid)
 {
 	set_dirty(unwinder, pid);
+}
+
+void unwinder_set_jvm(struct unwinder *unwinder, uint32_t pid, const struct jvm_process *jvm)
+{
+	struct process *process = process_get(unwinder, pid);
+
+	if (process->has_ended)
+		return;
+	process->jvm = *jvm;
+	if (process->list && process->list->range_count && emit_list(unwinder, process, BPF_ANY))
+		unwinder->counts.dropped++;
 }
 
 bool unwinder_update(struct unwinder *unwinder)

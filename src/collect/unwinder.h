@@ -14,6 +14,7 @@
 #include "symbol/symbol.h"
 #include "values.h"
 
+struct jvm_process;
 struct unwinder;
 
 struct unwinder_options {
@@ -35,6 +36,9 @@ void unwinder_add_process(struct unwinder *unwinder, uint32_t pid);
 
 /* The same by and by: the next updates do it. */
 void unwinder_expect_process(struct unwinder *unwinder, uint32_t pid);
+
+/* Where the Java virtual machine of a process keeps its code: the kernel side follows stacks through it from now on. */
+void unwinder_set_jvm(struct unwinder *unwinder, uint32_t pid, const struct jvm_process *jvm);
 
 /*
  * Brings the kernel side up to date with the events that came, as far as that takes some

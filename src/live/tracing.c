@@ -23,6 +23,7 @@
 #include "collect/span_functions.h"
 #include "collect/target/cpus.h"
 #include "collect/goroutines.h"
+#include "collect/jvms.h"
 #include "collect/titles.h"
 #include "collect/unwinder.h"
 #include "engine/recorder.h"
@@ -96,6 +97,7 @@ static int open_engine(struct tracing *tracing)
 					 });
 	tracing->titles = titles_new(engine->session, engine->symbols);
 	tracing->goroutines = goroutines_new(engine->session, engine->symbols);
+	tracing->jvms = jvms_new(engine->session, engine->symbols, tracing->unwinder);
 	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
 	tracing->taking_in = (struct pause){ take_pause, tracing, TAKE_IN_PERIOD_NS, 0 };
 	tracing_set_pause(tracing, NULL);
@@ -200,6 +202,7 @@ void tracing_close(struct tracing *tracing)
 	resolver_free(tracing->resolver);
 	titles_free(tracing->titles);
 	goroutines_free(tracing->goroutines);
+	jvms_free(tracing->jvms);
 	unwinder_free(tracing->unwinder);
 	engine_close(&tracing->engine);
 	kernel_types_free(tracing->kernel_types);
@@ -266,6 +269,7 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 				return err;
 		}
 	}
+	jvms_step(tracing->jvms);
 	/* Most files are read by now. Of others, stacks are kept until they are. */
 	symbols_settle(tracing->engine.symbols, settle_ns_first);
 	unwinder_update(tracing->unwinder);
@@ -383,11 +387,17 @@ static void choose_slack(struct tracing *tracing)
 	tracing->slack_ns = slack_ns;
 }
 
+/* Of two times; -1: never. */
+static int sooner(int first_ms, int second_ms)
+{
+	return second_ms < 0 || (first_ms >= 0 && first_ms < second_ms) ? first_ms : second_ms;
+}
+
 /* How long to wait until the next poll. */
 static int next_wait_ms(struct tracing *tracing)
 {
 	double fill = collector_fill(tracing->collector);
-	int sample_ms;
+	int wait_ms;
 
 	if (unwinder_update(tracing->unwinder)) {
 		kernel_allow_memory(tracing->kernel);
@@ -400,8 +410,8 @@ static int next_wait_ms(struct tracing *tracing)
 	choose_slack(tracing);
 	if (fill > FILL_URGENT)
 		return 0;
-	sample_ms = goroutines_wait_ms(tracing->goroutines);
-	return sample_ms >= 0 && sample_ms < tracing->poll_ms ? sample_ms : tracing->poll_ms;
+	wait_ms = sooner(goroutines_wait_ms(tracing->goroutines), jvms_wait_ms(tracing->jvms));
+	return sooner(wait_ms, tracing->poll_ms);
 }
 
 int tracing_step(struct tracing *tracing, pid_t *sender)
@@ -410,6 +420,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	symbols_step(tracing->engine.symbols);
 	titles_step(tracing->titles);
 	goroutines_step(tracing->goroutines);
+	jvms_step(tracing->jvms);
 	if (tracing->resolver)
 		resolver_update(tracing->resolver);
 	if (tracing->functions)

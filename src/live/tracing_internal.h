@@ -16,6 +16,7 @@ struct tracing {
 	struct unwinder *unwinder;
 	struct titles *titles;
 	struct goroutines *goroutines;
+	struct jvms *jvms;
 	struct resolver *resolver;        /* NULL: nobody asked for names of hosts */
 	struct span_functions *functions; /* NULL: no span is of one */
 	struct collector *collector;

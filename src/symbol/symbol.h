@@ -218,6 +218,20 @@ int symbols_read_goroutines(struct symbols *symbols, uint32_t pid, const struct 
 /* Why those of a process cannot be read: a note says so. err, answer: as on_read got them. */
 void symbols_note_goroutines(struct symbols *symbols, uint32_t pid, int err, const struct go_answer *answer);
 
+struct jvm_answer;
+
+/* The module is the library of a Java virtual machine, by its name. */
+bool symbols_is_jvm(const struct symbols *symbols, uint32_t module);
+
+/*
+ * The same of where the Java virtual machine of a process, which has mapped its library so, keeps the code that it
+ * generates; and why that cannot be read.
+ */
+typedef void symbols_on_jvm(void *data, uint32_t pid, int err, const struct jvm_answer *answer);
+int symbols_read_jvm(struct symbols *symbols, uint32_t pid, const struct symbol_mapping *mapping,
+		     symbols_on_jvm *on_read, void *data);
+void symbols_note_jvm(struct symbols *symbols, uint32_t pid, int err);
+
 /*
  * Sentences about what could not be named and what to do about it, only of files in which an
  * address was resolved. Valid until the next call for this object.

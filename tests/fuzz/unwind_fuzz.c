@@ -68,6 +68,30 @@ static void set_python(const struct unwind_table *table, const uint64_t *words)
 	host_space.python.layout.interpreter_threads %= 64;
 }
 
+/* A JVM whose heap of code lies on the stack, too. */
+static void set_jvm(const uint64_t *words)
+{
+	host_space.jvm = (struct jvm_process){ 0 };
+	if (!(words[1] & 64))
+		return;
+	host_space.jvm = (struct jvm_process){
+		.begin = stack_begin,
+		.bytes = STACK_BYTES_MAX,
+		.interpreter_begin = stack_begin + words[4] % 512 * 8,
+		.interpreter_bytes = 256,
+		.heaps = { { stack_begin, stack_begin + STACK_BYTES_MAX, stack_begin + words[5] % STACK_BYTES_MAX } },
+		.heap_count = 1,
+		.segment_bits = words[6] % 40,
+		.block_bytes = words[6] >> 8 & 31,
+		.block_used = words[6] >> 16 & 31,
+		.blob_frame = words[6] >> 24 & 31,
+		.blob_code = words[6] >> 32 & 31,
+		.blob_complete = words[6] >> 40 & 31,
+		.complete_bytes = words[6] >> 48 & 1 ? 2 : 4,
+		.is_code_offset = words[6] >> 49 & 1,
+	};
+}
+
 static void check_stack(void)
 {
 	if (host_scratch.unwind.count > STACK_DEPTH_MAX || host_scratch.unwind.end >= STACK_ENDS)
@@ -102,10 +126,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 	load_table(&load, &table, 0, PART_UNITS);
 	host_space = load_space(&load, ++version);
 	set_python(&table, words);
+	set_jvm(words);
 	/* Python's threads are known by it, and below it Go keeps its g. */
 	host_task.thread.fsbase = words[1] & 128 ? stack_begin + words[7] % 512 * 8 : words[7] % 256;
 	host_registers = (struct pt_regs){
-		.ip = table.base + words[2] % (table.size_bytes + 16),
+		.ip = words[1] & 64 ? stack_begin + words[2] % STACK_BYTES_MAX
+				    : table.base + words[2] % (table.size_bytes + 16),
 		.sp = words[1] & 2 ? words[3] : stack_begin + words[3] % 256 * 8,
 		.bp = words[1] & 4 ? words[4] : stack_begin + words[4] % 512 * 8,
 		.r10 = words[5],

@@ -8,12 +8,17 @@
  *
  * probe --print PID: the stack of its first thread as it is now, an address a line, innermost
  * first, "guessed" behind those that a frame pointer led to; then "end" and enum stack_end.
+ *
+ * probe --step PID STEPS: has a thread of that number, of a process that has a JVM, do so many instructions, and
+ * examines its stack after each in generated code. Those who called it must be those from before, but for one more
+ * behind a call and one less behind a return. Prints how many were so, and what differs.
  */
 #include <elfutils/libdwfl.h>
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "symbol/java/jvm_read.h"
 #include "symbol/object/object.h"
 #include "unwind/walk.h"
 
@@ -152,6 +158,39 @@ static void add_ranges(const struct unwind_file *file, uint64_t start, uint64_t 
 	}
 }
 
+/* --- Where a JVM keeps its code --------------------------------------------------------------- */
+
+static bool read_pieces(void *data __attribute__((unused)), struct memory_piece *pieces, size_t count, void *bytes)
+{
+	for (size_t i = 0; i < count; i++) {
+		pieces[i].is_read = !bpf_probe_read_user(bytes, pieces[i].size_bytes, (const void *)pieces[i].address);
+		bytes = (char *)bytes + pieces[i].size_bytes;
+	}
+	return true;
+}
+
+static void load_jvm(const char *path, uint64_t start, uint64_t file_offset)
+{
+	const struct object_mapping mapping = { start, file_offset };
+	const struct jvm_memory memory = { .read = read_pieces };
+	struct jvm_answer answer;
+	struct object *object;
+	char real[600];
+
+	if (host_space.jvm.bytes || !strstr(path, "/libjvm.so"))
+		return;
+	snprintf(real, sizeof(real), "/proc/%d/root%s", target, path);
+	object = object_new(open(real, O_RDONLY | O_CLOEXEC), NULL, path);
+	object_read_jvm(object, &mapping, &memory, &answer);
+	object_free(object);
+	if (answer.result == JVM_READ)
+		host_space.jvm = answer.process;
+	else
+		printf("# the JVM is not read: %u\n", answer.result);
+}
+
+/* --- The process ------------------------------------------------------------------------------ */
+
 static void load_space(void)
 {
 	char path[64], line[1024];
@@ -170,6 +209,7 @@ static void load_space(void)
 		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %511s", &start, &end, rights, &offset, name) < 4 ||
 		    rights[2] != 'x' || (name[0] != '/' && strcmp(name, "[vdso]")))
 			continue;
+		load_jvm(name, start, offset);
 		module = module_get(name);
 		if (module && module->has_table)
 			add_ranges(&module->file, start, end, offset);
@@ -399,6 +439,90 @@ static int print(void)
 	return 0;
 }
 
+/* --- Step by step ------------------------------------------------------------------------------- */
+
+static unsigned long steps, steps_alike, steps_cut, steps_guessed;
+
+/* Frames of one that are those of the other, from the outermost one on. */
+static bool are_same(const struct stack *a, size_t first_of_a, const struct stack *b, size_t first_of_b)
+{
+	if (a->count < first_of_a || b->count < first_of_b || a->count - first_of_a != b->count - first_of_b)
+		return false;
+	for (size_t i = first_of_a; i < a->count; i++)
+		if ((a->frames[i] ^ b->frames[i - first_of_a + first_of_b]) & STACK_FRAME_ADDRESS)
+			return false;
+	return true;
+}
+
+static bool is_whole(const struct stack *stack)
+{
+	return stack->end == STACK_COMPLETE && stack->count > 1;
+}
+
+static void check_step(const struct stack *before, const struct stack *now)
+{
+	static unsigned int printed;
+	uint64_t words[3] = { 0 };
+
+	steps++;
+	for (size_t i = 0; i < now->count; i++) {
+		if (now->frames[i] & STACK_FRAME_GUESSED) {
+			steps_guessed++;
+			break;
+		}
+	}
+	if (!is_whole(now))
+		steps_cut++;
+	if (!is_whole(before))
+		return;
+	if (is_whole(now) && (are_same(before, 1, now, 1) || are_same(before, 1, now, 2) ||
+			      (now->frames[0] == before->frames[1] && are_same(before, 2, now, 1)))) {
+		steps_alike++;
+		return;
+	}
+	if (printed++ >= 40)
+		return;
+	bpf_probe_read_user(words, sizeof(words), (const void *)(now->frames[0] - 16));
+	printf("# %#llx: %016lx %016lx | %016lx, frame %d, complete at %d, offset %ld; %zu frames, %zu before, end %d:",
+	       (unsigned long long)now->frames[0], __builtin_bswap64(words[0]), __builtin_bswap64(words[1]),
+	       __builtin_bswap64(words[2]), host_scratch.unwind.code.frame_words, host_scratch.unwind.code.complete,
+	       (long)host_scratch.unwind.code.offset, now->count, before->count, now->end);
+	for (size_t i = 1; i < now->count && i < 4; i++)
+		printf(" %#lx", now->frames[i]);
+	printf(" before:");
+	for (size_t i = 0; i < before->count && i < 4; i++)
+		printf(" %#lx", before->frames[i]);
+	printf("\n");
+}
+
+static int step(pid_t tid, long count)
+{
+	struct stack stacks[2] = { 0 };
+	int status, signal = 0;
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ||
+	    waitpid(tid, NULL, __WALL) != tid) {
+		perror("cannot stop the thread");
+		return 1;
+	}
+	load_space();
+	for (long i = 0; i < count; i++) {
+		struct stack *now = &stacks[i & 1], *before = &stacks[~i & 1];
+
+		if (!unwind_ours(tid, now))
+			break;
+		if (is_jvm_code(&host_scratch.unwind, now->frames[0]))
+			check_step(before, now);
+		if (ptrace(PTRACE_SINGLESTEP, tid, NULL, signal) || waitpid(tid, &status, __WALL) != tid ||
+		    !WIFSTOPPED(status))
+			break;
+		signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+	}
+	ptrace(PTRACE_DETACH, tid, NULL, signal);
+	printf("%lu steps, %lu alike, %lu cut, %lu with guesses\n", steps, steps_alike, steps_cut, steps_guessed);
+	return steps ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "--print")) {
@@ -406,8 +530,13 @@ int main(int argc, char **argv)
 		host_task.tgid = target;
 		return print();
 	}
+	if (argc == 4 && !strcmp(argv[1], "--step")) {
+		target = atoi(argv[2]);
+		host_task.tgid = target;
+		return step(target, atol(argv[3]));
+	}
 	if (argc != 3) {
-		fprintf(stderr, "usage: probe PID ROUNDS, probe --print PID\n");
+		fprintf(stderr, "usage: probe PID ROUNDS, probe --print PID, probe --step PID STEPS\n");
 		return 2;
 	}
 	target = atoi(argv[1]);

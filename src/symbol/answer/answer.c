@@ -94,3 +94,19 @@ bool go_answer_is_valid(const struct go_answer *answer, size_t size_bytes)
 	}
 	return waiting <= answer->waiting;
 }
+
+bool jvm_answer_is_valid(const struct jvm_answer *answer, size_t size_bytes)
+{
+	const struct jvm_process *process = &answer->process;
+
+	if (size_bytes != sizeof(*answer) || answer->result > JVM_UNREADABLE)
+		return false;
+	if (answer->result != JVM_READ)
+		return !process->bytes;
+	if (!process->bytes || process->heap_count > JVM_HEAPS_MAX || process->segment_bits >= 32)
+		return false;
+	for (uint32_t i = 0; i < JVM_HEAPS_MAX; i++)
+		if (process->heaps[i].end < process->heaps[i].begin)
+			return false;
+	return process->complete_bytes == sizeof(int16_t) || process->complete_bytes == sizeof(int32_t);
+}

@@ -3,7 +3,7 @@
  * What the worker says about a file: the messages themselves.
  *
  * Owns: what is said of an address, and the book of it that a trace carries.
- * Used by: symbol/python, symbol/go, symbol/object, symbol/worker, symbol, collect, engine, cmd.
+ * Used by: symbol/python, symbol/go, symbol/java, symbol/object, symbol/worker, symbol, collect, engine, cmd.
  */
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "helper/file_stamp.h"
+#include "jvm_format.h"
 #include "symbol/answer/symbol_names.h"
 
 /* What is wrong with a file, or missing. */
@@ -168,3 +169,19 @@ struct go_answer {
 };
 
 bool go_answer_is_valid(const struct go_answer *answer, size_t size_bytes);
+
+enum jvm_result {
+	JVM_READ,
+	JVM_NOT_READY, /* it has only begun */
+	JVM_UNKNOWN, /* the file, or the machine, does not say how it keeps its code, or in a way that we do not know */
+	JVM_UNREADABLE, /* the process's memory cannot be read, or makes no sense */
+};
+
+/* Where a Java virtual machine keeps the code that it generates. */
+struct jvm_answer {
+	uint32_t result; /* enum jvm_result; if not JVM_READ, all that follows is 0 */
+	uint32_t reserved;
+	struct jvm_process process;
+};
+
+bool jvm_answer_is_valid(const struct jvm_answer *answer, size_t size_bytes);

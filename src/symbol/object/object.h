@@ -16,6 +16,7 @@
 #include "symbol/answer/answer.h"
 #include "symbol/elf/build_id.h"
 #include "symbol/go/go_read.h"
+#include "symbol/java/jvm_read.h"
 #include "unwind/table_file.h"
 
 struct file_source;
@@ -64,7 +65,7 @@ int object_unwind_file(struct object *object, struct unwind_file *file);
 void object_go_layout(struct object *object, struct go_layout *layout);
 
 /* A mapping of the file, in a process. */
-struct go_mapping {
+struct object_mapping {
 	uint64_t start, file_offset;
 };
 
@@ -72,8 +73,12 @@ struct go_mapping {
  * Reads goroutines of a process that has mapped the file: go_read(), with what the question lacks of the file's.
  * False: it has no such place.
  */
-bool object_read_goroutines(struct object *object, const struct go_mapping *mapping, struct go_question *question,
+bool object_read_goroutines(struct object *object, const struct object_mapping *mapping, struct go_question *question,
 			    struct go_answer *answer);
+
+/* Reads where a Java virtual machine that has mapped the file keeps its code: jvm_read(). */
+void object_read_jvm(struct object *object, const struct object_mapping *mapping, const struct jvm_memory *memory,
+		     struct jvm_answer *answer);
 
 /* Says what is known about the data at an address. Types cost more than the variable's name. */
 void object_find_variable(struct object *object, uint64_t address, bool wants_types, struct variable_answer *answer);

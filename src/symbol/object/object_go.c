@@ -16,7 +16,7 @@ void object_go_layout(struct object *object, struct go_layout *layout)
 		       layout);
 }
 
-bool object_read_goroutines(struct object *object, const struct go_mapping *mapping, struct go_question *question,
+bool object_read_goroutines(struct object *object, const struct object_mapping *mapping, struct go_question *question,
 			    struct go_answer *answer)
 {
 	uint64_t address;

@@ -25,10 +25,12 @@ struct asked {
 	void (*on_table)(void *data, const struct module *module, int err, struct unwind_file *file);
 	void (*on_jit)(void *data, uint32_t space, int err);
 	void (*on_goroutines)(void *data, uint32_t pid, int err, const struct go_answer *answer);
+	void (*on_jvm)(void *data, uint32_t pid, int err, const struct jvm_answer *answer);
 	void *data;
 	/* The answer; of a table, as much as has come. */
 	int err;
 	struct go_answer *goroutines; /* as many of its rows as there are */
+	struct jvm_answer jvm;
 	uint8_t *table;
 	size_t table_bytes, table_capacity;
 };

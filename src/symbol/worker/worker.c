@@ -105,6 +105,8 @@ static void settle_asked(struct worker *worker, struct asked *asked, int err)
 	}
 	if (!err && asked->on_goroutines)
 		asked->goroutines = keep_goroutines(worker);
+	if (!err && asked->on_jvm)
+		asked->jvm = worker->content.jvm;
 	if (!asked->is_awaited) {
 		asked_list_add(&worker->answered, asked);
 		return;
@@ -144,7 +146,8 @@ static void ask_again(struct worker *worker)
 
 static bool reads_memory(const struct question *question)
 {
-	return question->kind == QUESTION_PYTHON || question->kind == QUESTION_GOROUTINES;
+	return question->kind == QUESTION_PYTHON || question->kind == QUESTION_GOROUTINES ||
+	       question->kind == QUESTION_JVM;
 }
 
 /* Not of a process, which a file may be needed for. */
@@ -208,6 +211,8 @@ static uint64_t answer_ns_max(const struct question *question)
 		return WORKER_JIT_SECONDS_MAX * second_ns;
 	case QUESTION_GOROUTINES:
 		return WORKER_GO_SECONDS_MAX * second_ns;
+	case QUESTION_JVM:
+		return WORKER_JVM_SECONDS_MAX * second_ns;
 	}
 	return 2 * WORKER_ANSWER_SECONDS_MAX * second_ns;
 }
@@ -399,6 +404,8 @@ void worker_step(struct worker *worker)
 			asked->on_jit(asked->data, asked->question.module, asked->err);
 		else if (asked->on_goroutines)
 			asked->on_goroutines(asked->data, asked->question.pid, asked->err, asked->goroutines);
+		else if (asked->on_jvm)
+			asked->on_jvm(asked->data, asked->question.pid, asked->err, &asked->jvm);
 		asked_free(asked);
 	}
 }

@@ -113,6 +113,17 @@ typedef void worker_on_goroutines(void *data, uint32_t pid, int err, const struc
 int worker_ask_goroutines(struct worker *worker, const struct module *module, const struct go_process *process,
 			  worker_on_goroutines *on_goroutines, void *data);
 
+/* A process that has mapped the library of a Java virtual machine, and where. */
+struct jvm_place {
+	uint32_t pid;
+	uint64_t start, file_offset; /* of a mapping of it */
+};
+
+/* The same of where its machine keeps the code that it generates. */
+typedef void worker_on_jvm(void *data, uint32_t pid, int err, const struct jvm_answer *answer);
+int worker_ask_jvm(struct worker *worker, const struct module *module, const struct jvm_place *place,
+		   worker_on_jvm *on_jvm, void *data);
+
 /* Whose process it is: USER_UNKNOWN if nobody knows. */
 uint32_t worker_user_of(const struct worker *worker, uint32_t pid);
 

@@ -330,6 +330,22 @@ int worker_ask_goroutines(struct worker *worker, const struct module *module, co
 	return worker_ask_later(worker, asked);
 }
 
+int worker_ask_jvm(struct worker *worker, const struct module *module, const struct jvm_place *place,
+		   worker_on_jvm *on_jvm, void *data)
+{
+	struct asked *asked = asked_new(module, &(struct question){
+							.kind = QUESTION_JVM,
+							.address = place->start,
+							.mapping_offset = place->file_offset,
+						});
+
+	asked->question.pid = place->pid;
+	set_owner(asked, worker_user_of(worker, place->pid));
+	asked->on_jvm = on_jvm;
+	asked->data = data;
+	return worker_ask_later(worker, asked);
+}
+
 int worker_read_jit(struct worker *worker, uint32_t space, uint32_t user, worker_on_jit *on_jit, void *data)
 {
 	struct asked *asked = asked_new(NULL, &(struct question){

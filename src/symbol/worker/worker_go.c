@@ -58,7 +58,7 @@ size_t worker_go_answer(struct worker_go *go, const struct question *question, s
 {
 	struct process process = { go->opener, question->pid };
 	const struct go_memory memory = { read_process, &process };
-	const struct go_mapping mapping = { question->address, question->mapping_offset };
+	const struct object_mapping mapping = { question->address, question->mapping_offset };
 	struct go_question asked = {
 		.memory = &memory,
 		.layout = layout_of(go, question->module, object),

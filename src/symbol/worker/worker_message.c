@@ -30,6 +30,8 @@ bool worker_content_is_valid(enum question_kind kind, const union worker_content
 		return python_answer_is_valid(&content->python, size_bytes);
 	case QUESTION_GOROUTINES:
 		return go_answer_is_valid(&content->go, size_bytes);
+	case QUESTION_JVM:
+		return jvm_answer_is_valid(&content->jvm, size_bytes);
 	case QUESTION_TABLE:
 		return !size_bytes;
 	}

@@ -21,6 +21,7 @@ enum {
 	WORKER_PYTHON_SECONDS_MAX = 2,  /* a few pages of memory */
 	WORKER_JIT_SECONDS_MAX = 5,     /* 64 MB of lines take half a second */
 	WORKER_GO_SECONDS_MAX = 10,     /* the debug information of a large program, once */
+	WORKER_JVM_SECONDS_MAX = 2,     /* some 200 KB of memory */
 };
 
 enum question_kind {
@@ -39,6 +40,7 @@ enum question_kind {
 	QUESTION_PYTHON,     /* the code object at address of the process pid */
 	QUESTION_MISSING,    /* what left no frame between a call and a function? */
 	QUESTION_GOROUTINES, /* what do the goroutines of the process pid do, which has mapped the file at address? */
+	QUESTION_JVM,        /* where does the JVM of the process pid keep its code, which has mapped the file so? */
 };
 
 struct question {
@@ -53,7 +55,7 @@ struct question {
 	union {
 		uint64_t python_identity; /* of what is known already; 0: nothing */
 		uint64_t callee_offset;   /* of missing frames: where the callee begins; ~0: in another file */
-		uint64_t mapping_offset;  /* of goroutines: in the file, of what is mapped there */
+		uint64_t mapping_offset;  /* of goroutines and JVMs: in the file, of what is mapped there */
 	};
 	union {
 		uint32_t python_index; /* of an instruction in the code object; ~0: unknown */
@@ -96,6 +98,7 @@ union worker_content {
 	struct jit_answer jit;
 	struct python_answer python;
 	struct go_answer go;
+	struct jvm_answer jvm;
 };
 
 /* Whether it can be an answer to such a question. */

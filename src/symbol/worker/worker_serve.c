@@ -21,6 +21,7 @@
 #include "symbol/worker/worker_confine.h"
 #include "symbol/worker/worker_files.h"
 #include "symbol/worker/worker_go.h"
+#include "symbol/worker/worker_jvm.h"
 #include "symbol/worker/worker_message.h"
 
 enum {
@@ -157,6 +158,9 @@ static size_t find_answer(struct server *server, struct object *object, const st
 		return sizeof(server->content.build_id);
 	case QUESTION_GOROUTINES:
 		return worker_go_answer(server->go, question, object, &server->content.go);
+	case QUESTION_JVM:
+		worker_jvm_answer(server->sockets.other, question, object, &server->content.jvm);
+		return sizeof(server->content.jvm);
 	case QUESTION_MISSING:
 		find_missing(server, object, question);
 		return offsetof(struct answer, text) + server->content.place.text_bytes;
@@ -272,6 +276,8 @@ static void set_limits(struct server *server, const struct question *question)
 		set_deadline(WORKER_JIT_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
 	else if (question->kind == QUESTION_GOROUTINES)
 		set_deadline(WORKER_GO_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
+	else if (question->kind == QUESTION_JVM)
+		set_deadline(WORKER_JVM_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
 	else if (question->kind == QUESTION_TABLE)
 		set_deadline(TABLE_SECONDS_MAX, smaller(TABLE_CPU_MS_MAX, question->cpu_ms_max));
 	else

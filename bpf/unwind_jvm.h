@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The rule (unwind_format.h) of an address in code that a HotSpot virtual machine has generated, for the BPF programs.
+ * The machine keeps its code in blobs, which lie in blocks of its heaps, and in a blob how large a frame of its code is:
+ * the return address lies at the top of the frame, the caller's rbp below it. A frame is made and taken down in a few
+ * instructions that have one form, which tell how much of it there is where a thread was interrupted.
+ *
+ * Memory changes meanwhile, and may hold anything. So a rule is only given if it leads to a return address in the
+ * machine's code, where each caller of compiled code is. (OpenJDK: memory/heap.cpp, CodeHeap::find_block_for();
+ * code/codeBlob.hpp; cpu/x86/frame_x86.inline.hpp, frame::sender_for_compiled_frame(); macroAssembler_x86.cpp,
+ * MacroAssembler::verified_entry().)
+ */
+#pragma once
+
+#include "unwind_step.h"
+
+enum {
+	JVM_HOPS_MAX = 64, /* in the map of segments: some 32 KB of code each */
+	JVM_FRAME_WORDS_MAX = 1 << 16,
+	/* Nothing but the return address; a frame pointer; the return address and the caller's rbp. */
+	JVM_RETURN = UNWIND_RSP | UNWIND_RBP_SAME << UNWIND_RBP_SHIFT | 1 << UNWIND_OFFSET_SHIFT,
+	JVM_BP_SAVED = UNWIND_RBP_AT_CFA << UNWIND_RBP_SHIFT | (-2 & ((1 << UNWIND_RBP_OFFSET_BITS) - 1))
+								       << UNWIND_RBP_OFFSET_SHIFT,
+	JVM_ENTRY = UNWIND_RBP | UNWIND_RBP_AT_RBP << UNWIND_RBP_SHIFT | 2 << UNWIND_OFFSET_SHIFT,
+	JVM_PUSHED = UNWIND_RSP | JVM_BP_SAVED | 2 << UNWIND_OFFSET_SHIFT,
+	/* Instructions, the first byte lowest. */
+	CODE_PUSH_RBP = 0x55,
+	CODE_POP_RBP = 0x5d,
+	CODE_RET = 0xc3,
+	CODE_CALL = 0xe8,
+	CODE_JE = 0x840f,
+	CODE_JNE = 0x850f,
+	CODE_JA = 0x870f,
+	CODE_SUB_RSP_8 = 0xec8348,     /* sub $8 bits, %rsp */
+	CODE_SUB_RSP_32 = 0xec8148,    /* the same, 32 bits */
+	CODE_MOV_RSP_RBP = 0xec8b48,   /* mov %rsp, %rbp */
+	CODE_MOV_RSP_RBP_2 = 0xe58948, /* the same in the other form */
+	CODE_POLL = 0xa73b49,          /* cmp 32 bits(%r15), %rsp: 7 bytes, once the frame is gone */
+	CODE_BARRIER = 0x7f8141,       /* cmpl $32 bits, 8 bits(%r15): 8 bytes, once it is there */
+	CODE_BARRIER_32 = 0xbf8141,    /* cmpl $32 bits, 32 bits(%r15): 11 bytes */
+	CODE_SAVE_RBP_8 = 0x246c8948,  /* mov %rbp, 8 bits(%rsp) */
+	CODE_SAVE_RBP_32 = 0x24ac8948, /* the same, 32 bits */
+};
+
+/* Whoever includes this has it: reads code, and what is around it. False when it cannot be read. */
+static __always_inline bool code_read(struct unwind *u, void *bytes, __u32 size_bytes, __u64 address);
+
+static __always_inline bool is_jvm_code(const struct unwind *u, __u64 address)
+{
+	return address - u->space.jvm.begin < u->space.jvm.bytes;
+}
+
+static __always_inline __u32 jvm_frame_rule(__u32 words)
+{
+	return UNWIND_RSP | JVM_BP_SAVED | words << UNWIND_OFFSET_SHIFT;
+}
+
+/* The block of an address in a heap, by the map of its segments; 0: it is in none. */
+static __always_inline __u64 jvm_block(struct unwind *u, __u64 address)
+{
+	const struct jvm_process *jvm = &u->space.jvm;
+	__u64 begin = 0, segments = 0, segment;
+	__u8 hop = 0;
+	__u32 i;
+
+	for (i = 0; i < JVM_HEAPS_MAX; i++) {
+		if (address - jvm->heaps[i].begin < jvm->heaps[i].end - jvm->heaps[i].begin) {
+			begin = jvm->heaps[i].begin;
+			segments = jvm->heaps[i].segments;
+		}
+	}
+	if (!segments)
+		return 0;
+	segment = (address - begin) >> (jvm->segment_bits & 31);
+	for (i = 0; i < JVM_HOPS_MAX; i++) {
+		if (!code_read(u, &hop, sizeof(hop), segments + segment) || hop == JVM_SEGMENT_IS_FREE || hop > segment)
+			return 0;
+		if (!hop)
+			return begin + (segment << (jvm->segment_bits & 31));
+		segment -= hop;
+	}
+	return 0;
+}
+
+/* Finds the blob that holds an address: u->code.blob, and its frame. False: there is none. */
+static __always_inline bool jvm_blob(struct unwind *u, __u64 address)
+{
+	__u64 block = jvm_block(u, address);
+	__u8 used;
+
+	if (!block || !code_read(u, &used, sizeof(used), block + u->space.jvm.block_used) || !used)
+		return false;
+	u->code.blob = block + u->space.jvm.block_bytes;
+	return code_read(u, &u->code.frame_words, sizeof(u->code.frame_words), u->code.blob + u->space.jvm.blob_frame);
+}
+
+/* What else is to be known where a thread was interrupted: the instructions around it, and where in the code it is. */
+static __always_inline bool jvm_code(struct unwind *u)
+{
+	const struct jvm_process *jvm = &u->space.jvm;
+	__u64 code = 0;
+	__s16 complete;
+
+	u->code.complete = 0;
+	if (!code_read(u, u->code.words, sizeof(u->code.words), u->ip - 2 * WORD_BYTES))
+		return false;
+	if (jvm->complete_bytes == sizeof(complete)) {
+		if (!code_read(u, &complete, sizeof(complete), u->code.blob + jvm->blob_complete))
+			return false;
+		u->code.complete = complete;
+	} else if (!code_read(u, &u->code.complete, sizeof(u->code.complete), u->code.blob + jvm->blob_complete)) {
+		return false;
+	}
+	if (jvm->is_code_offset) {
+		__u32 offset;
+
+		if (!code_read(u, &offset, sizeof(offset), u->code.blob + jvm->blob_code))
+			return false;
+		code = u->code.blob + offset;
+	} else if (!code_read(u, &code, sizeof(code), u->code.blob + jvm->blob_code)) {
+		return false;
+	}
+	u->code.offset = u->ip - code;
+	return true;
+}
+
+/* Where an instruction alone says how much of the frame there is; UNWIND_NONE: it does not. */
+static __always_inline __u32 jvm_rule_by_instruction(const struct unwind *u)
+{
+	__u64 before = u->code.words[1], next = u->code.words[2];
+	__u32 three = next & 0xffffff;
+
+	switch (next & 0xff) {
+	case CODE_RET:
+	case CODE_PUSH_RBP:
+		return JVM_RETURN;
+	case CODE_POP_RBP:
+		return JVM_PUSHED;
+	}
+	if (three == CODE_POLL || ((next & 0xffff) == CODE_JA && (before >> 8 & 0xffffff) == CODE_POLL))
+		return JVM_RETURN;
+	if (before >> 56 == CODE_PUSH_RBP && (three == CODE_SUB_RSP_8 || three == CODE_SUB_RSP_32 ||
+					      three == CODE_MOV_RSP_RBP || three == CODE_MOV_RSP_RBP_2))
+		return JVM_PUSHED;
+	return UNWIND_NONE;
+}
+
+/* Whether the frame is there already, in the instructions that make it. */
+static __always_inline bool jvm_is_behind_frame(const struct unwind *u)
+{
+	__u64 next = u->code.words[2];
+	__u32 three = next & 0xffffff, two = next & 0xffff;
+
+	if (three == CODE_BARRIER || three == CODE_BARRIER_32 || (next & 0xff) == CODE_CALL)
+		return true;
+	return (two == CODE_JE || two == CODE_JNE) &&
+	       ((u->code.words[1] & 0xffffff) == CODE_BARRIER || (u->code.words[0] >> 40) == CODE_BARRIER_32);
+}
+
+/* Of a thread that was interrupted before its frame was complete. */
+static __always_inline __u32 jvm_rule_at_entry(const struct unwind *u)
+{
+	__u64 next = u->code.words[2], before = u->code.words[1];
+	__u32 four = (__u32)next, three = next & 0xffffff;
+
+	if (four == CODE_SAVE_RBP_8 || four == CODE_SAVE_RBP_32)
+		return UNWIND_RSP | UNWIND_RBP_SAME << UNWIND_RBP_SHIFT | u->code.frame_words << UNWIND_OFFSET_SHIFT;
+	if (jvm_is_behind_frame(u))
+		return jvm_frame_rule(u->code.frame_words);
+	/* With -XX:+PreserveFramePointer: push, mov, sub. */
+	if ((three == CODE_SUB_RSP_8 || three == CODE_SUB_RSP_32) && (before >> 32 & 0xff) == CODE_PUSH_RBP &&
+	    (before >> 40 == CODE_MOV_RSP_RBP || before >> 40 == CODE_MOV_RSP_RBP_2))
+		return JVM_PUSHED;
+	return JVM_RETURN;
+}
+
+/* Of a thread that was interrupted in code that does not say where its frame is complete, or has none of a fixed size. */
+static __always_inline __u32 jvm_rule_of_stub(struct unwind *u)
+{
+	__u64 word;
+
+	if (u->code.frame_words > 0 && u->bp - u->sp == (__u64)(u->code.frame_words - 2) * WORD_BYTES)
+		return jvm_frame_rule(u->code.frame_words);
+	if (rare_word(u, u->sp, &word) && is_jvm_code(u, word))
+		return JVM_RETURN;
+	return u->code.frame_words > 0 ? UNWIND_UNCERTAIN : UNWIND_NONE;
+}
+
+static __always_inline __u32 jvm_rule_where_interrupted(struct unwind *u)
+{
+	__u32 rule;
+
+	if (!jvm_code(u))
+		return UNWIND_UNCERTAIN;
+	rule = jvm_rule_by_instruction(u);
+	if (rule != UNWIND_NONE)
+		return rule;
+	if (u->code.frame_words <= 0 || u->code.complete < 0)
+		return jvm_rule_of_stub(u);
+	if (u->code.offset < (__u64)u->code.complete)
+		return jvm_rule_at_entry(u);
+	return jvm_frame_rule(u->code.frame_words);
+}
+
+/* The interpreter's frame is not there yet where it begins: then the return address is what lies at the top. */
+static __always_inline __u32 jvm_rule_of_interpreter(struct unwind *u)
+{
+	__u64 word;
+
+	if (u->is_exact && rare_word(u, u->sp, &word) && is_jvm_code(u, word))
+		return JVM_RETURN;
+	/* From the first word of the frame that matters on: they are read at once. */
+	if (!rare_word(u, u->bp - WORD_BYTES, &word) || !rare_word(u, u->bp + WORD_BYTES, &word) ||
+	    !is_jvm_code(u, word))
+		return UNWIND_UNCERTAIN;
+	return UNWIND_INTERPRETED;
+}
+
+/* Of an address in the machine's code. UNWIND_NONE: a stub, which has a frame pointer. */
+static __always_inline __u32 jvm_rule_find(struct unwind *u, __u64 address)
+{
+	__u64 word;
+	__u32 rule;
+
+	if (address - u->space.jvm.interpreter_begin < u->space.jvm.interpreter_bytes)
+		return jvm_rule_of_interpreter(u);
+	if (u->ip == u->space.jvm.entry && !u->is_exact)
+		return JVM_ENTRY;
+	if (!jvm_blob(u, address) || u->code.frame_words > JVM_FRAME_WORDS_MAX)
+		return UNWIND_UNCERTAIN;
+	if (u->is_exact)
+		rule = jvm_rule_where_interrupted(u);
+	else if (u->code.frame_words <= 0)
+		rule = UNWIND_NONE;
+	else
+		rule = jvm_frame_rule(u->code.frame_words);
+	if ((rule & 0xf) != UNWIND_RSP)
+		return rule;
+	if (!rare_word(u, u->sp + (rule >> UNWIND_OFFSET_SHIFT) * WORD_BYTES - WORD_BYTES, &word) ||
+	    !is_jvm_code(u, word))
+		return UNWIND_UNCERTAIN;
+	return rule;
+}
