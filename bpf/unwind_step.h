@@ -297,13 +297,13 @@ static __always_inline __u64 unwind_address(const struct unwind *u)
 static __always_inline bool step_by_interpreter(struct unwind *u)
 {
 	__u64 bp = u->bp, sp = 0;
-	bool is_exact = u->is_exact;
+	bool is_guessed = u->is_exact && !u->is_innermost;
 
 	if (!word_read(u, bp - WORD_BYTES, &sp) || !step_by_frame_pointer(u))
 		return false;
 	if (sp > u->sp && sp - u->sp < FRAME_POINTER_REACH && sp % WORD_BYTES == 0)
 		u->sp = sp;
-	u->is_guessed = is_exact;
+	u->is_guessed = is_guessed;
 	return true;
 }
 

@@ -9,9 +9,9 @@
  * probe --print PID: the stack of its first thread as it is now, an address a line, innermost
  * first, "guessed" behind those that a frame pointer led to; then "end" and enum stack_end.
  *
- * probe --step PID STEPS: has a thread of that number, of a process that has a JVM, do so many instructions, and
- * examines its stack after each in generated code. Those who called it must be those from before, but for one more
- * behind a call and one less behind a return. Prints how many were so, and what differs.
+ * probe --step TID STEPS: has a thread of a process that has a JVM do so many instructions of generated code, and
+ * examines its stack before each. Those who called it must be those from before, but for one more behind a call and one
+ * less behind a return. Prints how many differ, and were not found.
  */
 #include <elfutils/libdwfl.h>
 
@@ -441,7 +441,7 @@ static int print(void)
 
 /* --- Step by step ------------------------------------------------------------------------------- */
 
-static unsigned long steps, steps_alike, steps_cut, steps_guessed;
+static unsigned long steps, steps_different, steps_cut, steps_guessed;
 
 /* Frames of one that are those of the other, from the outermost one on. */
 static bool are_same(const struct stack *a, size_t first_of_a, const struct stack *b, size_t first_of_b)
@@ -471,16 +471,14 @@ static void check_step(const struct stack *before, const struct stack *now)
 			break;
 		}
 	}
+	if (is_whole(before) && is_whole(now) &&
+	    (are_same(before, 1, now, 1) || are_same(before, 1, now, 2) || are_same(before, 2, now, 1)))
+		return;
 	if (!is_whole(now))
 		steps_cut++;
-	if (!is_whole(before))
-		return;
-	if (is_whole(now) && (are_same(before, 1, now, 1) || are_same(before, 1, now, 2) ||
-			      (now->frames[0] == before->frames[1] && are_same(before, 2, now, 1)))) {
-		steps_alike++;
-		return;
-	}
-	if (printed++ >= 40)
+	else if (is_whole(before))
+		steps_different++;
+	if (!is_whole(before) || printed++ >= 40)
 		return;
 	bpf_probe_read_user(words, sizeof(words), (const void *)(now->frames[0] - 16));
 	printf("# %#llx: %016lx %016lx | %016lx, frame %d, complete at %d, offset %ld; %zu frames, %zu before, end %d:",
@@ -495,6 +493,8 @@ static void check_step(const struct stack *before, const struct stack *now)
 	printf("\n");
 }
 
+enum { STEPS_FACTOR = 40 }; /* instructions of all code for one of the generated */
+
 static int step(pid_t tid, long count)
 {
 	struct stack stacks[2] = { 0 };
@@ -506,20 +506,24 @@ static int step(pid_t tid, long count)
 		return 1;
 	}
 	load_space();
-	for (long i = 0; i < count; i++) {
+	for (long i = 0; i < STEPS_FACTOR * count && steps < (unsigned long)count; i++) {
 		struct stack *now = &stacks[i & 1], *before = &stacks[~i & 1];
+		uint64_t ip = ptrace(PTRACE_PEEKUSER, tid, offsetof(struct user_regs_struct, rip), NULL);
 
-		if (!unwind_ours(tid, now))
-			break;
-		if (is_jvm_code(&host_scratch.unwind, now->frames[0]))
+		now->count = 0;
+		if (ip - host_space.jvm.begin < host_space.jvm.bytes) {
+			if (!unwind_ours(tid, now))
+				break;
 			check_step(before, now);
+		}
 		if (ptrace(PTRACE_SINGLESTEP, tid, NULL, signal) || waitpid(tid, &status, __WALL) != tid ||
 		    !WIFSTOPPED(status))
 			break;
 		signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 	}
 	ptrace(PTRACE_DETACH, tid, NULL, signal);
-	printf("%lu steps, %lu alike, %lu cut, %lu with guesses\n", steps, steps_alike, steps_cut, steps_guessed);
+	printf("%lu steps, %lu different, %lu cut, %lu with guesses\n", steps, steps_different, steps_cut,
+	       steps_guessed);
 	return steps ? 0 : 1;
 }
 
