@@ -94,6 +94,12 @@ __noinline __u32 jvm_rule_search(struct unwind *u, __u64 address)
 	return u ? jvm_rule_find(u, address) : UNWIND_NONE;
 }
 
+static __always_inline __u32 jvm_rule(struct stack_scratch *s, __u64 address)
+{
+	s->unwind.code.r13 = s->subject.registers[JVM_R13];
+	return jvm_rule_search(&s->unwind, address);
+}
+
 /* Verified once, not for each way that leads to it. */
 __noinline __u32 rule_search(struct unwind *u, __u64 address)
 {
@@ -158,7 +164,7 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 	frame_note(s, unwind_frame(u));
 	address = unwind_address(u);
 	sp = u->sp;
-	if (!unwind_step(u, is_jvm_code(u, address) ? jvm_rule_search(u, address) : rule_remember(s, address)))
+	if (!unwind_step(u, is_jvm_code(u, address) ? jvm_rule(s, address) : rule_remember(s, address)))
 		return 1;
 	if (follows_hosts && u->sp == s->subject.return_at + WORD_BYTES)
 		u->ip = s->subject.return_address;

@@ -124,6 +124,7 @@ struct unwind_code {
 	__s32 frame_words;
 	__s32 complete; /* as in the blob */
 	__u64 offset;   /* of the instruction in the code */
+	__u64 r13;      /* of the innermost frame */
 };
 
 /* A stack that is being unwound: the frame that is being examined, and those before. */

@@ -16,7 +16,7 @@
 
 enum {
 	JVM_HOPS_MAX = 64, /* in the map of segments: some 32 KB of code each */
-	JVM_R13 = 13,
+	JVM_R13 = 13,      /* a register's number in DWARF */
 	JVM_FRAME_WORDS_MAX = 1 << 16,
 	JVM_STUB_BYTES_MAX = 4096, /* of a stub's frame */
 	/* Nothing but the return address; a frame pointer; the return address and the caller's rbp. */
@@ -274,7 +274,7 @@ static __always_inline __u32 jvm_rule_of_interpreter(struct unwind *u)
 {
 	__u64 word;
 
-	if (u->is_innermost && register_read(u, JVM_R13, &word) && word - u->sp < FRAME_POINTER_REACH)
+	if (u->is_innermost && u->code.r13 - u->sp < FRAME_POINTER_REACH)
 		return JVM_RETURN;
 	/* From the first word of the frame that matters on: they are read at once. */
 	if (!rare_word(u, u->bp - WORD_BYTES, &word) || !rare_word(u, u->bp + WORD_BYTES, &word) ||
