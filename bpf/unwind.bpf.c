@@ -88,6 +88,17 @@ static __always_inline bool code_read(struct unwind *u __attribute__((unused)), 
 	return !bpf_probe_read_user(bytes, size_bytes, (void *)address);
 }
 
+/* Verified once, not for each thing that may come after it. */
+__noinline int jvm_blob_search(struct unwind *u, __u64 address)
+{
+	return u && jvm_blob(u, address);
+}
+
+static __always_inline bool blob_find(struct unwind *u, __u64 address)
+{
+	return jvm_blob_search(u, address);
+}
+
 /* Of code that a JVM generates, and may generate anew: nothing of it is remembered. */
 __noinline __u32 jvm_rule_search(struct unwind *u, __u64 address)
 {

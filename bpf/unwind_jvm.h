@@ -15,7 +15,7 @@
 #include "unwind_step.h"
 
 enum {
-	JVM_HOPS_MAX = 64, /* in the map of segments: some 32 KB of code each */
+	JVM_HOPS_MAX = 32, /* in the map of segments: some 32 KB of code each */
 	JVM_R13 = 13,      /* a register's number in DWARF */
 	JVM_FRAME_WORDS_MAX = 1 << 16,
 	JVM_STUB_BYTES_MAX = 4096, /* of a stub's frame */
@@ -51,6 +51,9 @@ enum {
 
 /* Whoever includes this has it: reads code, and what is around it. False when it cannot be read. */
 static __always_inline bool code_read(struct unwind *u, void *bytes, __u32 size_bytes, __u64 address);
+
+/* The same of jvm_blob(). */
+static __always_inline bool blob_find(struct unwind *u, __u64 address);
 
 static __always_inline bool is_jvm_code(const struct unwind *u, __u64 address)
 {
@@ -285,7 +288,7 @@ static __always_inline __u32 jvm_rule_of_interpreter(struct unwind *u)
 
 static __always_inline __u32 jvm_rule_of_blob(struct unwind *u, __u64 address)
 {
-	if (!jvm_blob(u, address) || u->code.frame_words > JVM_FRAME_WORDS_MAX)
+	if (!blob_find(u, address) || u->code.frame_words > JVM_FRAME_WORDS_MAX)
 		return UNWIND_UNCERTAIN;
 	if (u->is_exact)
 		return jvm_rule_where_interrupted(u);

@@ -81,6 +81,11 @@ static inline bool rare_word(struct unwind *u, __u64 address, __u64 *word)
 	return word_read(u, address, word);
 }
 
+static inline bool blob_find(struct unwind *u, __u64 address)
+{
+	return jvm_blob(u, address);
+}
+
 /* There are no tables. */
 static inline void *chunk_of(const struct unwind *u __attribute__((unused)), __u32 place __attribute__((unused)))
 {
