@@ -52,6 +52,7 @@ help:
 	@echo "                QUICK=1 for the choice of them that make check runs on 6.1-plain"
 	@echo "make repeat     ROUNDS=20 of end-to-end tests, SUITES=causes, on a machine kept busy: each says the same"
 	@echo "make truth      ROUNDS=20 of each program whose code's shares are known, at 10,000 samples; beside perf and papers"
+	@echo "make causes     what pinch says of planted causes on servers and programs, scored; ONLY=, ROUNDS=, BESIDE=1"
 	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
 	@echo "make bench-traces   only how fast traces are read, indexed and asked"
 	@echo "make bench-page   how soon the page of a report can be used"
@@ -78,6 +79,7 @@ TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema
 	apache2 libapache2-mod-php nginx-light rt-tests chromium
 KERNEL_PACKAGES := qemu-system-x86
 TRUTH_PACKAGES := redis-server
+CAUSES_PACKAGES := redis-server redis-tools haproxy memcached libmariadb3 libpq5
 LINT_PACKAGES := clang-format cppcheck shellcheck pyflakes3 codespell
 BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev babeltrace2
 
@@ -90,6 +92,9 @@ test-packages:
 # Without it the tests that want it are skipped, and say so.
 truth-packages:
 	@./tools/install-packages $(TRUTH_PACKAGES) || true
+
+causes-packages:
+	@./tools/install-packages $(CAUSES_PACKAGES) || true
 
 # Without qemu the test that wants it is skipped, and says so.
 kernel-packages:
@@ -467,6 +472,11 @@ truth: test-packages truth-packages
 		"/usr/bin/python3 tests/truth/whatif.py" \
 		"/usr/bin/python3 tests/truth/real.py"
 
+# Planted causes and healthy runs, scored: an hour or so.
+causes: test-packages causes-packages
+	@$(MAKE) --no-print-directory -j2 all $(PROGRAMS_PLANTED) $O/programs/cpu_bound
+	@RESULT=$(or $(RESULT),$O/results/causes.json) /usr/bin/python3 tests/causes/run.py
+
 # What the last tests and benches found, as far as rows of doc/evidence come from them, and the table of all rows.
 evidence:
 	/usr/bin/python3 tools/evidence.py --results $O/results
@@ -581,4 +591,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always truth format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs
+.PHONY: always truth causes causes-packages format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs

@@ -45,11 +45,11 @@ def php_module():
 
 
 class Server:
-    """php: lines of its php.ini; None: without it."""
+    """php: lines of its php.ini; None: without it. more: lines of its configuration."""
 
-    def __init__(self, place, documents, workers, php=None):
+    def __init__(self, place, documents, workers, php=None, more=""):
         self.place, self.directory, self.documents = place, place.directory, documents
-        self.workers, self.php = workers, php
+        self.workers, self.php, self.more = workers, php, more
         self.port = processes.free_port()
         self.process = None
 
@@ -62,7 +62,7 @@ class Server:
             self._write("php.ini", "zend_extension=opcache\n" + self.php)
         text = text.format(directory=self.directory, documents=self.documents, port=self.port,
                            workers=self.workers, modules=MODULES)
-        configuration = self._write("apache.conf", text)
+        configuration = self._write("apache.conf", text + self.more)
         self.process = processes.start([self.place.find("apache2"), "-D", "FOREGROUND", "-f", configuration],
                                        env={**os.environ, "PHP_INI_SCAN_DIR": ""})
         processes.until(lambda: len(processes.children(self.process.pid)) >= self.workers and

@@ -33,7 +33,8 @@ class Server:
         # It refuses to be root.
         return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", *argv]
 
-    def start(self):
+    def start(self, *settings):
+        """settings: of its configuration, as in "fsync=off"."""
         user = pwd.getpwnam("postgres")
         os.mkdir(self.directory, 0o755)
         os.chown(self.directory, user.pw_uid, user.pw_gid)
@@ -41,7 +42,7 @@ class Server:
         with open(self.log, "wb") as log:
             self.process = processes.start(
                 self._as_user(self.program("postgres"), "-D", self.data, "-k", self.directory,
-                              "-c", "listen_addresses="), stdout=log, stderr=log)
+                              "-c", "listen_addresses=", *(f"-c{setting}" for setting in settings)), stdout=log, stderr=log)
         processes.until(self._is_ready, self.process, "postgres")
         processes.run(self._as_user(self.program("pgbench"), "-h", self.directory, "-i", "-q", "-s",
                                 str(SCALE), "postgres"))

@@ -46,13 +46,20 @@ PROGRAMS_PAPERS := similarity_search block_deduper stream_clusterer
 # As programs are built: without frame pointers, with tail calls.
 PROGRAM_CODE_FLAGS := -O2 -g -fno-ipa-icf -pthread
 
+# With a planted cause each, for tests/causes.
+PLANTED := tests/causes/programs
+PLANTED_SO := slow_sync
+PLANTED_C := $(filter-out $(PLANTED_SO),$(patsubst $(PLANTED)/%.c,%,$(wildcard $(PLANTED)/*.c)))
+PLANTED_CXX := $(patsubst $(PLANTED)/%.cpp,%,$(wildcard $(PLANTED)/*.cpp))
+PROGRAMS_PLANTED := $(addprefix $O/programs/causes/,$(PLANTED_SO:%=%.so) $(PLANTED_C) $(PLANTED_CXX))
+
 # As distributions build.
 PROGRAMS_STOCK := first_steps
 
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) $(PROGRAMS_OPENMP) \
 	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_KLOCK) $(PROGRAMS_STOCK) $(PROGRAMS_CODE:%=code/%) code/drawn_shapes \
 	$(PROGRAMS_PAPERS:%=code/%) code/body_tracker code/deep_recursion_fp route_lock atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
-	dlopen_plugin plugin.so other_clocks.so)
+	dlopen_plugin plugin.so other_clocks.so) $(PROGRAMS_PLANTED)
 EXAMPLES := $O/examples/pipeline
 
 $(PROGRAMS_PLAIN:%=$O/programs/%): $O/programs/%: tests/programs/%.cpp
@@ -137,3 +144,15 @@ $O/programs/plugin.so: tests/programs/plugin.cpp
 $O/examples/pipeline: examples/pipeline.cpp
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CXX) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$(PLANTED_SO:%=$O/programs/causes/%.so): $O/programs/causes/%.so: $(PLANTED)/%.c
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -D_GNU_SOURCE -fPIC -shared -o $@ $<
+
+$(PLANTED_C:%=$O/programs/causes/%): $O/programs/causes/%: $(PLANTED)/%.c
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -D_GNU_SOURCE -o $@ $<
+
+$(PLANTED_CXX:%=$O/programs/causes/%): $O/programs/causes/%: $(PLANTED)/%.cpp
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CXX) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -o $@ $<
