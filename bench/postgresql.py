@@ -42,7 +42,8 @@ class Server:
         with open(self.log, "wb") as log:
             self.process = processes.start(
                 self._as_user(self.program("postgres"), "-D", self.data, "-k", self.directory,
-                              "-c", "listen_addresses=", *(f"-c{setting}" for setting in settings)), stdout=log, stderr=log)
+                              "-c", "listen_addresses=", *(f"-c{setting}" for setting in settings)),
+                stdout=log, stderr=log)
         processes.until(self._is_ready, self.process, "postgres")
         processes.run(self._as_user(self.program("pgbench"), "-h", self.directory, "-i", "-q", "-s",
                                 str(SCALE), "postgres"))

@@ -86,7 +86,7 @@ class Http:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=lib.LIMIT_S)
 
     def ask(self, request):
-        headers = {"Accept-Encoding": "gzip"} if self.keep else {"Connection": "close"}
+        headers = {"Accept-Encoding": "gzip"} | ({} if self.keep else {"Connection": "close"})
         self.connection.request("GET", request, headers=headers)
         answer = self.connection.getresponse()
         body = answer.read()

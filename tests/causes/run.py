@@ -83,16 +83,20 @@ def computing(count):
             lib.stop(process)
 
 
+class NoReport(Exception):
+    """What pinch said instead of a report."""
+
+
 def look(target):
     """The report of pinch, as JSON has it."""
     output = ["--json", "report.json", "-o", "report.txt", *target.options]
     if target.command:
         result = lib.pinch("run", *output, "--", *target.command)
-        assert os.path.exists("report.json"), result.text
     else:
         pids = ",".join(str(pid) for pid in target.pids)
         result = lib.pinch("attach", "-p", pids, "--duration", f"{target.seconds}s", *output)
-        assert result.status == 0, result.text
+    if not os.path.exists("report.json"):
+        raise NoReport(result.text.strip())
     return json.loads(lib.read("report.json"))
 
 
@@ -108,8 +112,8 @@ def try_case(case, where):
 
 
 def failure_of(error):
-    if isinstance(error, lib.Skip):
-        return {"score": SKIPPED, "error": str(error)}
+    if isinstance(error, (lib.Skip, NoReport)):
+        return {"score": SKIPPED if isinstance(error, lib.Skip) else WRONG, "error": str(error)}
     text = lib.describe_failure(error) if isinstance(error, AssertionError) else \
         "".join(traceback.format_exception(error))
     return {"score": FAILED, "error": text}

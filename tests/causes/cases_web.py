@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Web servers, proxies and caches with one slow thing each: nginx, haproxy, Apache, memcached."""
+import functools
+import os
+import socket
+import threading
+
+import lib
+from lib_causes import Target, Truth, case
+from lib_disk import forget, slow_disk
+from lib_loads import Group, Http, Load, SlowReader
+from lib_services import apache_prefork, family, haproxy, memcached, nginx, python, words, write_file
+
+# A service behind the one that is looked at.
+SLOW_S, FAST_S = 0.2, 0.001
+
+
+def browser(port, keep=True):
+    return functools.partial(Http, port, keep)
+
+
+def peer_delay(fault):
+    return SLOW_S if fault else FAST_S
+
+
+def at_port(port):
+    return rf"127\.0\.0\.1:{port}\b"
+
+
+# --- nginx --------------------------------------------------------------------------------------
+
+def upstream(fault, pids_of):
+    with python("http_peer.py", peer_delay(fault)) as (_, backend):
+        with nginx(f"location / {{ proxy_pass http://127.0.0.1:{backend}; }}") as (server, port), \
+                Load(users=Group(browser(port), "/", 4)) as load:
+            yield Target(pids=pids_of(server.pid), names=[at_port(backend)], progress=lambda: load.count("users"))
+
+
+@case("nginx: the service behind it is slow", quick=True, truth=Truth({"network", "process"}),
+      misleads="epoll_wait is idle, as a rule; here each has requests open that the other side has not answered")
+def slow_upstream(where, fault=True):
+    yield from upstream(fault, family)
+
+
+@case("nginx: the same, and only the master's id is given", truth=Truth({"network", "process"}),
+      misleads="the worker runs already: it has to be followed")
+def slow_upstream_master(where, fault=True):
+    yield from upstream(fault, lambda pid: [pid])
+
+
+def page_load(port, fault):
+    return Load(users=Group(browser(port), "/fast", 4), other=Group(browser(port), "/slow" if fault else "/fast"))
+
+
+@case("nginx: a large page, compressed as well as gzip can", truth=Truth({"code"}, [r"deflate|libz"]),
+      misleads="epoll_wait")
+def gzip(where, fault=True):
+    write_file("files/slow", words(1 << 20))
+    write_file("files/fast", "1")
+    with nginx("location /slow { gzip on; gzip_comp_level 9; }") as (server, port), page_load(port, fault) as load:
+        yield Target(pids=family(server.pid), progress=lambda: load.count("users"))
+
+
+@case("nginx: a large file that is not in memory, from a slow disk", truth=Truth({"file"}, [r"cold\.bin"]),
+      misleads="one worker does all: who reads the file keeps all others waiting in the accept queue")
+def cold_file(where, fault=True):
+    path = write_file("files/cold.bin", os.urandom(2 << 20))
+    write_file("files/fast", "1")
+
+    def fetch(client):
+        if fault:
+            forget(path)
+        client.ask("/cold.bin")
+
+    with nginx("", listen="sndbuf=4m") as (server, port):
+        with slow_disk(family(server.pid), read_bps=10 << 20 if fault else None), \
+                Load(users=Group(browser(port), "/fast", 4), other=Group(browser(port), fetch)) as load:
+            yield Target(pids=family(server.pid), progress=lambda: load.count("users"))
+
+
+@case("nginx: bursts of connections overflow its accept queue",
+      truth=Truth({"network"}, [r"accept queue|backlog|listen queue|dropped"]),
+      misleads="the server is idle most of the time, while users wait a second until they try again")
+def accept_queue(where, fault=True):
+    burst = threading.Barrier(24)
+
+    def arrive(client):
+        burst.wait()
+        client.ask("/page")
+
+    write_file("files/page", words(1 << 12))
+    with nginx("location / { gzip on; gzip_comp_level 9; }", listen="backlog=1" if fault else "") as (server, port), \
+            Load(users=Group(browser(port, keep=False), arrive, burst.parties)) as load:
+        try:
+            yield Target(pids=family(server.pid), seconds=6, progress=lambda: load.count("users"))
+        finally:
+            load.end.set()
+            burst.abort()
+
+
+# --- haproxy ------------------------------------------------------------------------------------
+
+@case("haproxy: the service behind it is slow", truth=Truth({"network", "process"}),
+      misleads="epoll_wait is idle, as a rule")
+def haproxy_backend(where, fault=True):
+    with python("http_peer.py", peer_delay(fault)) as (_, backend), haproxy(backend) as (server, port), \
+            Load(users=Group(browser(port), "/", 6)) as load:
+        yield Target(pids=family(server.pid), names=[at_port(backend)], progress=lambda: load.count("users"))
+
+
+@case("haproxy: one connection to the service is allowed, and users queue for it", truth=Truth({"network", "process"}),
+      misleads="the service answers in 40 ms, which is as fast as it is meant to be")
+def haproxy_maxconn(where, fault=True):
+    with python("http_peer.py", 0.04) as (_, backend), \
+            haproxy(backend, "maxconn 1" if fault else "maxconn 100") as (server, port), \
+            Load(users=Group(browser(port, keep=False), "/", 8)) as load:
+        yield Target(pids=family(server.pid), names=[at_port(backend)], progress=lambda: load.count("users"))
+
+
+# --- Apache -------------------------------------------------------------------------------------
+
+@case("apache: two workers, and a page that sleeps in PHP", truth=Truth({"timer"}, [r"usleep|php"]),
+      misleads="workers that sleep look idle; users wait in the accept queue")
+def php_sleeps(where, fault=True):
+    write_file("files/index.php", f"<?php usleep({200000 if fault else 1}); echo 'ready';")
+    with apache_prefork(2, php="") as server, \
+            Load(users=Group(browser(server.port, keep=False), "/index.php", 6)) as load:
+        yield Target(pids=family(server.process.pid), progress=lambda: load.count("users"))
+
+
+@case("apache: a page that computes in PHP", truth=Truth({"code"}, [r"php|zend|execute_ex|md5"]),
+      misleads="workers wait for the lock of accept()")
+def php_computes(where, fault=True):
+    rounds = 400000 if fault else 10
+    write_file("files/index.php", f"<?php $a = ''; for ($i = 0; $i < {rounds}; $i++) {{ $a = md5($a . $i); }} echo $a;")
+    with apache_prefork(2, php="") as server, \
+            Load(users=Group(browser(server.port, keep=False), "/index.php", 1)) as load:
+        yield Target(pids=family(server.process.pid), progress=lambda: load.count("users"))
+
+
+CGI = """
+LoadModule cgi_module /usr/lib/apache2/modules/mod_cgi.so
+LoadModule alias_module /usr/lib/apache2/modules/mod_alias.so
+ScriptAlias /cgi/ {directory}/cgi/
+"""
+
+
+@case("apache: a CGI script that sleeps", truth=Truth({"timer", "process"}, [r"sleep|report\.sh"]),
+      misleads="the workers wait for a pipe; the script's processes are younger than the tracing")
+def slow_cgi(where, fault=True):
+    path = write_file("cgi/report.sh", f"#!/bin/sh\necho 'Content-Type: text/plain'; echo\n"
+                                       f"/bin/sleep {0.3 if fault else 0}\necho ready\n")
+    os.chmod(path, 0o755)
+    with apache_prefork(2, more=CGI.format(directory=where)) as server, \
+            Load(users=Group(browser(server.port, keep=False), "/cgi/report.sh", 4)) as load:
+        yield Target(pids=family(server.process.pid), progress=lambda: load.count("users"))
+
+
+@case("apache: both workers send to clients that hardly read", truth=Truth({"network"}, [r"send|write|reader|client"]),
+      misleads="to wait in poll() is idle, as a rule; users wait for a worker")
+def slow_readers(where, fault=True):
+    write_file("files/large", os.urandom(64 << 20))
+    write_file("files/small", "1")
+    with apache_prefork(2, more="SendBufferSize 65536\n") as server:
+        reader = functools.partial(SlowReader, server.port, "/large", 0.05)
+        groups = {"readers": Group(reader, "", 2)} if fault else {}
+        groups["users"] = Group(browser(server.port, keep=False), "/small", 4)
+        with Load(silent=("users",), **groups) as load:
+            yield Target(pids=family(server.process.pid), progress=lambda: load.count("users"))
+
+
+# --- memcached ----------------------------------------------------------------------------------
+
+class Memcache:
+    """Its text protocol, as far as this test needs it."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=lib.LIMIT_S)
+        self.file = self.socket.makefile("rb")
+
+    def set(self, key, value):
+        self.socket.sendall(b"set %s 0 0 %d\r\n%s\r\n" % (key.encode(), len(value), value))
+        assert self.file.readline() == b"STORED\r\n"
+
+    def ask(self, keys):
+        self.socket.sendall(f"get {' '.join(keys)}\r\n".encode())
+        while (line := self.file.readline()) != b"END\r\n":
+            assert line.startswith(b"VALUE "), line
+            self.file.read(int(line.split()[3]) + 2)
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+@case("memcached: one thread, and a user who fetches 20 MB at once",
+      truth=Truth({"code"}, [r"sendmsg|transmit|process_\w*get|drive_machine|try_read"]), misleads="epoll_wait")
+def memcached_large(where, fault=True):
+    keys = [f"large:{number}" for number in range(10)]
+    with memcached(1) as (server, port):
+        client = Memcache(port)
+        client.set("small", b"1")
+        for key in keys:
+            client.set(key, os.urandom(2 << 20))
+        client.close()
+        place = functools.partial(Memcache, port)
+        with Load(users=Group(place, ["small"], 4), other=Group(place, keys if fault else ["small"], 2, 0)) as load:
+            yield Target(pids=[server.pid], progress=lambda: load.count("users"))
+
+
+# --- A service of one's own ---------------------------------------------------------------------------
+
+@case("a service in Python sleeps in its handler, 8 threads wait for a job", quick=True,
+      truth=Truth({"timer"}, [r"look_up_stock"]),
+      misleads="a sleep is idle, as a rule; here a request is open meanwhile")
+def handler_sleeps(where, fault=True):
+    with python("sleepy_handler.py", 0.1 if fault else 0) as (server, port), \
+            Load(users=Group(browser(port), "/", 4)) as load:
+        yield Target(pids=[server.pid], progress=lambda: load.count("users"))
+
+
+@case("a service in Python has one lock around its slow peer",
+      truth=Truth({"network", "lock"}, [r"ask_peer|one_at_a_time"]),
+      misleads="threads wait for a lock; who has it waits for another service")
+def locked_peer(where, fault=True):
+    with python("http_peer.py", 0.05) as (_, backend), \
+            python("locked_peer.py", backend, int(fault)) as (server, port), \
+            Load(users=Group(browser(port), "/", 6)) as load:
+        yield Target(pids=[server.pid], names=[at_port(backend)], progress=lambda: load.count("users"))
+
+
