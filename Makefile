@@ -410,7 +410,7 @@ SANITIZED_TESTS := $(addprefix +$O/san/tests/,$(PARSERS))
 SOURCE_TESTS := "+tests/golden/view/validate.sh" \
 	"+tests/check_layers.sh" "+tests/check_circles.sh $O" "+tests/check_headers.sh" "+tests/check_spdx.sh" \
 	$(if $(HARDENING),"+tests/hardening.sh $O") \
-	"+tests/docs.sh $O/pinch" "+/usr/bin/python3 tests/evidence.py" "+tests/web/types.sh $O"
+	"+tests/docs.sh $O/pinch" "+/usr/bin/python3 tests/evidence.py" "+/usr/bin/python3 tests/causes/score.py" "+tests/web/types.sh $O"
 TESTS := $(BUILT_TESTS) $(if $(SAN),$(FUZZ_TEST),$(SOURCE_TESTS))
 
 # In a browser; screenshots stay in $O/web-shots.

@@ -132,7 +132,7 @@ def buffer_pool(where, fault=True):
         for table in range(1, 5):
             client.ask(f"SELECT COUNT(*), SUM(LENGTH(pad)) FROM sbtest{table} WHERE c LIKE '%7%'")
 
-    size = "5M" if fault else "128M"
+    size = "6M" if fault else "128M"
     with mariadb(f"--innodb-buffer-pool-size={size}", "--innodb-flush-method=O_DIRECT", rows=40000) as server:
         pid = server.process.pid
         with slow_disk([pid], read_bps=20 << 20 if fault else None), \
@@ -151,7 +151,7 @@ def mariadb_heavy_query(where, fault=True):
 
 
 @case("mariadb: ALTER TABLE behind a client that thinks in its transaction, and all queries behind that",
-      truth=Truth({"network", "lock"}, [r"metadata|\bMDL", r"net_read|vio_|do_command|client|idle in|transaction"]),
+      truth=Truth({"network", "lock"}, [r"metadata|\bMDL", r"my_net_read|vio_read|vio_io_wait|client|idle in"]),
       misleads="waits for metadata locks are timed, a second each, and repeated: they are not idle")
 def metadata_lock(where, fault=True):
     def think(client):
@@ -168,17 +168,18 @@ def metadata_lock(where, fault=True):
             yield Target(pids=[server.process.pid], progress=lambda: load.count("users"))
 
 
-@case("mariadb: all transactions change one row, and each computes while it has it",
+@case("mariadb: all transactions change one row, and one client computes while it has it",
       truth=Truth({"code", "lock"}, [r"row|lock_wait|\btrx|InnoDB|handler::|ha_update|ha_rnd|index_read",
                                      r"regex|pcre"]),
       misleads="the lock wait alone: what is done while the row is locked is the cause")
 def hot_row(where, fault=True):
     heavy = "SELECT COUNT(*) FROM (SELECT c FROM sbtest3 LIMIT 400) t WHERE c REGEXP '([0-9]+-)+9{5}$'"
-    order = "BEGIN; UPDATE sbtest1 SET k = k + 1 WHERE id = 1;"
-    statements = f"{order} {heavy}; COMMIT" if fault else f"{heavy}; {order} COMMIT"
-    with mariadb("--innodb-flush-log-at-trx-commit=0") as server, \
-            Load(users=Group(connect(MariadbClient, server.socket), statements, 8, 0)) as load:
-        yield Target(pids=[server.process.pid], progress=lambda: load.count("users"))
+    change = "UPDATE sbtest1 SET k = k + 1 WHERE id = 1"
+    with mariadb("--innodb-flush-log-at-trx-commit=0") as server:
+        client = connect(MariadbClient, server.socket)
+        batch = f"BEGIN; {change}; {heavy}; COMMIT" if fault else f"{heavy}; {change}"
+        with Load(batch=Group(client, batch, 1, 0.005), users=Group(client, change, 6)) as load:
+            yield Target(pids=[server.process.pid], progress=lambda: load.count("users"))
 
 
 # --- PostgreSQL ---------------------------------------------------------------------------------
@@ -191,8 +192,8 @@ def deposit(client):
     client.ask(f"UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = {threading.get_ident() % 9973}")
 
 
-def postgres_target(server, load, **more):
-    return Target(pids=family(server.process.pid), progress=lambda: load.count("users"), **more)
+def postgres_target(server, load):
+    return Target(pids=family(server.process.pid), progress=lambda: load.count("users"))
 
 
 def think_with_row(fault, client):
@@ -238,7 +239,7 @@ def wal_on_slow_disk(where, fault=True):
 
 
 @case("postgres: one report searches all rows with a regular expression",
-      truth=Truth({"code"}, [r"regex|\bRE_|textregex|pg_regexec|shortest|longest|miss"]),
+      truth=Truth({"code"}, [r"regex"]),
       misleads="backends that wait for their clients")
 def postgres_heavy_query(where, fault=True):
     heavy = "SELECT count(*) FROM pgbench_accounts WHERE repeat(filler || aid, 3) ~ '(\\s|[0-9])+x$'" \
@@ -246,7 +247,7 @@ def postgres_heavy_query(where, fault=True):
     with postgres("fsync=off", "max_parallel_workers_per_gather=0") as server:
         client = connect(PostgresClient, server.directory)
         with Load(silent=("heavy",), heavy=Group(client, heavy, 2, 0), users=Group(client, balance, 4)) as load:
-            yield postgres_target(server, load)
+            yield Target(pids=family(server.process.pid), progress=lambda: load.count("heavy"))
 
 
 @case("postgres: a checkpoint that someone asked for waits for a slow disk",

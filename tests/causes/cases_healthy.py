@@ -20,7 +20,7 @@ SELDOM_S = 0.1
 
 # --- Servers that nobody or hardly anybody uses -------------------------------------------------------
 
-@healthy("an idle Redis", quick=True)
+@healthy("an idle Redis")
 def idle_redis(where):
     with redis() as (server, _):
         yield Target(pids=[server.pid])
@@ -56,7 +56,7 @@ def idle_postgres(where):
         yield Target(pids=family(server.process.pid))
 
 
-@healthy("an nginx that serves a small page 40 times a second", quick=True)
+@healthy("an nginx that serves a small page 40 times a second")
 def seldom_nginx(where):
     write_file("files/page", "ready")
     with nginx("", workers=2) as (server, port), \
@@ -144,7 +144,7 @@ def sort_file(where):
     yield Target(command=["/usr/bin/sort", "-o", "sorted", "lines"])
 
 
-@healthy("a shell on a terminal, and somebody who types now and then", quick=True,
+@healthy("a shell on a terminal, and somebody who types now and then",
          misleads="the shell waits for its terminal, and for short commands")
 def shell(where):
     shell_pid, terminal = pty.fork()

@@ -58,7 +58,7 @@ def asking_alone(where, fault=True):
     yield from asking(SLOW_S if fault else FAST_S, 10, threads=1)
 
 
-@case("a client sends to a service that hardly reads", quick=True, truth=Truth({"network"}, [r"send"]),
+@case("a client sends to a service that hardly reads", truth=Truth({"network"}, [r"send"]),
       misleads="a socket that cannot be written to looks as one without messages")
 def sending(where, fault=True):
     with python("reading_peer.py", 4 << 20 if fault else 0) as (_, port), \
@@ -96,7 +96,7 @@ def dns(where, fault=True):
 
 
 @case("a service whose pool of two connections is exhausted",
-      truth=Truth({"network", "lock"}, [r"take_connection|pool|query"]),
+      truth=Truth({"network", "lock"}, [r"take_connection"]),
       misleads="threads wait for a connection; those who have one wait for another service")
 def pool(where, fault=True):
     with python("line_peer.py", 0.05) as (_, backend), \

@@ -63,7 +63,8 @@ def slow_disk(pids, **limits):
     group, root = make_group(limits)
     try:
         for pid in pids:
-            write(f"{group}/cgroup.procs", str(pid))
+            with contextlib.suppress(ProcessLookupError):
+                write(f"{group}/cgroup.procs", str(pid))
         yield
     finally:
         def is_empty():

@@ -107,7 +107,7 @@ def try_case(case, where):
             report = look(target)
     return {"score": score(report, case.truth, target.names, is_set("BESIDE")),
             "verdict": verdict_of(report),
-            "findings": [f"{finding['share']:.0%}: {finding['title']}" for finding in report["findings"][:5]],
+            "findings": report["findings"][:5],
             "expected": [*case.truth.names, *target.names]}
 
 
