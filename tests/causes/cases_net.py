@@ -42,24 +42,28 @@ def asking(delay_s, *options, threads=4):
 
 
 @case("a client with a timeout waits for a slow service", quick=True, truth=Truth({"network"}),
-      misleads="with a timeout it polls before it reads, and to poll is idle, as a rule")
+      misleads="with a timeout it polls before it reads, and to poll is idle, as a rule",
+      verified="39.7 answers a second, 2658 without it")
 def asking_with_timeout(where, fault=True):
     yield from asking(SLOW_S if fault else FAST_S, 10)
 
 
-@case("a client without a timeout waits for a slow service", truth=Truth({"network"}))
+@case("a client without a timeout waits for a slow service", truth=Truth({"network"}),
+      verified="38.6 answers a second, 2205 without it")
 def asking_without_timeout(where, fault=True):
     yield from asking(SLOW_S if fault else FAST_S)
 
 
 @case("a client of one thread waits for a slow service", truth=Truth({"network"}),
-      misleads="one thread: nothing else could run")
+      misleads="one thread: nothing else could run",
+      verified="9.7 answers a second, 540 without it")
 def asking_alone(where, fault=True):
     yield from asking(SLOW_S if fault else FAST_S, 10, threads=1)
 
 
 @case("a client sends to a service that hardly reads", truth=Truth({"network"}, [r"send"]),
-      misleads="a socket that cannot be written to looks as one without messages")
+      misleads="a socket that cannot be written to looks as one without messages",
+      verified="11 answers a second, 781 without it")
 def sending(where, fault=True):
     with python("reading_peer.py", 4 << 20 if fault else 0) as (_, port), \
             counting("sending_client.py", port) as (client, count):
@@ -67,7 +71,8 @@ def sending(where, fault=True):
 
 
 @case("a name server answers after 0.8 s", truth=Truth({"network"}, [r"DNS|getaddrinfo|resolv|name server|:53\b"]),
-      misleads="glibc polls for the answer with a timeout, which is idle, as a rule")
+      misleads="glibc polls for the answer with a timeout, which is idle, as a rule",
+      verified="1 answers a second, 425 without it")
 def dns(where, fault=True):
     for name in "unshare", "ip", "mount":
         lib.ServerPlace.find(name)
@@ -97,7 +102,8 @@ def dns(where, fault=True):
 
 @case("a service whose pool of two connections is exhausted",
       truth=Truth({"network", "lock"}, [r"take_connection"]),
-      misleads="threads wait for a connection; those who have one wait for another service")
+      misleads="threads wait for a connection; those who have one wait for another service",
+      verified="38 answers a second, 180 without it")
 def pool(where, fault=True):
     with python("line_peer.py", 0.05) as (_, backend), \
             python("pooled_service.py", backend, 2 if fault else 16) as (server, port), \
@@ -106,7 +112,8 @@ def pool(where, fault=True):
 
 
 @case("a service asks another one by UDP, which is slow", truth=Truth({"network"}),
-      misleads="recvfrom() with a timeout polls")
+      misleads="recvfrom() with a timeout polls",
+      verified="19.3 answers a second, 1054 without it")
 def udp(where, fault=True):
     port = 20000 + os.getpid() % 10000
     peer = lib.start("/usr/bin/python3", planted("datagram_peer.py"), port, SLOW_S if fault else FAST_S)
@@ -116,7 +123,8 @@ def udp(where, fault=True):
 
 
 @case("an asyncio client waits for a slow service with all its tasks", truth=Truth({"network"}),
-      misleads="epoll_wait is idle, as a rule; here all connections have a question open")
+      misleads="epoll_wait is idle, as a rule; here all connections have a question open",
+      verified="38.6 answers a second, 1641 without it")
 def asyncio_client(where, fault=True):
     with python("line_peer.py", SLOW_S if fault else FAST_S) as (_, port), \
             counting("asyncio_client.py", port, 4) as (client, count):

@@ -37,13 +37,15 @@ def upstream(fault, pids_of):
 
 
 @case("nginx: the service behind it is slow", quick=True, truth=Truth({"network", "process"}),
-      misleads="epoll_wait is idle, as a rule; here each has requests open that the other side has not answered")
+      misleads="epoll_wait is idle, as a rule; here each has requests open that the other side has not answered",
+      verified="18.7 answers a second, 280 without it")
 def slow_upstream(where, fault=True):
     yield from upstream(fault, family)
 
 
 @case("nginx: the same, and only the master's id is given", truth=Truth({"network", "process"}),
-      misleads="the worker runs already: it has to be followed")
+      misleads="the worker runs already: it has to be followed",
+      verified="18.7 answers a second, 262 without it")
 def slow_upstream_master(where, fault=True):
     yield from upstream(fault, lambda pid: [pid])
 
@@ -53,7 +55,8 @@ def page_load(port, fault):
 
 
 @case("nginx: a large page, compressed as well as gzip can", truth=Truth({"code"}, [r"deflate|libz"]),
-      misleads="epoll_wait")
+      misleads="epoll_wait",
+      verified="5.3 answers a second, 315 without it")
 def gzip(where, fault=True):
     write_file("files/slow", words(1 << 20))
     write_file("files/fast", "1")
@@ -62,7 +65,8 @@ def gzip(where, fault=True):
 
 
 @case("nginx: a large file that is not in memory, from a slow disk", truth=Truth({"file"}, [r"cold\.bin"]),
-      misleads="one worker does all: who reads the file keeps all others waiting in the accept queue")
+      misleads="one worker does all: who reads the file keeps all others waiting in the accept queue",
+      verified="34.3 answers a second, 283 without it")
 def cold_file(where, fault=True):
     path = write_file("files/cold.bin", os.urandom(2 << 20))
     write_file("files/fast", "1")
@@ -80,7 +84,8 @@ def cold_file(where, fault=True):
 
 @case("nginx: bursts of connections overflow its accept queue",
       truth=Truth({"network"}, [r"accept queue|backlog|listen queue|dropped"]),
-      misleads="the server is idle most of the time, while users wait a second until they try again")
+      misleads="the server is idle most of the time, while users wait a second until they try again",
+      verified="5 answers a second, 113 without it")
 def accept_queue(where, fault=True):
     burst = threading.Barrier(24)
 
@@ -101,7 +106,8 @@ def accept_queue(where, fault=True):
 # --- haproxy ------------------------------------------------------------------------------------
 
 @case("haproxy: the service behind it is slow", truth=Truth({"network", "process"}),
-      misleads="epoll_wait is idle, as a rule")
+      misleads="epoll_wait is idle, as a rule",
+      verified="28.6 answers a second, 372 without it")
 def haproxy_backend(where, fault=True):
     with python("http_peer.py", peer_delay(fault)) as (_, backend), haproxy(backend) as (server, port), \
             Load(users=Group(browser(port), "/", 6)) as load:
@@ -109,7 +115,8 @@ def haproxy_backend(where, fault=True):
 
 
 @case("haproxy: one connection to the service is allowed, and users queue for it", truth=Truth({"network", "process"}),
-      misleads="the service answers in 40 ms, which is as fast as it is meant to be")
+      misleads="the service answers in 40 ms, which is as fast as it is meant to be",
+      verified="15 answers a second, 143 without it")
 def haproxy_maxconn(where, fault=True):
     with python("http_peer.py", 0.04) as (_, backend), \
             haproxy(backend, "maxconn 1" if fault else "maxconn 100") as (server, port), \
@@ -120,7 +127,8 @@ def haproxy_maxconn(where, fault=True):
 # --- Apache -------------------------------------------------------------------------------------
 
 @case("apache: two workers, and a page that sleeps in PHP", truth=Truth({"timer"}, [r"sleep"]),
-      misleads="workers that sleep look idle; users wait in the accept queue")
+      misleads="workers that sleep look idle; users wait in the accept queue",
+      verified="9.7 answers a second, 232 without it")
 def php_sleeps(where, fault=True):
     write_file("files/index.php", f"<?php usleep({200000 if fault else 1}); echo 'ready';")
     with apache_prefork(2, php="") as server, \
@@ -129,7 +137,8 @@ def php_sleeps(where, fault=True):
 
 
 @case("apache: a page that computes in PHP", truth=Truth({"code"}, [r"zend|execute_ex|md5"]),
-      misleads="workers wait for the lock of accept()")
+      misleads="workers wait for the lock of accept()",
+      verified="2 answers a second, 27.7 without it")
 def php_computes(where, fault=True):
     rounds = 400000 if fault else 10
     write_file("files/index.php", f"<?php $a = ''; for ($i = 0; $i < {rounds}; $i++) {{ $a = md5($a . $i); }} echo $a;")
@@ -146,7 +155,8 @@ ScriptAlias /cgi/ {directory}/cgi/
 
 
 @case("apache: a CGI script that sleeps", truth=Truth({"timer", "process"}, [r"sleep|report\.sh"]),
-      misleads="the workers wait for a pipe; the script's processes are younger than the tracing")
+      misleads="the workers wait for a pipe; the script's processes are younger than the tracing",
+      verified="5 answers a second, 32.4 without it")
 def slow_cgi(where, fault=True):
     path = write_file("cgi/report.sh", f"#!/bin/sh\necho 'Content-Type: text/plain'; echo\n"
                                        f"/bin/sleep {0.3 if fault else 0}\necho ready\n")
@@ -157,7 +167,8 @@ def slow_cgi(where, fault=True):
 
 
 @case("apache: both workers send to clients that hardly read", truth=Truth({"network"}, [r"send|writev|slow reader|not read"]),
-      misleads="to wait in poll() is idle, as a rule; users wait for a worker")
+      misleads="to wait in poll() is idle, as a rule; users wait for a worker",
+      verified="0 answers a second, 205 without it")
 def slow_readers(where, fault=True):
     write_file("files/large", os.urandom(64 << 20))
     write_file("files/small", "1")
@@ -182,29 +193,33 @@ class Memcache:
         self.socket.sendall(b"set %s 0 0 %d\r\n%s\r\n" % (key.encode(), len(value), value))
         assert self.file.readline() == b"STORED\r\n"
 
-    def ask(self, keys):
-        self.socket.sendall(f"get {' '.join(keys)}\r\n".encode())
-        while (line := self.file.readline()) != b"END\r\n":
-            assert line.startswith(b"VALUE "), line
-            self.file.read(int(line.split()[3]) + 2)
+    def ask(self, request):
+        """Asks for keys; what the answer says is not looked at."""
+        self.socket.sendall(request)
+        last = b""
+        while not last.endswith(b"END\r\n"):
+            answer = self.socket.recv(1 << 20)
+            assert answer, "it ended"
+            last = last[-8:] + answer[-8:]
 
     def close(self):
         self.file.close()
         self.socket.close()
 
 
-@case("memcached: one thread, and a user who fetches 20 MB at once",
-      truth=Truth({"code"}, [r"sendmsg|transmit|process_\w*get|drive_machine|try_read"]), misleads="epoll_wait")
-def memcached_large(where, fault=True):
-    keys = [f"large:{number}" for number in range(10)]
+@case("memcached: one thread, and a user who asks for 20,000 keys at once",
+      truth=Truth({"code"}, [r"process_\w*get|memcached\+0x|without symbols"]), misleads="epoll_wait",
+      verified="67.3 answers a second, 294 without it")
+def memcached_many(where, fault=True):
+    keys = [f"key:{number}" for number in range(20000)]
     with memcached(1) as (server, port):
         client = Memcache(port)
-        client.set("small", b"1")
-        for key in keys:
-            client.set(key, os.urandom(2 << 20))
+        for key in keys[:1000]:
+            client.set(key, b"1")
         client.close()
+        one, many = (f"get {' '.join(asked)}\r\n".encode() for asked in (keys[:1], keys))
         place = functools.partial(Memcache, port)
-        with Load(users=Group(place, ["small"], 4), other=Group(place, keys if fault else ["small"], 2, 0)) as load:
+        with Load(users=Group(place, one, 4), other=Group(place, many if fault else one, 3, 0)) as load:
             yield Target(pids=[server.pid], progress=lambda: load.count("users"))
 
 
@@ -212,7 +227,8 @@ def memcached_large(where, fault=True):
 
 @case("a service in Python sleeps in its handler, 8 threads wait for a job", quick=True,
       truth=Truth({"timer"}, [r"look_up_stock"]),
-      misleads="a sleep is idle, as a rule; here a request is open meanwhile")
+      misleads="a sleep is idle, as a rule; here a request is open meanwhile",
+      verified="33.3 answers a second, 273 without it")
 def handler_sleeps(where, fault=True):
     with python("sleepy_handler.py", 0.1 if fault else 0) as (server, port), \
             Load(users=Group(browser(port), "/", 4)) as load:
@@ -221,7 +237,8 @@ def handler_sleeps(where, fault=True):
 
 @case("a service in Python has one lock around its slow peer",
       truth=Truth({"network", "lock"}, [r"ask_peer|one_at_a_time"]),
-      misleads="threads wait for a lock; who has it waits for another service")
+      misleads="threads wait for a lock; who has it waits for another service",
+      verified="18 answers a second, 87.3 without it")
 def locked_peer(where, fault=True):
     with python("http_peer.py", 0.05) as (_, backend), \
             python("locked_peer.py", backend, int(fault)) as (server, port), \
