@@ -475,6 +475,7 @@ truth: test-packages truth-packages
 # Planted causes and healthy runs, scored: an hour or so.
 causes: test-packages causes-packages
 	@$(MAKE) --no-print-directory -j2 all $(PROGRAMS_PLANTED) $O/programs/cpu_bound
+	@mkdir -p $O/results
 	@RESULT=$(or $(RESULT),$O/results/causes.json) /usr/bin/python3 tests/causes/run.py
 
 # What the last tests and benches found, as far as rows of doc/evidence come from them, and the table of all rows.

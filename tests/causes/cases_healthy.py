@@ -100,13 +100,13 @@ def plain_sleep(where):
     yield Target(command=["/bin/sleep", "3"])
 
 
-@healthy("two threads that compute, on two CPUs", quick=True,
+@healthy("two threads that compute, on two CPUs", computes=True, quick=True,
          misleads="main waits in a join; samples are in one function")
 def parallel_threads(where):
     yield Target(command=[lib.program("cpu_bound"), min(2, os.cpu_count()), 3000])
 
 
-@healthy("two processes that compress, on two CPUs")
+@healthy("two processes that compress, on two CPUs", computes=True)
 def parallel_processes(where):
     for name in "one", "two":
         write_file(name, random.Random(1).randbytes(48 << 20))
@@ -127,7 +127,7 @@ std::map<std::string, int> NAME(const std::string &text)
 """
 
 
-@healthy("make -j2 of four files in C++", misleads="make waits for its children, they for theirs")
+@healthy("make -j2 of four files in C++", computes=True, misleads="make waits for its children, they for theirs")
 def compile_all(where):
     names = [f"part{number}" for number in range(4)]
     for name in names:
@@ -137,7 +137,7 @@ def compile_all(where):
     yield Target(command=[lib.ServerPlace.find("make"), "-s", "-j2"])
 
 
-@healthy("sort of a file that is in memory")
+@healthy("sort of a file that is in memory", computes=True)
 def sort_file(where):
     rng = random.Random(1)
     write_file("lines", "".join(f"{rng.getrandbits(64):x}\n" for _ in range(1000000)))

@@ -166,7 +166,8 @@ def slow_cgi(where, fault=True):
         yield Target(pids=family(server.process.pid), progress=lambda: load.count("users"))
 
 
-@case("apache: both workers send to clients that hardly read", truth=Truth({"network"}, [r"send|writev|slow reader|not read"]),
+@case("apache: both workers send to clients that hardly read",
+      truth=Truth({"network"}, [r"send|writev|slow reader|not read"]),
       misleads="to wait in poll() is idle, as a rule; users wait for a worker",
       verified="0 answers a second, 205 without it")
 def slow_readers(where, fault=True):

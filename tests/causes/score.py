@@ -60,11 +60,12 @@ def beside():
     assert score(report(cpu, cpu, named), TRUTH, is_beside=True) == PARTLY
 
 
-@test("of a healthy run any other verdict is wrong, but for a lack of CPUs beside a load")
+@test("of a healthy run any other verdict is wrong, but for a lack of CPUs beside a load if it computes")
 def healthy():
-    for kind, is_beside in itertools.product(KINDS, (False, True)):
-        expected = RIGHT if kind == "none" or kind == "cpu" and is_beside else WRONG
-        assert score(report(kind=kind, lines=["x"]), Truth({"none"}), is_beside=is_beside) == expected, kind
+    for kind, is_beside, beside in itertools.product(KINDS, (False, True), (set(), {"cpu"})):
+        expected = RIGHT if kind == "none" or kind in beside and is_beside else WRONG
+        truth = Truth({"none"}, kinds_beside=beside)
+        assert score(report(kind=kind, lines=["x"]), truth, is_beside=is_beside) == expected, (kind, beside)
 
 
 def main():
