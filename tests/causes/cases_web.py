@@ -2,6 +2,7 @@
 """Web servers, proxies and caches with one slow thing each: nginx, haproxy, Apache, memcached."""
 import functools
 import os
+import signal
 import socket
 import threading
 
@@ -101,6 +102,7 @@ def accept_queue(where, fault=True):
         finally:
             load.end.set()
             burst.abort()
+            lib.stop(server, signal.SIGTERM)    # else clients whose connection was dropped wait for long
 
 
 # --- haproxy ------------------------------------------------------------------------------------
