@@ -49,9 +49,16 @@ PROGRAM_CODE_FLAGS := -O2 -g -fno-ipa-icf -pthread
 # With a planted cause each, for tests/causes.
 PLANTED := tests/causes/programs
 PLANTED_SO := slow_sync
-PLANTED_C := $(filter-out $(PLANTED_SO),$(patsubst $(PLANTED)/%.c,%,$(wildcard $(PLANTED)/*.c)))
+PLANTED_MPI := late_sender
+PLANTED_OPENMP := matrix_rows
+PLANTED_C := $(filter-out $(PLANTED_SO) $(PLANTED_MPI) $(PLANTED_OPENMP),$(patsubst $(PLANTED)/%.c,%,$(wildcard $(PLANTED)/*.c)))
 PLANTED_CXX := $(patsubst $(PLANTED)/%.cpp,%,$(wildcard $(PLANTED)/*.cpp))
-PROGRAMS_PLANTED := $(addprefix $O/programs/causes/,$(PLANTED_SO:%=%.so) $(PLANTED_C) $(PLANTED_CXX))
+PLANTED_GO := $(and $(shell command -v go),$(filter-out planted,$(patsubst $(PLANTED)/go/%.go,%,$(wildcard $(PLANTED)/go/*.go))))
+PLANTED_JAVA := $(and $(shell command -v javac),$(wildcard $(PLANTED)/*.java))
+PROGRAMS_PLANTED := $(addprefix $O/programs/causes/,$(PLANTED_SO:%=%.so) $(PLANTED_C) $(PLANTED_CXX) \
+	$(and $(PROGRAMS_MPI),$(PLANTED_MPI)) $(and $(PROGRAMS_OPENMP),$(PLANTED_OPENMP)) $(PLANTED_GO:%=go/%) \
+	$(and $(PLANTED_JAVA),java/.built))
+PLANTED_H := $(PLANTED)/planted.h tests/programs/roles.h
 
 # As distributions build.
 PROGRAMS_STOCK := first_steps
@@ -149,10 +156,28 @@ $(PLANTED_SO:%=$O/programs/causes/%.so): $O/programs/causes/%.so: $(PLANTED)/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -D_GNU_SOURCE -fPIC -shared -o $@ $<
 
-$(PLANTED_C:%=$O/programs/causes/%): $O/programs/causes/%: $(PLANTED)/%.c
+$(PLANTED_C:%=$O/programs/causes/%): $O/programs/causes/%: $(PLANTED)/%.c $(PLANTED_H)
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -D_GNU_SOURCE -o $@ $<
 
-$(PLANTED_CXX:%=$O/programs/causes/%): $O/programs/causes/%: $(PLANTED)/%.cpp
+$(PLANTED_OPENMP:%=$O/programs/causes/%): $O/programs/causes/%: $(PLANTED)/%.c $(PLANTED_H)
 	@echo "  PROG  $@"; mkdir -p $(@D)
-	$Q$(CXX) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -o $@ $<
+	$Q$(CC) -fopenmp $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$(PLANTED_MPI:%=$O/programs/causes/%): $O/programs/causes/%: $(PLANTED)/%.c $(PLANTED_H)
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(MPICC) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$(PLANTED_CXX:%=$O/programs/causes/%): $O/programs/causes/%: $(PLANTED)/%.cpp $(PLANTED_H)
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CXX) $(PROGRAM_CODE_FLAGS) $(PROGRAM_WARN) -D_GNU_SOURCE -o $@ $<
+
+# Its cache of compiled packages stays in the build directory, too.
+$O/programs/causes/go/%: $(PLANTED)/go/%.go $(PLANTED)/go/planted.go
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$QGOCACHE=$(abspath $O)/go-cache GO111MODULE=off go build -o $@ $^
+
+$O/programs/causes/java/.built: $(PLANTED_JAVA)
+	@echo "  PROG  $(@D)"; mkdir -p $(@D)
+	$Qjavac -d $(@D) $^
+	$Qtouch $@
