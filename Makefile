@@ -79,7 +79,7 @@ TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema
 	apache2 libapache2-mod-php nginx-light rt-tests chromium
 KERNEL_PACKAGES := qemu-system-x86
 TRUTH_PACKAGES := redis-server
-CAUSES_PACKAGES := redis-server redis-tools haproxy memcached libmariadb3 libpq5
+CAUSES_PACKAGES := redis-server redis-tools haproxy memcached libmariadb3 libpq5 ruby
 LINT_PACKAGES := clang-format cppcheck shellcheck pyflakes3 codespell
 BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev babeltrace2
 

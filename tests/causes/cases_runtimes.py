@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs in Python, Java, Go, JavaScript and Ruby, each with one planted cause."""
+import contextlib
+import functools
+import os
+
+import lib
+from lib_causes import Truth, case
+from lib_loads import Group, Http
+from lib_programs import Lines, asked, plant, served, started, target, tool
+from lib_services import planted, service_port
+
+# A JIT compiler is done by then.
+WARM_LINES = 25
+
+# --- Python -------------------------------------------------------------------------------------
+
+
+def python(name):
+    return lambda: ["/usr/bin/python3", planted(name)]
+
+
+plant("python: four threads compute", python("gil_threads.py"), {"lock", "code"}, [r"\bGIL\b", r"score_rows"],
+      quick=True, misleads="waits for the GIL have a timeout of 5 ms, and are repeated: they look idle",
+      verified="2.5 threads want a CPU, 4.7 without it")
+plant("python: a call that keeps the GIL for long", python("gil_call.py"), {"lock", "code"},
+      [r"\bGIL\b", r"sign_export|long_pow"], misleads="the same; most calls of the others are short",
+      verified="50.7 units a second, 1512 without it")
+plant("python: a pool of processes with one long task", python("scene_pool.py"), {"code"}, [r"render_scene"],
+      misleads="processes that wait for a pipe or a semaphore are idle, as a rule",
+      verified="1.2 threads want a CPU, 2.1 without it")
+plant("python: an SQLite data base that a transaction keeps locked", python("order_book.py"), {"lock", "code"},
+      [r"orders\.db", r"add_up_totals"], misleads="who finds it locked sleeps and tries again: a timer",
+      verified="90.3 units a second, 2473 without it")
+
+
+@case("python: a coroutine's server calls what sleeps", truth=Truth({"timer"}, [r"load_profile"]),
+      misleads="one thread, which is hardly on a CPU: it looks idle", verified="42.7 units a second, 180 without it")
+def blocked_loop(where, fault=True):
+    port = service_port()
+    with served("/usr/bin/python3", planted("blocked_loop.py"), port, port=port, fault=fault) as server:
+        yield from asked(server, clients=Group(functools.partial(Lines, port), b"profile", 4, 0))
+
+
+@case("python: four threads ask a slow server, with a timeout", truth=Truth({"network"}, [r"127\.0\.0\.1"]),
+      misleads="a socket with a timeout is polled before it is read: it looks idle",
+      verified="76.7 units a second, 635 without it")
+def slow_server(where, fault=True):
+    port = service_port()
+    with served("/usr/bin/python3", planted("price_server.py"), port, port=port, fault=fault, output="server"), \
+            started("/usr/bin/python3", planted("price_client.py"), port) as client:
+        yield target(client, names=[str(port)])
+
+
+# --- Java ---------------------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def names_removed(process):
+    """What the virtual machine leaves behind when it was asked for the names of its methods."""
+    try:
+        yield
+    finally:
+        for path in (f"/tmp/perf-{process.pid}.map", f"/tmp/.java_pid{process.pid}"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+
+
+def java(name, title, kinds, names, *options, misleads, verified):
+    """A case with a class of tests/causes/programs. options: of the virtual machine."""
+    def function(where, fault=True):
+        classes = os.path.join(lib.PROGRAMS, "causes", "java")
+        command = [tool("java"), *options, "-cp", classes, name]
+        with started(*command, fault=fault, ready_lines=WARM_LINES) as process, names_removed(process):
+            yield target(process, options=["--java-map"])
+
+    case(f"java: {title}", truth=Truth(kinds, names), misleads=misleads, verified=verified)(function)
+
+
+java("PartnerCalls", "an executor of two threads whose tasks sleep", {"timer"},
+     [r"sleep", r"pool-1-thread|callPartner"],
+     misleads="all threads look idle: nothing runs", verified="39.0 units a second, 840 without it")
+java("Ledger", "a synchronized method that takes nearly all of the time", {"lock", "code"}, [r"Ledger"],
+     misleads="threads of the virtual machine and its compilers wait longest",
+     verified="363 units a second, 876 without it")
+java("Sessions", "a heap that is nearly full", {"code", "memory"}, [r"\bGC\b|garbage|collect|VM Thread"], "-Xmx160m",
+     "-XX:+UseSerialGC", misleads="threads wait for a safepoint, by a condition",
+     verified="the collector stops all threads for 54 % of the time, 3 % without it")
+java("AuditLog", "each line of a log is synced, under a lock", {"file"}, [r"audit\.log"],
+     misleads="three of four threads wait for the monitor", verified="1142 units a second, 13683 without it")
+java("Tiles", "a parallel stream with one slow element", {"code"}, [r"renderCoast|Tiles"],
+     misleads="the pool's threads wait for work, as idle ones do", verified="1.6 threads want a CPU, 2.0 without it")
+
+# --- Go -----------------------------------------------------------------------------------------
+
+plant("go: a mutex that is held nearly all of the time", "go/route_cache", {"lock", "code"}, [r"expireRoutes"],
+      misleads="goroutines wait, the runtime's threads sleep on futexes of their own",
+      verified="1.7 threads want a CPU, 2.3 without it")
+plant("go: a channel with one slow consumer", "go/chunk_stream", {"code"}, [r"compressChunk"],
+      misleads="threads of the runtime are idle", verified="1.5 threads want a CPU, 2.2 without it")
+plant("go: each event is synced to the disk, under a mutex", "go/event_journal", {"file"}, [r"events\.journal"],
+      misleads="the runtime hands the processor to another thread in a system call: many threads, mostly idle",
+      verified="1078 units a second, 12799 without it")
+plant("go: GOMAXPROCS=1", "go/one_processor", {"cpu", "cpu_limit"}, [r"GOMAXPROCS|goroutines"],
+      env={"GOMAXPROCS": "1"}, misleads="one thread runs all the time, one CPU is idle, nobody waits for a CPU",
+      verified="1.1 threads want a CPU, 2.3 without it")
+
+# --- Node.js ------------------------------------------------------------------------------------
+
+def node(name, fault, **requests):
+    """requests: of groups of clients."""
+    port = service_port()
+    clients = {kind: Group(functools.partial(Http, port), path, count, 0) for kind, (path, count) in requests.items()}
+    with served(tool("node"), planted(name), port, port=port, fault=fault) as server:
+        yield from asked(server, **clients)
+
+
+@case("node: JSON.parse() of 8 MB", truth=Truth({"code"}, [r"json_?pars"]),
+      misleads="one thread, in an event loop", verified="10.3 units a second, 1096 without it")
+def node_parse(where, fault=True):
+    yield from node("order_import.js", fault, imports=("/import", 1), users=("/", 4))
+
+
+@case("node: files written and synced by calls that block", truth=Truth({"file"}, [r"sessions\.json"]),
+      misleads="the pool's threads, which wait for work", verified="312 units a second, 1148 without it")
+def node_sync(where, fault=True):
+    yield from node("session_store.js", fault, users=("/", 4))
+
+
+@case("node: a pool that is full of hashes of passwords, and files wait for it", truth=Truth({"code"}, [r"pbkdf2"]),
+      misleads="the event loop waits in epoll, as an idle one does", verified="1.3 units a second, 130 without it")
+def node_pool(where, fault=True):
+    yield from node("password_pool.js", fault, logins=("/login", 6), users=("/", 2))
+
+
+# --- Ruby ---------------------------------------------------------------------------------------
+
+def ruby(name):
+    return lambda: [tool("ruby"), planted(name)]
+
+
+plant("ruby: four threads compute", ruby("gvl_threads.rb"), {"lock", "code"}, [r"\bGVL\b|\bgvl|thread_sched"],
+      misleads="waits for the lock look like waits for a condition, of a timer's thread, too",
+      verified="1.1 threads want a CPU, 2.7 without it")
+plant("ruby: a mutex that is held while a file is synced", ruby("ledger_file.rb"), {"file"}, [r"ledger\.dat"],
+      misleads="three of four threads wait for the mutex, all of them for conditions of the virtual machine",
+      verified="1215 units a second, 30841 without it")
+
+
+@case("ruby: a server that sleeps before each answer", truth=Truth({"timer"}, [r"sleep|back_off"]),
+      misleads="a sleep is idle, as a rule, and so is a thread that waits for its client",
+      verified="111 units a second, 6992 without it")
+def ruby_sleep(where, fault=True):
+    port = service_port()
+    with served(tool("ruby"), planted("retry_server.rb"), port, port=port, fault=fault) as server:
+        yield from asked(server, clients=Group(functools.partial(Lines, port), b"retry", 4, 0))
