@@ -40,6 +40,16 @@ static uint64_t mix(uint64_t key, uint64_t value)
 	return hash_u64(key ^ hash_u64(value));
 }
 
+/* Where in code it is; functions of Python and Ruby, and those that were put back, have no offset in a file. */
+static uint64_t mix_frame(uint64_t key, const struct report_frame *frame)
+{
+	key = mix(hash_string(key, frame->module ? frame->module : ""), frame->offset);
+	if (frame->offset)
+		return key;
+	key = hash_string(key, frame->function ? frame->function : "");
+	return mix(hash_string(key, frame->file ? frame->file : ""), frame->line);
+}
+
 /*
  * Equal for stacks that are one to the user: by the frames of his own code. What a library does below
  * them to wait or to wake is not his.
@@ -56,7 +66,7 @@ static uint64_t own_key(struct findings *findings, uint32_t pid, uint64_t time_n
 		return findings_stack_key(findings, pid, time_ns, name);
 	for (; i < count; i++)
 		if (!frames[i].is_inlined)
-			key = mix(hash_string(key, frames[i].module ? frames[i].module : ""), frames[i].offset);
+			key = mix_frame(key, &frames[i]);
 	return key;
 }
 
