@@ -76,7 +76,7 @@ TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
-	apache2 libapache2-mod-php nginx-light rt-tests chromium
+	apache2 libapache2-mod-php nginx-light rt-tests chromium ruby
 KERNEL_PACKAGES := qemu-system-x86
 TRUTH_PACKAGES := redis-server
 CAUSES_PACKAGES := redis-server redis-tools haproxy memcached libmariadb3 libpq5 ruby
@@ -405,7 +405,7 @@ BUILT_TESTS := $(addprefix +,$(UNIT_TESTS) $(BPF_TESTS)) \
 FUZZ_TEST := "+tests/fuzz/replay.sh $O$(if $(SAN),,/san)/fuzz"
 # Of those that are quick, what reads files and memory of others: make check runs them with sanitizers, too.
 PARSERS := $(addsuffix _test,event_line fold go_table jit_hints jit_maps json kernel_symbols klock_spec perf_map python_code \
-	python_codes python_lines symbol symbol_object trace_file trace_info trace_schema)
+	python_codes python_lines ruby_code symbol symbol_object trace_file trace_info trace_schema)
 SANITIZED_TESTS := $(addprefix +$O/san/tests/,$(PARSERS))
 SOURCE_TESTS := "+tests/golden/view/validate.sh" \
 	"+tests/check_layers.sh" "+tests/check_circles.sh $O" "+tests/check_headers.sh" "+tests/check_spdx.sh" \

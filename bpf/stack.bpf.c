@@ -90,8 +90,8 @@ __noinline __u64 stack_name(__u32 owner)
 		hash = hash_mix(hash, s->frames[i]);
 	}
 	hash = hash_mix(hash, (__u64)s->unwind.end << 56 | (__u64)s->first << 32 | count);
-	/* Code objects are their process's own, and the engine has to hear of each. */
-	if (s->python.total)
+	/* Code of managed frames is their process's own, and the engine has to hear of each. */
+	if (s->managed_count)
 		hash = hash_mix(hash, s->subject.pid);
 	return hash ? hash : 1;
 }
@@ -114,7 +114,7 @@ static __always_inline __u64 frames_send(struct stack_scratch *s, __u32 owner)
 	if (!ring)
 		return 0;
 	e = (struct ev_stack_frames *)s->event;
-	header_fill(&e->header, EV_STACK_FRAMES, s->python.total ? s->thread : 0);
+	header_fill(&e->header, EV_STACK_FRAMES, s->managed_count ? s->thread : 0);
 	e->stack = hash;
 	e->kernel_count = s->first;
 	e->user_count = s->unwind.count;
@@ -171,6 +171,6 @@ __noinline __u64 stack_find_kernel(__u32 owner)
 		return 0;
 	s->unwind.count = 0;
 	s->unwind.end = STACK_COMPLETE;
-	s->python.total = 0;
+	s->managed_count = 0;
 	return frames_send(s, owner);
 }

@@ -229,12 +229,14 @@ struct stack_subject {
 struct stack_scratch {
 	__u64 event[sizeof(struct ev_stack_frames) / sizeof(__u64)];
 	__u64 frames[STACK_FRAMES_CAPACITY];
-	__u32 owner;  /* enum scratch_owner */
-	__u32 first;  /* of the user's frames */
-	__u32 thread; /* whose stack it is; 0 unless its process runs Python */
+	__u32 owner;         /* enum scratch_owner */
+	__u32 first;         /* of the user's frames */
+	__u32 thread;        /* whose stack it is; 0 unless its process runs Python or Ruby */
+	__u32 managed_count; /* of its frames */
 	struct stack_subject subject;
 	struct unwind unwind;
 	struct python_walk python;
+	struct ruby_walk ruby;
 	struct unwind_memo memos[STACK_MEMOS];
 };
 
@@ -281,9 +283,10 @@ struct blocked_python {
 	__u32 count;
 	__u32 reserved;
 	struct python_walk python;
+	struct ruby_walk ruby;
 };
 
-/* The same of Python's frames. */
+/* The same of Python's and Ruby's frames. */
 struct blocked_python_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

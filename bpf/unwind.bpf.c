@@ -4,6 +4,7 @@
  * information: unwind_step.h; and of code that a JVM generates: unwind_jvm.h.
  */
 #include "python.bpf.h"
+#include "ruby.bpf.h"
 #include "unwind_jvm.h"
 #include "unwind_step.h"
 
@@ -145,7 +146,7 @@ static __always_inline void frame_note(struct stack_scratch *s, __u64 frame)
 }
 
 /*
- * Notes the frame and goes to the next, or does one step for the frames of Python; 1 when there
+ * Notes the frame and goes to the next, or does one step for the frames of Python or Ruby; 1 when there
  * is none. A callback of bpf_loop().
  */
 static long frame_step(__u32 index __attribute__((unused)), void *owner)
@@ -172,6 +173,11 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 			frame_note(s, frame);
 		return 0;
 	}
+	if (s->ruby.state == RUBY_READS) {
+		if (ruby_next(&s->ruby, NULL, &frame))
+			frame_note(s, frame);
+		return 0;
+	}
 	frame_note(s, unwind_frame(u));
 	address = unwind_address(u);
 	sp = u->sp;
@@ -181,6 +187,8 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 		u->ip = s->subject.return_address;
 	if (address - p->process.code_begin < p->process.code_bytes)
 		python_on_native(p, NULL, sp, u->sp);
+	if (address - s->ruby.process.code_begin < s->ruby.process.code_bytes)
+		ruby_on_native(&s->ruby, NULL);
 	return 0;
 }
 
@@ -215,6 +223,24 @@ static __always_inline void python_remember(struct stack_scratch *s)
 	}
 }
 
+/* What its interpreters need, if it is known; returns whether a thread's state in CPython is sought. */
+static __always_inline bool managed_prepare(struct stack_scratch *s, const struct unwind_space *space)
+{
+	s->python.state = PYTHON_OVER;
+	s->python.process.code_bytes = s->python.total = 0;
+	s->ruby.state = RUBY_OVER;
+	s->ruby.process.code_bytes = s->ruby.total = 0;
+	s->thread = s->managed_count = 0;
+	if (!s->unwind.ip || !space || !s->subject.thread)
+		return false;
+	if (space->ruby.code_bytes)
+		ruby_begin(&s->ruby, &space->ruby, s->subject.thread_pointer);
+	if (!space->python.runtime)
+		return false;
+	python_prepare(s, space);
+	return true;
+}
+
 static __always_inline void unwind_user(struct stack_scratch *s, bool needs_range)
 {
 	const __u64 *registers = s->subject.registers;
@@ -232,19 +258,15 @@ static __always_inline void unwind_user(struct stack_scratch *s, bool needs_rang
 	u->space.jvm.bytes = 0;
 	if (space && space->jvm.bytes)
 		u->space.jvm = space->jvm;
-	s->python.state = PYTHON_OVER;
-	s->python.process.code_bytes = s->python.total = 0;
-	s->thread = 0;
+	has_python = managed_prepare(s, space);
 	if (!u->ip) /* it has left user space for the last time */
 		return;
-	has_python = space && space->python.runtime && s->subject.thread;
-	if (has_python)
-		python_prepare(s, space);
 	bpf_loop(2 * STACK_DEPTH_MAX + 2 * PYTHON_STEPS_MAX, frame_step, &owner, 0);
-	if (has_python) {
+	if (has_python)
 		python_remember(s);
+	s->managed_count = s->python.total + s->ruby.total;
+	if (s->managed_count)
 		s->thread = s->subject.thread;
-	}
 }
 
 __noinline int stack_unwind(__u32 owner, bool needs_range)

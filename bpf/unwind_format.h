@@ -15,6 +15,7 @@
 
 #include "jvm_format.h"
 #include "python_format.h"
+#include "ruby_format.h"
 
 enum {
 	UNWIND_CHUNK_BITS = 18,
@@ -100,7 +101,7 @@ struct unwind_range {
 	__u32 block_count;
 };
 
-/* A process's ranges, the interpreter in one of them, and the JVM that generates code. */
+/* A process's ranges, the interpreters in some of them, and the JVM that generates code. */
 struct unwind_space {
 	__u32 ranges; /* their place */
 	__u32 range_count;
@@ -108,6 +109,7 @@ struct unwind_space {
 	__u32 reserved;
 	struct python_process python;
 	struct jvm_process jvm;
+	struct ruby_process ruby;
 };
 
 enum { UNWIND_WINDOW_WORDS = 128 };

@@ -149,12 +149,20 @@ enum stack_end {
 
 /*
  * With STACK_FRAME_MANAGED it is not an address but a frame of the interpreter whose native frame
- * follows: the address of a code object of CPython's, which is a multiple of 8 below 2^47, and
- * the index of the instruction in units of code; all ones: unknown.
+ * comes before: the address of a code object of CPython's, or of a method's entry or an instruction sequence
+ * of Ruby's, which is a multiple of 8 below 2^47; and the index of the instruction in units of code: of
+ * CPython's from the code's beginning, all ones: unknown; of Ruby's that of the next instruction, from address 0,
+ * in its lowest bits.
  */
 #define STACK_MANAGED_SHIFT 14 /* an address is so much further left */
 #define STACK_MANAGED_INDEX ((1ull << 17) - 1)
 #define STACK_MANAGED_CODE (STACK_FRAME_ADDRESS & ~STACK_MANAGED_INDEX)
+
+/* Whose code managed frames run: space.MANAGED_CODE.language. */
+enum managed_language {
+	MANAGED_PYTHON = 0,
+	MANAGED_RUBY = 1,
+};
 
 /* How a kernel lock is taken: klock.WAIT.kind. */
 enum klock_kind {

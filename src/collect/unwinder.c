@@ -34,6 +34,7 @@ struct list {
 	uint32_t version;
 	uint32_t user_count;
 	struct python_process python;
+	struct ruby_process ruby;
 	uint32_t module_count;
 	struct module_table *modules[];
 };
@@ -59,6 +60,7 @@ struct unwinder {
 	struct module_table **used;
 	uint32_t range_count, used_count;
 	struct python_process python;
+	struct ruby_process ruby;
 	bool awaits_tables;
 	uint32_t last_version;
 	bool has_dirty;
@@ -96,6 +98,7 @@ static struct unwind_space space_of(const struct process *process)
 		.version = list->version,
 		.python = list->python,
 		.jvm = process->jvm,
+		.ruby = list->ruby,
 	};
 }
 
@@ -119,6 +122,7 @@ static struct list *list_new(struct unwinder *unwinder, uint32_t place)
 	list->range_count = unwinder->range_count;
 	list->version = ++unwinder->last_version;
 	list->python = unwinder->python;
+	list->ruby = unwinder->ruby;
 	list->user_count = 1;
 	if (list->range_count)
 		memcpy(unwind_memory_units(&unwinder->memory, place), unwinder->ranges,
@@ -172,6 +176,24 @@ static void add_range(struct unwinder *unwinder, const struct table_part *part, 
 	};
 }
 
+/* Those whose code is in the segment. */
+static void take_interpreters(struct unwinder *unwinder, const struct module_table *module,
+			      const struct unwind_segment *segment, uint64_t bias)
+{
+	if (module->python.runtime && segment->address == module->python.code_begin) {
+		unwinder->python = module->python;
+		unwinder->python.runtime += bias;
+		unwinder->python.none += bias;
+		unwinder->python.code_begin += bias;
+	}
+	if (module->ruby.code_bytes && module->ruby.code_begin - segment->address < segment->size_bytes) {
+		unwinder->ruby = module->ruby;
+		unwinder->ruby.code_begin += bias;
+		if (unwinder->ruby.module_at)
+			unwinder->ruby.module_at += bias;
+	}
+}
+
 /* The parts of the module's table that the mapping shows, one range each. */
 static void on_mapping(void *data, const struct symbol_mapping *mapping)
 {
@@ -189,12 +211,7 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 
 		if (!unwind_segment_bias(segment, mapping->start, mapping->end, mapping->file_offset, &bias))
 			continue;
-		if (module->python.runtime && segment->address == module->python.code_begin) {
-			unwinder->python = module->python;
-			unwinder->python.runtime += bias;
-			unwinder->python.none += bias;
-			unwinder->python.code_begin += bias;
-		}
+		take_interpreters(unwinder, module, segment, bias);
 		for (uint32_t p = 0; p < module->part_count; p++) {
 			const struct table_part *part = &module->parts[p];
 			uint64_t begin = max3(part->base, segment->address, mapping->start - bias);
@@ -219,6 +236,7 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 	unwinder->awaits_tables = false;
 	unwinder->range_count = unwinder->used_count = 0;
 	unwinder->python.runtime = 0;
+	unwinder->ruby.code_bytes = 0;
 	symbols_each_mapping(unwinder->symbols, process->pid, on_mapping, unwinder);
 	process->awaits_tables = unwinder->awaits_tables;
 	/* The tables that are awaited must have a user, or they would be given up when they come. */
@@ -275,13 +293,16 @@ static void on_python(void *data, const struct ev_header *header)
 /* python: NULL, there are none. */
 static struct unwind_python python_of(const struct process *process, const struct ev_stack_python *python)
 {
-	if (!python || !process->list)
+	const struct list *list = process->list;
+	bool is_ruby = list && !list->python.runtime;
+
+	if (!python || !list)
 		return (struct unwind_python){ 0 };
 	return (struct unwind_python){
 		(const uint64_t *)python->frames,
 		python->count,
-		process->list->python.code_begin,
-		process->list->python.code_bytes,
+		is_ruby ? list->ruby.code_begin : list->python.code_begin,
+		is_ruby ? list->ruby.code_bytes : list->python.code_bytes,
 	};
 }
 

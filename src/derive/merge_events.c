@@ -229,7 +229,8 @@ static void put_space(struct merge_events *merge, struct merge_source *source, c
 		table_put(merge->processes, key, source);
 		reporter = source;
 	}
-	if (reporter == source || header->event == TRACE_EVENT_SPACE_PYTHON_CODE)
+	if (reporter == source || header->event == TRACE_EVENT_SPACE_PYTHON_CODE ||
+	    header->event == TRACE_EVENT_SPACE_MANAGED_CODE)
 		merge_put(merge, copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
 }
 

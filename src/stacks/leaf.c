@@ -8,7 +8,7 @@
 
 static bool is_managed(const struct report_frame *frame)
 {
-	return frame->module && !strcmp(frame->module, "[python]");
+	return frame->module && (!strcmp(frame->module, "[python]") || !strcmp(frame->module, "[ruby]"));
 }
 
 const struct report_frame *stack_leaf(const struct report_frame *frames, size_t count)

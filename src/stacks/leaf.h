@@ -7,7 +7,7 @@
 struct report_frame;
 
 /*
- * Of count frames, at least one, innermost first. What the interpreter does for a function of Python, in code of its
+ * Of count frames, at least one, innermost first. What the interpreter does for a function of Python or Ruby, in code of its
  * own or of the kernel, is that function's.
  */
 const struct report_frame *stack_leaf(const struct report_frame *frames, size_t count);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "symbol/answer/answer.h"
 #include "symbol/python/python_layout.h"
+#include "symbol/ruby/ruby_layout.h"
 #include "symbol/space/module.h"
 #include "unwind/table_file.h"
 
@@ -94,22 +95,38 @@ static const struct {
 	{ ANSWER_NO_LINES, "no debug information for %s: install its -dbgsym package to see lines" },
 };
 
-void notes_add_python(struct notes *notes, struct module *module)
+static void add_python(struct notes *notes, const struct module *module)
 {
 	uint32_t version = module->python_version;
 
-	if (!version || module->is_python_noted)
-		return;
-	module->is_python_noted = true;
-	if (python_version_find(version))
-		return;
 	if (version == UNWIND_PYTHON_UNKNOWN)
 		notes_add(notes,
 			  "%s is a CPython of unsupported version: Python functions are shown for CPython 3.11 to 3.13",
 			  module->name);
-	else
+	else if (version && !python_version_find(version))
 		notes_add(notes, "%s is CPython %u.%u: Python functions are shown for CPython 3.11 to 3.13",
 			  module->name, version >> 8, version & 0xff);
+}
+
+static void add_ruby(struct notes *notes, const struct module *module)
+{
+	uint32_t version = module->ruby_version;
+
+	if (version == UNWIND_RUBY_UNKNOWN)
+		notes_add(notes, "%s has no symbols for rb_vm_exec and ruby_current_ec: Ruby functions are not shown",
+			  module->name);
+	else if (version && !ruby_version_find(version))
+		notes_add(notes, "%s is Ruby %u.%u: Ruby functions are shown for Ruby 3.0 to 3.3", module->name,
+			  version >> 8, version & 0xff);
+}
+
+void notes_add_interpreter(struct notes *notes, struct module *module)
+{
+	if (module->is_interpreter_noted || (!module->python_version && !module->ruby_version))
+		return;
+	module->is_interpreter_noted = true;
+	add_python(notes, module);
+	add_ruby(notes, module);
 }
 
 static uint32_t failure_of(const struct module *module)

@@ -22,7 +22,7 @@ enum {
 
 static const uint64_t look_again_ns = 1000000000ull;
 
-/* A code object, and those that had its address before. */
+/* A code object or the like, and those that had its address before. */
 struct code {
 	struct code *next; /* of the same hash, later ones first */
 	uint32_t space;
@@ -31,6 +31,8 @@ struct code {
 	uint64_t from_ns, seen_ns;
 	uint64_t identity;
 	uint32_t first_line;
+	uint32_t first_index; /* as space.MANAGED_CODE has it */
+	enum managed_language language;
 	const char *function, *file;
 	const uint8_t *table;
 	uint64_t hash;
@@ -100,44 +102,74 @@ static uint64_t mix_string(uint64_t hash, const char *string)
 	return hash_u64(hash);
 }
 
-static const uint8_t *keep_table(struct python_codes *codes, const struct ev_space_python_code *e)
+static const uint8_t *keep_table(struct python_codes *codes, const void *table, size_t size_bytes)
 {
-	const char *table = e->function + e->function_bytes + e->file_bytes;
-
-	if (!e->table_bytes || e->table_bytes > codes->tables_bytes_left)
+	if (!size_bytes || size_bytes > codes->tables_bytes_left)
 		return NULL;
-	codes->tables_bytes_left -= e->table_bytes;
-	return memcpy(arena_alloc(codes->arena, e->table_bytes), table, e->table_bytes);
+	codes->tables_bytes_left -= size_bytes;
+	return memcpy(arena_alloc(codes->arena, size_bytes), table, size_bytes);
 }
 
-void python_codes_add(struct python_codes *codes, uint32_t space, const struct ev_space_python_code *e)
+/* The caller fills in the rest; NULL: there are too many. */
+static struct code *code_add(struct python_codes *codes, uint32_t space, uint64_t address, uint64_t time_ns)
 {
 	struct code *code;
 
 	if (codes->count >= CODES_MAX)
-		return;
+		return NULL;
 	code = arena_alloc(codes->arena, sizeof(*code));
 	*code = (struct code){
-		.next = table_find(codes->by_hash, key_of(space, e->address)),
+		.next = table_find(codes->by_hash, key_of(space, address)),
 		.space = space,
-		.address = e->address,
-		.from_ns = e->header.time_ns,
-		.seen_ns = e->header.time_ns,
-		.identity = e->identity,
-		.first_line = e->first_line,
-		.function = names_get(codes->names, e->function),
-		.file = e->file_bytes ? names_get(codes->names, e->function + e->function_bytes) : NULL,
-		.table = keep_table(codes, e),
-		.table_bytes = e->table_bytes,
+		.address = address,
+		.from_ns = time_ns,
+		.seen_ns = time_ns,
 	};
-	code->hash = mix_string(mix_string(code->first_line, code->function), code->file);
-	table_put(codes->by_hash, key_of(space, e->address), code);
+	table_put(codes->by_hash, key_of(space, address), code);
 	codes->count++;
+	return code;
+}
+
+/* text: of an event, name and file with their NULs and the table, as many bytes of each. */
+static void set_text(struct python_codes *codes, struct code *code, const char *text, size_t name_bytes,
+		     size_t file_bytes)
+{
+	code->function = names_get(codes->names, text);
+	code->file = file_bytes ? names_get(codes->names, text + name_bytes) : NULL;
+	code->table = keep_table(codes, text + name_bytes + file_bytes, code->table_bytes);
+	code->hash = mix_string(mix_string(code->first_line, code->function), code->file);
+}
+
+void python_codes_add(struct python_codes *codes, uint32_t space, const struct ev_space_python_code *e)
+{
+	struct code *code = code_add(codes, space, e->address, e->header.time_ns);
+
+	if (!code)
+		return;
+	code->language = MANAGED_PYTHON;
+	code->identity = e->identity;
+	code->first_line = e->first_line;
+	code->table_bytes = e->table_bytes;
+	set_text(codes, code, e->function, e->function_bytes, e->file_bytes);
+}
+
+void python_codes_add_managed(struct python_codes *codes, uint32_t space, const struct ev_space_managed_code *e)
+{
+	struct code *code = code_add(codes, space, e->address, e->header.time_ns);
+
+	if (!code)
+		return;
+	code->language = e->language;
+	code->identity = e->identity;
+	code->first_line = e->first_line;
+	code->first_index = e->first_index;
+	code->table_bytes = e->table_bytes;
+	set_text(codes, code, e->function, e->function_bytes, e->file_bytes);
 }
 
 /* What is read of a process is an event like others: whoever has no process gets it nevertheless. */
-static void hand_out(struct python_codes *codes, const struct python_question *question,
-		     const struct python_answer *answer)
+static void hand_out_python(struct python_codes *codes, const struct python_question *question,
+			    const struct python_answer *answer)
 {
 	uint32_t data_bytes = answer->function_bytes + answer->file_bytes + answer->table_bytes;
 	struct ev_space_python_code *recorded = xcalloc(1, sizeof(*recorded) + data_bytes);
@@ -159,29 +191,57 @@ static void hand_out(struct python_codes *codes, const struct python_question *q
 	free(recorded);
 }
 
-/* Of what is all a user's, a note tells already. */
-static void give_up(struct python_codes *codes, uint32_t pid, int err)
+static void hand_out_managed(struct python_codes *codes, const struct python_question *question,
+			     const struct python_answer *answer)
 {
+	uint32_t data_bytes = answer->function_bytes + answer->file_bytes + answer->table_bytes;
+	struct ev_space_managed_code *recorded = xcalloc(1, sizeof(*recorded) + data_bytes);
+
+	*recorded = (struct ev_space_managed_code){
+		.header = { .time_ns = session_time_ns(codes->session),
+			    .subsys = TRACE_SUBSYS_SPACE,
+			    .event = TRACE_EVENT_SPACE_MANAGED_CODE },
+		.pid = question->pid,
+		.first_line = answer->first_line,
+		.address = question->address,
+		.identity = answer->identity,
+		.first_index = answer->first_index,
+		.function_bytes = answer->function_bytes,
+		.file_bytes = answer->file_bytes,
+		.table_bytes = answer->table_bytes,
+		.language = question->language,
+	};
+	memcpy(recorded->function, answer->data, data_bytes);
+	session_hand_out(codes->session, &recorded->header);
+	free(recorded);
+}
+
+/* Of what is all a user's, a note tells already. */
+static void give_up(struct python_codes *codes, uint32_t pid, enum managed_language language, int err)
+{
+	const char *name = language == MANAGED_RUBY ? "Ruby" : "Python";
+
 	if (err == -EDQUOT)
 		notes_add(codes->notes,
-			  "reading the memory of process %u took too long: some of its Python functions have no names",
-			  pid);
+			  "reading the memory of process %u took too long: some of its %s functions have no names", pid,
+			  name);
 	else if (err != -EACCES)
-		notes_add(codes->notes, "the memory of process %u cannot be read: its Python functions have no names",
-			  pid);
+		notes_add(codes->notes, "the memory of process %u cannot be read: its %s functions have no names", pid,
+			  name);
 	if (table_count(codes->unreadable) < UNREADABLE_MAX)
 		table_put(codes->unreadable, (uint64_t)pid + 1, codes);
 }
 
 void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space, uint64_t time_ns,
-		       const struct python_version *version, uint64_t frame)
+		       struct managed_version version, uint64_t frame)
 {
 	uint64_t index = frame & STACK_MANAGED_INDEX;
 	struct python_question question = {
+		.language = version.language,
 		.pid = pid,
-		.version = version->number,
+		.version = version.number,
 		.address = address_of(frame),
-		.index = index == STACK_MANAGED_INDEX ? ~0u : index,
+		.index = version.language == MANAGED_PYTHON && index == STACK_MANAGED_INDEX ? ~0u : index,
 	};
 	struct code *code = code_find(codes, space, question.address);
 	const struct python_answer *answer;
@@ -196,9 +256,25 @@ void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space,
 	}
 	err = worker_ask_python(codes->worker, &question, &answer);
 	if (err == -ETIMEDOUT || err == -ECHILD || err == -EDQUOT || err == -EACCES)
-		give_up(codes, pid, err);
-	if (!err && answer->kind == PYTHON_IS_NEW)
-		hand_out(codes, &question, answer);
+		give_up(codes, pid, version.language, err);
+	if (!err && answer->kind == PYTHON_IS_NEW && version.language == MANAGED_PYTHON)
+		hand_out_python(codes, &question, answer);
+	else if (!err && answer->kind == PYTHON_IS_NEW)
+		hand_out_managed(codes, &question, answer);
+}
+
+/* The line of a frame with this index. */
+static uint32_t line_of(const struct code *code, uint32_t index)
+{
+	if (code->language == MANAGED_RUBY) {
+		/* It has the next instruction. */
+		index = (index - code->first_index) & STACK_MANAGED_INDEX;
+		index -= index > 0;
+	} else if (index == STACK_MANAGED_INDEX) {
+		return code->first_line;
+	}
+	return code->table ? python_line_find(code->table, code->table_bytes, code->first_line, index)
+			   : code->first_line;
 }
 
 bool python_codes_find(const struct python_codes *codes, uint32_t space, uint64_t time_ns, uint64_t frame,
@@ -219,13 +295,12 @@ bool python_codes_find(const struct python_codes *codes, uint32_t space, uint64_
 	if (!code || !code->function)
 		return false;
 	*place = (struct python_place){
+		.language = code->language,
 		.function = code->function,
 		.file = code->file,
 		.hash = code->hash,
 		.first_line = code->first_line,
-		.line = code->first_line,
+		.line = line_of(code, index),
 	};
-	if (code->table && index != STACK_MANAGED_INDEX)
-		place->line = python_line_find(code->table, code->table_bytes, code->first_line, index);
 	return true;
 }

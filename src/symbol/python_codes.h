@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The code objects of CPython's that stacks were in, by address space and address. They are read
- * while their process lives, when a stack first shows them, by the worker, which nobody waits for.
+ * The code of managed frames that stacks were in, by address space and address: code objects of CPython's, methods
+ * and blocks of Ruby's. It is read while its process lives, when a stack first shows it, by the worker, which nobody
+ * waits for.
  */
 #pragma once
 
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 #include "events.h"
-#include "symbol/python/python_layout.h"
+#include "values.h"
 
 struct names;
 struct notes;
@@ -23,18 +24,26 @@ struct python_codes *python_codes_new(struct session *session, struct worker *wo
 				      struct notes *notes);
 void python_codes_free(struct python_codes *codes);
 
+/* The interpreter of a process. */
+struct managed_version {
+	enum managed_language language;
+	uint32_t number; /* of its version: 0x030b for 3.11; 0: there is none that we know */
+};
+
 /*
  * A process in this space runs the code of a managed frame (STACK_FRAME_MANAGED): has it examined. The
  * memory of a code object that is gone can be another's: one that was seen is examined again after a second.
- * What is new is handed out as an event, which python_codes_add() should get.
+ * What is new is handed out as an event, which one of the next two should get.
  */
 void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space, uint64_t time_ns,
-		       const struct python_version *version, uint64_t frame);
+		       struct managed_version version, uint64_t frame);
 
 /* The code is that of a process in this space. */
 void python_codes_add(struct python_codes *codes, uint32_t space, const struct ev_space_python_code *e);
+void python_codes_add_managed(struct python_codes *codes, uint32_t space, const struct ev_space_managed_code *e);
 
 struct python_place {
+	enum managed_language language;
 	const char *function, *file; /* file may be NULL */
 	uint32_t line, first_line;   /* 0: unknown */
 	uint64_t hash;               /* of function, file and first line */

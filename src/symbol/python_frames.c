@@ -7,12 +7,14 @@
 #include "base/table.h"
 #include "session/threads.h"
 #include "symbol/answer/symbol_names.h"
+#include "symbol/python/python_layout.h"
 #include "symbol/python_codes.h"
+#include "symbol/ruby/ruby_layout.h"
 #include "symbol/space/module.h"
 #include "symbol/space/space.h"
 #include "values.h"
 
-enum { VERSIONS_MAX = 65536 };
+enum { VERSIONS_MAX = 65536, LANGUAGE_SHIFT = 16 };
 
 struct python_frames {
 	struct spaces *spaces;
@@ -20,12 +22,12 @@ struct python_frames {
 	struct session *session;
 	struct threads *threads; /* NULL: stacks are not followed */
 	struct python_codes *codes;
-	struct table *versions; /* by space: struct python_version */
+	struct table *versions; /* by space: the number of its version, and the language above */
 };
 
 struct version_search {
 	const struct python_frames *frames;
-	const struct python_version *version;
+	struct managed_version version;
 };
 
 static void find_version(void *data, const struct mapping *mapping)
@@ -34,19 +36,23 @@ static void find_version(void *data, const struct mapping *mapping)
 	const struct module *module = modules_at(search->frames->modules, mapping->module);
 
 	if (module && python_version_find(module->python_version))
-		search->version = python_version_find(module->python_version);
+		search->version = (struct managed_version){ MANAGED_PYTHON, module->python_version };
+	else if (module && ruby_version_find(module->ruby_version) && !search->version.number)
+		search->version = (struct managed_version){ MANAGED_RUBY, module->ruby_version };
 }
 
-/* Of the interpreter that a process has mapped; NULL: none that is known. */
-static const struct python_version *version_of(struct python_frames *frames, uint32_t pid, uint32_t space)
+/* Of the interpreter that a process has mapped; its number is 0: none that is known. */
+static struct managed_version version_of(struct python_frames *frames, uint32_t pid, uint32_t space)
 {
-	struct version_search search = { frames, table_find(frames->versions, space) };
+	struct version_search search = { .frames = frames };
+	uintptr_t known = (uintptr_t)table_find(frames->versions, space);
 
-	if (search.version)
-		return search.version;
+	if (known)
+		return (struct managed_version){ known >> LANGUAGE_SHIFT, known & ((1 << LANGUAGE_SHIFT) - 1) };
 	spaces_each(frames->spaces, pid, find_version, &search);
-	if (search.version && table_count(frames->versions) < VERSIONS_MAX)
-		table_put(frames->versions, space, (void *)search.version);
+	known = (uintptr_t)search.version.language << LANGUAGE_SHIFT | search.version.number;
+	if (search.version.number && table_count(frames->versions) < VERSIONS_MAX)
+		table_put(frames->versions, space, (void *)known);
 	return search.version;
 }
 
@@ -61,11 +67,21 @@ static void on_code(void *data, const struct ev_header *header)
 		python_codes_add(frames->codes, hit.space, e);
 }
 
+static void on_managed_code(void *data, const struct ev_header *header)
+{
+	const struct ev_space_managed_code *e = (const struct ev_space_managed_code *)header;
+	struct python_frames *frames = data;
+	struct space_hit hit;
+
+	if (spaces_find(frames->spaces, e->pid, UINT64_MAX, 0, &hit))
+		python_codes_add_managed(frames->codes, hit.space, e);
+}
+
 static void on_frames(void *data, const struct ev_header *header)
 {
 	const struct ev_stack_frames *e = (const struct ev_stack_frames *)header;
-	const struct python_version *version;
 	struct python_frames *frames = data;
+	struct managed_version version;
 	struct space_hit hit;
 	uint32_t pid;
 
@@ -73,7 +89,7 @@ static void on_frames(void *data, const struct ev_header *header)
 	if (!pid || !spaces_find(frames->spaces, pid, UINT64_MAX, 0, &hit))
 		return;
 	version = version_of(frames, pid, hit.space);
-	if (!version)
+	if (!version.number)
 		return;
 	for (size_t i = 0; i < e->user_count; i++) {
 		uint64_t frame = e->frames[e->kernel_count + i];
@@ -86,7 +102,11 @@ static void on_frames(void *data, const struct ev_header *header)
 struct python_frames *python_frames_new(struct session *session, struct spaces *spaces, struct modules *modules,
 					struct worker *worker, struct names *names, struct notes *notes)
 {
-	static const struct event_handler handlers[] = { { EV_SPACE_PYTHON_CODE, on_code }, { 0 } };
+	static const struct event_handler handlers[] = {
+		{ EV_SPACE_PYTHON_CODE, on_code },
+		{ EV_SPACE_MANAGED_CODE, on_managed_code },
+		{ 0 },
+	};
 	struct python_frames *frames = xcalloc(1, sizeof(*frames));
 
 	frames->session = session;
@@ -135,6 +155,8 @@ void python_frames_resolve(const struct python_frames *frames, uint32_t pid, uin
 
 	*frame = (struct symbol_frame){ .module = "[python]" };
 	if (find(frames, pid, time_ns, managed, &place, &space)) {
+		if (place.language == MANAGED_RUBY)
+			frame->module = "[ruby]";
 		frame->function = place.function;
 		frame->file = place.file;
 		frame->line = place.line;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Managed frames, as stacks have them (STACK_FRAME_MANAGED), to functions of Python. A frame means
+ * Managed frames, as stacks have them (STACK_FRAME_MANAGED), to functions of Python and Ruby. A frame means
  * something only with an address space.
  */
 #pragma once

@@ -311,8 +311,8 @@ bool symbols_is_interpreter(const struct symbols *symbols, uint32_t number)
 	const struct module *module = modules_at(symbols->modules, number);
 	size_t size_bytes;
 
-	if (!module || module->python_version || !symbols->is_offline || !symbols->book)
-		return module && module->python_version;
+	if (!module || module->python_version || module->ruby_version || !symbols->is_offline || !symbols->book)
+		return module && (module->python_version || module->ruby_version);
 	return answer_book_find(symbols->book, BOOK_FILE, module_owner(module), 0, &size_bytes) ||
 	       answer_book_find(symbols->book, BOOK_FILE, module_old_owner(module), 0, &size_bytes);
 }

@@ -197,7 +197,7 @@ int symbols_find_functions(struct symbols *symbols, const struct symbol_open_fil
 int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, bool whole_function,
 		  uint32_t *module, uint64_t *offset);
 
-/* The module runs Python: its frames come between those of Python's functions. */
+/* The module runs Python or Ruby: its frames come between those of their functions. */
 bool symbols_is_interpreter(const struct symbols *symbols, uint32_t module);
 
 struct go_answer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses of processes to names and places: in files, in what a JIT compiler made, and in Python. */
+/* Addresses of processes to names and places: in files, in what a JIT compiler made, in Python and in Ruby. */
 #include "symbol/symbol_internal.h"
 
 #include <errno.h>
@@ -165,7 +165,7 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	frames[0].offset = offset + (address - wanted);
 	if (module->kind == MODULE_OTHER)
 		return 1;
-	notes_add_python(symbols->notes, module);
+	notes_add_interpreter(symbols->notes, module);
 	place = places_get(symbols->places, module, offset, true);
 	if (!place->count) {
 		frames[0].function = jit_name(symbols, pid, &hit, wanted, &start);

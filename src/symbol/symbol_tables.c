@@ -40,13 +40,17 @@ static void on_table(void *data, const struct module *asked, int err, struct unw
 	struct table_request *request = data;
 	struct symbols *symbols = request->symbols;
 	struct module *module = modules_at(symbols->modules, asked->number);
+	uint64_t versions;
 
-	if (!err)
+	if (!err) {
 		module->python_version = file->python_version;
+		module->ruby_version = file->ruby_version;
+	}
 	module->is_go = !err && file->is_go;
-	if (!err && symbols->book && module->python_version)
-		answer_book_put(symbols->book, BOOK_FILE, module_owner(module), 0,
-				&(struct book_file){ module->python_version }, sizeof(struct book_file));
+	versions = module->python_version | (uint64_t)module->ruby_version << 16;
+	if (!err && symbols->book && versions)
+		answer_book_put(symbols->book, BOOK_FILE, module_owner(module), 0, &(struct book_file){ versions },
+				sizeof(struct book_file));
 	note_no_table(symbols, module, err);
 	request->on_file(request->data, module->number, err ? -ENOENT : 0, file);
 }

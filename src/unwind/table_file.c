@@ -11,7 +11,9 @@ struct header {
 	uint64_t base, size_bytes;
 	uint32_t row_count, segment_count;
 	uint32_t python_version, is_go;
+	uint32_t ruby_version, reserved;
 	struct python_process python;
+	struct ruby_process ruby;
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
 };
 
@@ -35,7 +37,9 @@ int unwind_file_write(const struct unwind_file *file, unwind_file_put *put, void
 		.segment_count = file->segment_count,
 		.python_version = file->python_version,
 		.is_go = file->is_go,
+		.ruby_version = file->ruby_version,
 		.python = file->python,
+		.ruby = file->ruby,
 	};
 	int err;
 
@@ -69,6 +73,8 @@ int unwind_file_read(const void *bytes, size_t size_bytes, struct unwind_file *f
 	file->python_version = header.python_version;
 	file->is_go = header.is_go;
 	file->python = header.python;
+	file->ruby_version = header.ruby_version;
+	file->ruby = header.ruby;
 	memcpy(table->rows, (const char *)bytes + sizeof(header), table->row_count * sizeof(*table->rows));
 	if (unwind_table_is_valid(table))
 		return 0;

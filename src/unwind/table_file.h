@@ -6,12 +6,14 @@
 #pragma once
 
 #include "python_format.h"
+#include "ruby_format.h"
 #include "unwind/unwind_table.h"
 
 enum {
 	UNWIND_FILE_BYTES_MAX = 128 << 20, /* half of what all tables together may take in the kernel */
 	UNWIND_SEGMENTS_MAX = 16,
 	UNWIND_PYTHON_UNKNOWN = 1, /* a version of CPython, or a form of it, that we do not know */
+	UNWIND_RUBY_UNKNOWN = 1,   /* a Ruby that lacks symbols which say where its frames are */
 };
 
 /* A part of the file that is mapped to execute. */
@@ -26,6 +28,8 @@ struct unwind_file {
 	uint32_t is_go;               /* the code is Go's, with its runtime's table of functions */
 	uint32_t python_version;      /* 0: none in this file; 0x030b: CPython 3.11 */
 	struct python_process python; /* addresses as the file has them; no runtime: unknown */
+	uint32_t ruby_version;        /* 0: none in this file; 0x0301: Ruby 3.1 */
+	struct ruby_process ruby;     /* addresses as the file has them; no code: unknown */
 };
 
 void unwind_file_fini(struct unwind_file *file);

@@ -63,7 +63,7 @@ static inline bool thread_pointer(struct unwind *u, __u64 *address __attribute__
 	return false;
 }
 
-/* The next frames of Python, if they are those of the native frame that takes the stack from begin to end. */
+/* The next frames of Python or Ruby, if they are those of the native frame that takes the stack from begin to end. */
 static void take_python(struct unwind_python *python, uint64_t begin, uint64_t end, uint32_t depth, uint64_t *frames,
 			uint32_t *frame_count)
 {
@@ -71,7 +71,7 @@ static void take_python(struct unwind_python *python, uint64_t begin, uint64_t e
 
 	while (count < python->count && python->words[count] & STACK_FRAME_MANAGED)
 		count++;
-	if (count == python->count || python->words[count] - begin >= end - begin)
+	if (count == python->count || (python->words[count] && python->words[count] - begin >= end - begin))
 		return;
 	for (size_t i = 0; i < count && *frame_count < depth; i++)
 		frames[(*frame_count)++] = python->words[i];

@@ -23,11 +23,12 @@ struct unwind_tables {
 	struct unwind_space space; /* of the thread's process */
 };
 
-/* Frames of Python's functions that belong between those of the interpreter. */
+/* Frames of functions of Python or Ruby that belong between those of the interpreter. */
 struct unwind_python {
-	const uint64_t *words;           /* as stack.PYTHON has them */
-	size_t count;                    /* 0: there are none */
-	uint64_t code_begin, code_bytes; /* of the interpreter's file, where it is mapped */
+	const uint64_t *words; /* as stack.PYTHON has them */
+	size_t count;          /* 0: there are none */
+	uint64_t code_begin,
+		code_bytes; /* of the interpreter's file, where it is mapped; of Ruby its function that evaluates */
 };
 
 /*

@@ -88,11 +88,16 @@ struct interpreter {
 	const char *module;
 };
 
-/* The module that runs a function of Python; NULL: the place is in none. */
+static bool is_managed(const char *module)
+{
+	return module && (!strcmp(module, "[python]") || !strcmp(module, "[ruby]"));
+}
+
+/* The module that runs a function of Python or Ruby; NULL: the place is in none. */
 static const char *interpreter_of(const struct run_place *place)
 {
 	for (size_t i = 1; i < place->frame_count; i++)
-		if (place->frames[i].module && !strcmp(place->frames[i].module, "[python]"))
+		if (is_managed(place->frames[i].module))
 			return place->frames[i - 1].module;
 	return NULL;
 }

@@ -23,7 +23,7 @@ struct run_place {
 	size_t frame_count;
 	bool is_named; /* whether its frames were looked up */
 	/*
-	 * Its interpreter was not known yet: frames of Python are missing. Code with such frames and code without them
+	 * Its interpreter was not known yet: frames of Python or Ruby are missing. Code with such frames and code without them
 	 * has the same part of these samples as of others.
 	 */
 	bool is_partial;

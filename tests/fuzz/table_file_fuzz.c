@@ -12,7 +12,7 @@
 
 enum {
 	RESERVED_AT = 28,
-	HEADER_BYTES = 32 + sizeof(struct python_process) + UNWIND_SEGMENTS_MAX * 24,
+	HEADER_BYTES = 40 + sizeof(struct python_process) + sizeof(struct ruby_process) + UNWIND_SEGMENTS_MAX * 24,
 	PART_UNITS = 300
 };
 

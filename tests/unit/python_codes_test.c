@@ -10,6 +10,7 @@
 #include "session/session.h"
 #include "symbol/names.h"
 #include "symbol/notes.h"
+#include "symbol/python/python_layout.h"
 #include "symbol/python_codes.h"
 #include "symbol/worker/worker.h"
 #include "values.h"
@@ -116,7 +117,8 @@ static void see_of(uint32_t pid, uint32_t space, uint64_t time_ns, uint64_t fram
 
 	session_hand_out(session, &now.header);
 	seen_space = space;
-	python_codes_look(codes, pid, space, time_ns, version, frame);
+	python_codes_look(codes, pid, space, time_ns, (struct managed_version){ MANAGED_PYTHON, version->number },
+			  frame);
 	worker_settle(worker, limit_ns);
 	CHECK_THAT(worker_poll_fd(worker), <, 0);
 }
@@ -206,4 +208,51 @@ TEST(a_process_that_cannot_be_read_has_no_names)
 	CHECK(!python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
 	see(1, 10, STACK_FRAME_MANAGED | 0x1000ull << STACK_MANAGED_SHIFT);
 	end();
+}
+
+/* Two units on line 8, one on line 9. */
+static void add_ruby(uint64_t address, uint32_t first_index)
+{
+	static const char text[] = "Worker#run\0worker.rb\0\xe9\x02\xe8\x02";
+	struct {
+		struct ev_space_managed_code e;
+		char text[32];
+	} event = {
+		.e = {
+			.header = { .time_ns = 10, .subsys = TRACE_SUBSYS_SPACE, .event = TRACE_EVENT_SPACE_MANAGED_CODE },
+			.first_line = 7,
+			.address = address,
+			.first_index = first_index,
+			.function_bytes = 11,
+			.file_bytes = 10,
+			.table_bytes = 4,
+			.language = MANAGED_RUBY,
+		},
+	};
+
+	memcpy((char *)&event + sizeof(event.e), text, sizeof(text) - 1);
+	python_codes_add_managed(codes, 1, &event.e);
+}
+
+TEST(a_frame_of_ruby_has_the_line_of_the_instruction_before_its_next_one)
+{
+	static const uint32_t firsts[] = { 0, 1000, STACK_MANAGED_INDEX - 1, STACK_MANAGED_INDEX };
+	static const uint32_t lines[] = { 8, 8, 8, 9 };
+	struct python_place place;
+
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(*firsts); i++) {
+		begin();
+		add_ruby(0x10000, firsts[i]);
+		for (uint32_t next = 0; next < 4; next++) {
+			uint64_t index = (firsts[i] + next) & STACK_MANAGED_INDEX;
+
+			CHECK(python_codes_find(
+				codes, 1, 20, STACK_FRAME_MANAGED | 0x10000ull << STACK_MANAGED_SHIFT | index, &place));
+			CHECK_EQUAL(place.language, MANAGED_RUBY);
+			CHECK_STRING(place.function, "Worker#run");
+			CHECK_STRING(place.file, "worker.rb");
+			CHECK_EQUAL(place.line, lines[next]);
+		}
+		end();
+	}
 }

@@ -35,7 +35,8 @@ static const struct capability needed[] = {
 };
 
 static const struct capability useful[] = {
-	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "read files in containers and Python programs of other users", false },
+	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "read files in containers, and Python and Ruby programs of other users",
+	  false },
 	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "read programs that you may not read", false },
 	{ CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "read programs that were deleted", true },
 	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "probe functions: --span FILE:FUNCTION, --dns", false },

@@ -3,7 +3,7 @@
  * What the worker says about a file: the messages themselves.
  *
  * Owns: what is said of an address, and the book of it that a trace carries.
- * Used by: symbol/python, symbol/go, symbol/java, symbol/object, symbol/worker, symbol, collect, engine, cmd.
+ * Used by: symbol/python, symbol/ruby, symbol/go, symbol/java, symbol/object, symbol/worker, symbol, collect, engine, cmd.
  */
 #pragma once
 
@@ -125,14 +125,14 @@ enum python_answer_kind {
 	PYTHON_IS_NEW,
 };
 
-/* A code object of CPython's. */
+/* A code object of CPython's, or code of Ruby's. */
 struct python_answer {
 	uint64_t identity; /* what was at this address before had another one */
 	uint32_t kind;
 	uint32_t first_line;
 	uint32_t function_bytes, file_bytes; /* with their NULs */
 	uint32_t table_bytes;                /* 0: too long, or not to be read */
-	uint32_t reserved;
+	uint32_t first_index;                /* as space.MANAGED_CODE has it; of CPython's 0 */
 	uint8_t data[PYTHON_NAME_BYTES + PYTHON_PATH_BYTES + PYTHON_TABLE_BYTES];
 };
 

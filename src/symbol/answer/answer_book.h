@@ -39,7 +39,7 @@ _Static_assert(sizeof(struct book_entry) == 24, "this layout is the file format"
 
 /* What only a look at the whole file says. */
 struct book_file {
-	uint64_t python_version; /* of the interpreter in it: see table_file.h; 0: none */
+	uint64_t versions; /* of interpreters in it, see table_file.h: CPython's, and Ruby's << 16 */
 };
 
 struct book_function {

@@ -200,3 +200,17 @@ bool elf_offset_at(Elf *elf, uint64_t address, uint64_t *file_offset)
 	*file_offset = address - segment.p_vaddr + segment.p_offset;
 	return true;
 }
+
+bool elf_read_at(Elf *elf, uint64_t address, void *bytes, size_t size_bytes)
+{
+	uint64_t offset;
+	Elf_Data *data;
+
+	if (!elf_offset_at(elf, address, &offset))
+		return false;
+	data = elf_getdata_rawchunk(elf, offset, size_bytes, ELF_T_BYTE);
+	if (!data || !data->d_buf || data->d_size < size_bytes)
+		return false;
+	memcpy(bytes, data->d_buf, size_bytes);
+	return true;
+}

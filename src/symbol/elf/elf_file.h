@@ -41,3 +41,6 @@ bool elf_has_lines(Elf *elf);
 /* The address that the byte at a place of the file is loaded to, and back. */
 bool elf_address_at(Elf *elf, uint64_t file_offset, uint64_t *address);
 bool elf_offset_at(Elf *elf, uint64_t address, uint64_t *file_offset);
+
+/* What the file has at an address, before anything runs; false: not all of these bytes. */
+bool elf_read_at(Elf *elf, uint64_t address, void *bytes, size_t size_bytes);

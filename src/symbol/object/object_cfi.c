@@ -11,6 +11,7 @@
 #include "symbol/elf/go_table.h"
 #include "symbol/object/object_internal.h"
 #include "symbol/python/python_file.h"
+#include "symbol/ruby/ruby_file.h"
 
 /* Call frame information in a section, unpacked. */
 static bool find_cfi(Elf *elf, const char *name, struct cfi_section *section)
@@ -116,5 +117,6 @@ int object_unwind_file(struct object *object, struct unwind_file *file)
 		unwind_table_mark_end(&file->table, header.e_entry);
 	put_segments(elf, file);
 	python_file_find(elf, file);
+	ruby_file_find(elf, file);
 	return file->table.row_count ? 0 : -ENOENT;
 }

@@ -58,27 +58,12 @@ static void read_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header, struct
 	}
 }
 
-/* What the file has at an address, before anything runs. */
-static bool read_data(Elf *elf, uint64_t address, void *bytes, size_t size_bytes)
-{
-	uint64_t offset;
-	Elf_Data *data;
-
-	if (!elf_offset_at(elf, address, &offset))
-		return false;
-	data = elf_getdata_rawchunk(elf, offset, size_bytes, ELF_T_BYTE);
-	if (!data || !data->d_buf || data->d_size < size_bytes)
-		return false;
-	memcpy(bytes, data->d_buf, size_bytes);
-	return true;
-}
-
 /* From 3.13 on an interpreter says itself where things are; false: it is none that we can read. */
 static bool use_own_offsets(Elf *elf, uint64_t runtime, struct python_layout *layout)
 {
 	uint64_t words[OFFSETS_WORDS];
 
-	if (!read_data(elf, runtime, words, sizeof(words)) || memcmp(words, "xdebugpy", 8) ||
+	if (!elf_read_at(elf, runtime, words, sizeof(words)) || memcmp(words, "xdebugpy", 8) ||
 	    words[OFFSETS_FREE_THREADED] || words[OFFSETS_INTERPRETERS] > UINT16_MAX ||
 	    words[OFFSETS_INTERPRETER_NEXT] > UINT16_MAX || words[OFFSETS_INTERPRETER_THREADS] > UINT16_MAX)
 		return false;
@@ -99,7 +84,7 @@ static void put_layout(Elf *elf, const struct interpreter *interpreter, struct u
 	const struct python_version *version;
 	uint64_t number;
 
-	if (!interpreter->version || !read_data(elf, interpreter->version, &number, sizeof(number)))
+	if (!interpreter->version || !elf_read_at(elf, interpreter->version, &number, sizeof(number)))
 		return;
 	file->python_version = number >> VERSION_SHIFT & 0xffff;
 	version = python_version_find(file->python_version);

@@ -14,6 +14,7 @@ enum {
 	LENGTH_MASK = 0x7,
 	NUMBER_BITS = 6,
 	NUMBER_GOES_ON = 0x40,
+	UNITS_MAX = LENGTH_MASK + 1,
 	/* Forms; those below only have columns. */
 	FORM_ONE_LINE_0 = 10, /* 10 to 12: so many lines less 10 further down */
 	FORM_NO_COLUMNS = 13,
@@ -67,4 +68,49 @@ uint32_t python_line_find(const void *table, size_t size_bytes, uint32_t first_l
 			cursor.at++;
 	}
 	return 0;
+}
+
+static void put_byte(struct python_lines_writer *writer, uint32_t byte)
+{
+	if (writer->size_bytes == writer->capacity)
+		writer->is_full = true;
+	else
+		writer->table[writer->size_bytes++] = byte;
+}
+
+static void put_signed(struct python_lines_writer *writer, uint32_t number)
+{
+	number = number >> 31 ? -number << 1 | 1 : number << 1;
+	for (; number >= NUMBER_GOES_ON; number >>= NUMBER_BITS)
+		put_byte(writer, number % NUMBER_GOES_ON | NUMBER_GOES_ON);
+	put_byte(writer, number);
+}
+
+static void put_entry(struct python_lines_writer *writer)
+{
+	bool has_line = writer->next_line;
+
+	if (!writer->unit_count)
+		return;
+	put_byte(writer,
+		 ENTRY_BEGINS | (has_line ? FORM_NO_COLUMNS : FORM_NONE) << FORM_SHIFT | (writer->unit_count - 1));
+	if (has_line) {
+		put_signed(writer, writer->next_line - writer->line);
+		writer->line = writer->next_line;
+	}
+	writer->unit_count = 0;
+}
+
+void python_lines_put(struct python_lines_writer *writer, uint32_t line)
+{
+	if (line != writer->next_line || writer->unit_count == UNITS_MAX)
+		put_entry(writer);
+	writer->next_line = line;
+	writer->unit_count++;
+}
+
+size_t python_lines_end(struct python_lines_writer *writer)
+{
+	put_entry(writer);
+	return writer->is_full ? 0 : writer->size_bytes;
 }

@@ -57,7 +57,8 @@ struct module {
 	uint32_t flags;          /* what its answers said of the file: enum answer_flags */
 	uint32_t noted_flags;    /* what the user was informed of these */
 	uint32_t python_version; /* of the interpreter in it: see table_file.h */
-	bool is_python_noted;
+	uint32_t ruby_version;   /* the same */
+	bool is_interpreter_noted;
 	bool is_go;            /* its unwind table says that it is a Go program */
 	uint8_t failure_count; /* questions that its file made the worker fail on */
 	bool is_over_budget;   /* the last of them was one too many: see budget.h */

@@ -146,8 +146,8 @@ static void ask_again(struct worker *worker)
 
 static bool reads_memory(const struct question *question)
 {
-	return question->kind == QUESTION_PYTHON || question->kind == QUESTION_GOROUTINES ||
-	       question->kind == QUESTION_JVM;
+	return question->kind == QUESTION_PYTHON || question->kind == QUESTION_RUBY ||
+	       question->kind == QUESTION_GOROUTINES || question->kind == QUESTION_JVM;
 }
 
 /* Not of a process, which a file may be needed for. */
@@ -205,6 +205,7 @@ static uint64_t answer_ns_max(const struct question *question)
 {
 	switch (question->kind) {
 	case QUESTION_PYTHON:
+	case QUESTION_RUBY:
 		return WORKER_PYTHON_SECONDS_MAX * second_ns;
 	case QUESTION_JIT:
 	case QUESTION_JIT_READ:

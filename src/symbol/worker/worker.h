@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asks a process that reads ELF, DWARF, the symbol files of JIT compilers and Python's objects for us. Traced
+ * Asks a process that reads ELF, DWARF, the symbol files of JIT compilers and objects of Python's and Ruby's for us. Traced
  * programs choose what it reads: a file can be truncated while it is mapped, unpack to gigabytes, meet a bug in
  * a library, or never be read to its end. Then the process dies, by a signal or a limit, or is left to its
  * fate, and a fresh one goes on with the other files.
@@ -19,6 +19,7 @@
 #include "symbol/answer/answer.h"
 #include "symbol/space/module.h"
 #include "unwind/table_file.h"
+#include "values.h"
 
 struct answer_book;
 struct helper_pair;
@@ -80,12 +81,13 @@ void worker_ask_ahead(struct worker *worker, const struct worker_question *quest
 typedef void worker_on_table(void *data, const struct module *module, int err, struct unwind_file *file);
 int worker_ask_table(struct worker *worker, const struct module *module, worker_on_table *on_table, void *data);
 
-/* A code object of CPython's, in a process. */
+/* A code object of CPython's, or code of Ruby's, in a process. */
 struct python_question {
+	enum managed_language language;
 	uint32_t pid;
-	uint32_t version;
+	uint32_t version; /* of the language */
 	uint64_t address;
-	uint32_t index;    /* of an instruction; ~0: unknown */
+	uint32_t index;    /* of an instruction, as frames have it; of CPython's ~0: unknown */
 	uint64_t identity; /* of what is known; 0: nothing */
 };
 

@@ -298,12 +298,12 @@ int worker_ask_table(struct worker *worker, const struct module *module, worker_
 int worker_ask_python(struct worker *worker, const struct python_question *asked, const struct python_answer **answer)
 {
 	struct question question = {
-		.kind = QUESTION_PYTHON,
+		.kind = asked->language == MANAGED_RUBY ? QUESTION_RUBY : QUESTION_PYTHON,
 		.pid = asked->pid,
 		.address = asked->address,
-		.python_version = asked->version,
-		.python_index = asked->index,
-		.python_identity = asked->identity,
+		.version = asked->version,
+		.code_index = asked->index,
+		.code_identity = asked->identity,
 	};
 	int err = ask_process(worker, worker_user_of(worker, asked->pid), &question);
 

@@ -27,6 +27,7 @@ bool worker_content_is_valid(enum question_kind kind, const union worker_content
 	case QUESTION_JIT_FORGET:
 		return jit_answer_is_valid(&content->jit, size_bytes);
 	case QUESTION_PYTHON:
+	case QUESTION_RUBY:
 		return python_answer_is_valid(&content->python, size_bytes);
 	case QUESTION_GOROUTINES:
 		return go_answer_is_valid(&content->go, size_bytes);

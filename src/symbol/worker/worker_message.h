@@ -39,6 +39,7 @@ enum question_kind {
 	QUESTION_JIT_FORGET, /* nothing: they will not be asked for any more */
 	QUESTION_PYTHON,     /* the code object at address of the process pid */
 	QUESTION_MISSING,    /* what left no frame between a call and a function? */
+	QUESTION_RUBY,       /* the same of Ruby's code */
 	QUESTION_GOROUTINES, /* what do the goroutines of the process pid do, which has mapped the file at address? */
 	QUESTION_JVM,        /* where does the JVM of the process pid keep its code, which has mapped the file so? */
 };
@@ -47,19 +48,19 @@ struct question {
 	uint32_t sequence;
 	uint32_t module; /* number; of generated code, its space's */
 	uint32_t pid;
-	uint32_t python_version;
+	uint32_t version; /* of Python or Ruby */
 	union {
 		uint64_t file_offset;
-		uint64_t address; /* as the file has it; in memory, of generated code and Python */
+		uint64_t address; /* as the file has it; in memory, of generated code, Python and Ruby */
 	};
 	union {
-		uint64_t python_identity; /* of what is known already; 0: nothing */
-		uint64_t callee_offset;   /* of missing frames: where the callee begins; ~0: in another file */
-		uint64_t mapping_offset;  /* of goroutines and JVMs: in the file, of what is mapped there */
+		uint64_t code_identity;  /* of what is known already; 0: nothing */
+		uint64_t callee_offset;  /* of missing frames: where the callee begins; ~0: in another file */
+		uint64_t mapping_offset; /* of goroutines and JVMs: in the file, of what is mapped there */
 	};
 	union {
-		uint32_t python_index; /* of an instruction in the code object; ~0: unknown */
-		uint32_t random;       /* of goroutines: which of them are examined follows from it */
+		uint32_t code_index; /* of an instruction in the code, as frames have it; of Python ~0: unknown */
+		uint32_t random;     /* of goroutines: which of them are examined follows from it */
 	};
 	uint32_t size_bytes;
 	uint32_t cpu_ms_max; /* that the answer may take, and memory besides what there is; 0: the default */

@@ -18,6 +18,7 @@
 #include "symbol/jit/jit_maps.h"
 #include "symbol/object/object.h"
 #include "symbol/python/python_code.h"
+#include "symbol/ruby/ruby_code.h"
 #include "symbol/worker/worker_confine.h"
 #include "symbol/worker/worker_files.h"
 #include "symbol/worker/worker_go.h"
@@ -36,6 +37,7 @@ struct server {
 	struct worker_files *files;
 	struct jit_maps *jits;
 	struct python_code *python; /* what was read last */
+	struct ruby_code *ruby;
 	struct worker_go *go;
 	uint64_t begin_cpu_ns, begin_ns; /* when the question came */
 	union worker_content content;
@@ -188,7 +190,7 @@ static void answer_of_file(struct server *server, const struct question *questio
 	worker_files_save_memory(server->files, file);
 }
 
-/* --- Generated code and Python's ------------------------------------------------------------- */
+/* --- Generated code, Python's and Ruby's ------------------------------------------------------------- */
 
 static int give_jit(void *data, uint32_t space)
 {
@@ -226,36 +228,67 @@ static bool read_process(void *data, uint64_t address, void *bytes, size_t size_
 	return !given_memory(memory->server->sockets.other, memory->pid, address, bytes, size_bytes);
 }
 
-static void put_python(struct python_answer *found, const struct python_code *code)
+static void put_code(struct python_answer *found, const char *name, const char *file, const uint8_t *table,
+		     size_t table_bytes)
 {
 	found->kind = PYTHON_IS_NEW;
-	found->function_bytes = strlen(code->name) + 1;
-	found->file_bytes = strlen(code->file) + 1;
-	found->table_bytes = code->table_bytes;
-	memcpy(found->data, code->name, found->function_bytes);
-	memcpy(found->data + found->function_bytes, code->file, found->file_bytes);
-	memcpy(found->data + found->function_bytes + found->file_bytes, code->table, code->table_bytes);
+	found->function_bytes = strlen(name) + 1;
+	found->file_bytes = strlen(file) + 1;
+	found->table_bytes = table_bytes;
+	memcpy(found->data, name, found->function_bytes);
+	memcpy(found->data + found->function_bytes, file, found->file_bytes);
+	memcpy(found->data + found->function_bytes + found->file_bytes, table, table_bytes);
 }
 
-static void answer_python(struct server *server, const struct question *question)
+static void find_python(struct server *server, const struct question *question)
 {
-	const struct python_version *version = python_version_find(question->python_version);
+	const struct python_version *version = python_version_find(question->version);
 	struct python_process_memory process = { server, question->pid };
 	struct python_memory memory = { read_process, &process };
 	struct python_answer *found = &server->content.python;
+	struct python_code *code = server->python;
 	struct python_code_key key;
 
-	memset(found, 0, offsetof(struct python_answer, data));
 	if (version && python_code_read_key(&memory, &version->code, question->address, &key) &&
 	    /* Else the code object was freed, and its memory is something else. */
-	    (question->python_index == ~0u || question->python_index < key.unit_count)) {
+	    (question->code_index == ~0u || question->code_index < key.unit_count)) {
 		found->identity = python_code_identity(&key);
 		found->first_line = key.first_line;
-		if (found->identity == question->python_identity)
+		if (found->identity == question->code_identity)
 			found->kind = PYTHON_IS_KNOWN;
-		else if (python_code_read(&memory, &version->code, &key, server->python))
-			put_python(found, server->python);
+		else if (python_code_read(&memory, &version->code, &key, code))
+			put_code(found, code->name, code->file, code->table, code->table_bytes);
 	}
+}
+
+static void find_ruby(struct server *server, const struct question *question)
+{
+	struct python_process_memory process = { server, question->pid };
+	struct ruby_memory memory = { read_process, &process, ruby_version_find(question->version) };
+	struct python_answer *found = &server->content.python;
+	struct ruby_code *code = server->ruby;
+	struct ruby_code_key key;
+
+	if (!memory.version || !ruby_code_read_key(&memory, question->address, question->code_index, &key))
+		return;
+	found->identity = ruby_code_identity(&key);
+	found->first_line = key.lines.first_line;
+	found->first_index = ruby_code_first_index(&key);
+	if (found->identity == question->code_identity)
+		found->kind = PYTHON_IS_KNOWN;
+	else if (ruby_code_read(&memory, &key, code))
+		put_code(found, code->name, code->file, code->table, code->table_bytes);
+}
+
+static void answer_code(struct server *server, const struct question *question)
+{
+	struct python_answer *found = &server->content.python;
+
+	memset(found, 0, offsetof(struct python_answer, data));
+	if (question->kind == QUESTION_RUBY)
+		find_ruby(server, question);
+	else
+		find_python(server, question);
 	answer(server, question, 0,
 	       offsetof(struct python_answer, data) + found->function_bytes + found->file_bytes + found->table_bytes);
 }
@@ -270,7 +303,7 @@ static unsigned int smaller(unsigned int limit, unsigned int asked)
 static void set_limits(struct server *server, const struct question *question)
 {
 	/* The tool gives these up before: it can end what the opener does for them, too. */
-	if (question->kind == QUESTION_PYTHON)
+	if (question->kind == QUESTION_PYTHON || question->kind == QUESTION_RUBY)
 		set_deadline(WORKER_PYTHON_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
 	else if (question->kind == QUESTION_JIT || question->kind == QUESTION_JIT_READ)
 		set_deadline(WORKER_JIT_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
@@ -296,7 +329,8 @@ static void answer_question(struct server *server, const struct question *questi
 		answer_jit(server, question);
 		break;
 	case QUESTION_PYTHON:
-		answer_python(server, question);
+	case QUESTION_RUBY:
+		answer_code(server, question);
 		break;
 	default:
 		answer_of_file(server, question);
@@ -318,6 +352,7 @@ void worker_serve(const struct helper_sockets *sockets)
 	server->files = worker_files_new(sockets);
 	server->jits = jit_maps_new(give_jit, server);
 	server->python = xcalloc(1, sizeof(*server->python));
+	server->ruby = xcalloc(1, sizeof(*server->ruby));
 	server->go = worker_go_new(sockets->other);
 	worker_limit_resources();
 	err = worker_confine();

@@ -33,7 +33,7 @@ void prologue_begin(struct prologue *prologue, uint64_t time_ns, const struct pr
 
 /*
  * Records what an event refers to, as far as the trace that was begun last does not have it: stacks,
- * files and sockets, hosts, code of CPython's, threads that are not traced, and threads that have died.
+ * files and sockets, hosts, code of CPython's and Ruby's, threads that are not traced, and threads that have died.
  */
 void prologue_refer(struct prologue *prologue, const struct ev_header *header, const struct prologue_out *out);
 

@@ -169,6 +169,7 @@ static bool names_by_number(const struct ev_header *header, enum fact_kind *kind
 
 bool prologue_facts_emit(const struct ev_header *header, enum fact_kind *kind, uint64_t *key)
 {
+	const struct ev_space_managed_code *managed = (const void *)header;
 	const struct ev_space_python_code *code = (const void *)header;
 	const struct ev_file_host *host = (const void *)header;
 
@@ -180,6 +181,10 @@ bool prologue_facts_emit(const struct ev_header *header, enum fact_kind *kind, u
 	case EV_SPACE_PYTHON_CODE:
 		*kind = FACT_CODE;
 		*key = prologue_facts_code(code->pid, code->address);
+		return true;
+	case EV_SPACE_MANAGED_CODE:
+		*kind = FACT_CODE;
+		*key = prologue_facts_code(managed->pid, managed->address);
 		return true;
 	default:
 		return names_by_number(header, kind, key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What events refer to by a number: stacks, files and sockets, hosts, code of CPython's and threads that
+ * What events refer to by a number: stacks, files and sockets, hosts, code of CPython's and Ruby's and threads that
  * are not traced. Each is kept as the event that defined it.
  */
 #pragma once
