@@ -216,13 +216,14 @@ static __always_inline __u32 jvm_rule_at_entry(const struct unwind *u)
 	return JVM_RETURN;
 }
 
-/* Whether the code begins by making a frame pointer, and has done so. */
+/* Whether the code begins by making a frame pointer, and has done so. Blobs without a frame have many beginnings. */
 static __always_inline bool jvm_has_pointer(struct unwind *u)
 {
 	__u32 begin;
 
-	return u->code.offset >= sizeof(begin) && code_read(u, &begin, sizeof(begin), u->ip - u->code.offset) &&
-	       (begin & 0xff) == CODE_PUSH_RBP && jvm_is_mov(begin >> 8);
+	return u->code.frame_words > 0 && u->code.offset >= sizeof(begin) &&
+	       code_read(u, &begin, sizeof(begin), u->ip - u->code.offset) && (begin & 0xff) == CODE_PUSH_RBP &&
+	       jvm_is_mov(begin >> 8);
 }
 
 /*
