@@ -308,7 +308,8 @@ static __always_inline __u32 jvm_rule_find(struct unwind *u, __u64 address)
 		rule = jvm_rule_of_interpreter(u);
 	else
 		rule = jvm_rule_of_blob(u, address);
-	if (!cfa_find(u, rule, &word))
+	if ((rule & 0xf) != UNWIND_RSP && (rule & 0xf) != UNWIND_RBP)
 		return rule;
+	word = ((rule & 0xf) == UNWIND_RSP ? u->sp : u->bp) + (__u64)(rule >> UNWIND_OFFSET_SHIFT) * WORD_BYTES;
 	return rare_word(u, word - WORD_BYTES, &word) && is_jvm_code(u, word) ? rule : UNWIND_UNCERTAIN;
 }
