@@ -103,7 +103,7 @@ def plain_sleep(where):
 @healthy("two threads that compute, on two CPUs", computes=True, quick=True,
          misleads="main waits in a join; samples are in one function")
 def parallel_threads(where):
-    yield Target(command=[lib.program("cpu_bound"), min(2, os.cpu_count()), 3000])
+    yield Target(command=[lib.program("cpu_bound"), min(2, os.cpu_count()), 1500])
 
 
 @healthy("two processes that compress, on two CPUs", computes=True)
