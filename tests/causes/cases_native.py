@@ -32,7 +32,7 @@ plant("native: a mutex in memory that processes map at different addresses", "se
       verified="1.9 threads want a CPU, 3.0 without it")
 plant("native: a spin lock", "price_spin", {"spin"}, [r"prices_lock|quote_price"],
       misleads="all threads run all the time: the CPUs are fully used", verified="153 units a second, 309 without it")
-plant("native: threads that map and unmap buffers all need their address space", "buffer_mapper", {"kernel_lock"},
+plant("native: threads that map and unmap buffers all need their address space", "buffer_mapper", {"kernel-lock"},
       [r"mmap_lock|map_buffer|address space"], misleads="much time on the CPUs, in the kernel",
       verified="6.1 threads want a CPU, 8.0 without it")
 
@@ -160,7 +160,7 @@ def sleeping_handler(where, fault=True):
 
 # --- Limits -------------------------------------------------------------------------------------
 
-@case("native: a cgroup that may use a quarter of a CPU", truth=Truth({"cpu_limit"}, [r"quota|cgroup|limit"]),
+@case("native: a cgroup that may use a quarter of a CPU", truth=Truth({"cpu-limit"}, [r"quota|cgroup|limit"]),
       misleads="threads wait for a CPU while CPUs are idle", verified="122 units a second, 239 without it")
 def cpu_quota(where, fault=True):
     with lib_limits.limited(lib_limits.CPU, 0.25) as procs, \

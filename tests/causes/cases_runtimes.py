@@ -100,7 +100,7 @@ plant("go: a channel with one slow consumer", "go/chunk_stream", {"code"}, [r"co
 plant("go: each event is synced to the disk, under a mutex", "go/event_journal", {"file"}, [r"events\.journal"],
       misleads="the runtime hands the processor to another thread in a system call: many threads, mostly idle",
       verified="1078 units a second, 12799 without it")
-plant("go: GOMAXPROCS=1", "go/one_processor", {"cpu", "cpu_limit"}, [r"GOMAXPROCS|goroutines"],
+plant("go: GOMAXPROCS=1", "go/one_processor", {"cpu", "cpu-limit"}, [r"GOMAXPROCS|goroutines"],
       env={"GOMAXPROCS": "1"}, misleads="one thread runs all the time, one CPU is idle, nobody waits for a CPU",
       verified="1.1 threads want a CPU, 2.3 without it")
 

@@ -9,7 +9,7 @@ it can be made without the planted cause, too: VERIFY=1 of run.py measures both.
 import dataclasses
 import re
 
-KINDS = {"code", "lock", "file", "network", "timer", "cpu", "cpu_limit", "memory", "kernel_lock", "process", "spin",
+KINDS = {"code", "lock", "file", "network", "timer", "cpu", "cpu-limit", "memory", "kernel-lock", "process", "spin",
          "deadlock", "hang", "none"}
 RIGHT, PARTLY, WRONG = "RIGHT", "PARTLY", "WRONG"
 # How many findings may say what the verdict does not: for PARTLY, and beside a load.
@@ -79,13 +79,13 @@ def healthy(name, *, computes=False, misleads="", verified="", quick=False):
 KIND_OF_PATTERN = {
     "deadlock": "deadlock", "contended-lock": "lock", "convoy": "lock", "rare-slow-holder": "lock",
     "barrier-straggler": "code", "uneven-barrier": "code", "thundering-herd": "lock", "spurious-wake-ups": "lock",
-    "serial-phase": "code", "hot-thread": "code", "cpu-wait": "cpu", "cpu-limit": "cpu_limit",
+    "serial-phase": "code", "hot-thread": "code", "cpu-wait": "cpu", "cpu-limit": "cpu-limit",
     "saturated-pool": "code", "spin": "spin",
 }
 KIND_OF_CAUSE = {
     "lock": "lock", "condition": "lock", "barrier": "lock", "semaphore": "lock", "join": "lock", "file": "file",
     "socket": "network", "poll": "network", "pipe": "process", "child": "process", "sleep": "timer",
-    "page-fault": "memory", "kernel-lock": "kernel_lock", "throttled": "cpu_limit", "stopped": "process",
+    "page-fault": "memory", "kernel-lock": "kernel-lock", "throttled": "cpu-limit", "stopped": "process",
     "other": "process", "cpu-wait": "cpu", "spin": "spin", "on-cpu": "code",
 }
 
