@@ -137,7 +137,9 @@ def compare_wakers(report, model):
         if waker["context"] not in ("none", "lost"):
             mine[re.sub(r"\d+", "*", waker["name"]) if is_traced else None] += waker["wait_ns"]
     all_ns = sum(theirs.values())
-    allowed = (0.1 if is_estimated else SHARE_MAX) * all_ns + model.blind_ns + JITTER_NS \
+    # An emulated machine is so slow that few stacks are kept.
+    scatter = 0.25 if JITTER_NS else 0.1
+    allowed = (scatter if is_estimated else SHARE_MAX) * all_ns + model.blind_ns + JITTER_NS \
         + EVENT_JITTER_NS * report["totals"]["slices"]
     wrong = [f"{name}: pinch {mine[name] / 1e6:.3f} ms, oracle {theirs[name] / 1e6:.3f} ms"
              for name in set(mine) | set(theirs) if abs(mine[name] - theirs[name]) > allowed]
