@@ -370,12 +370,15 @@ def many_files():
     report["files"] = report["files"][:20]
     report["sockets"] = report["sockets"][:20]
     report = parse_report(json.dumps(report).encode())
+    pipes = next(c for c in report["balance"]["threads"]["causes"] if c["cause"] == "pipe")
+    assert pipes["waits"] == 2 and pipes["wait_ns"] > 500_000_000, pipes
     for function in ("read_early", "read_late"):
-        wait = wait_of(report, cause="pipe", function=function)
-        assert_lost(wait, 300)
-        assert_woken(wait, "writer", function="late_writer")
-    # Its pipe has no row of its own, and is taken for a pipe nevertheless.
-    assert wait["object"] is None, describe_wait(wait)
+        # Before it the thread was hardly critical: where so many stacks are left out, its own may be.
+        for wait in waits_like(report, cause="pipe", function=function):
+            assert_lost(wait, 300)
+            assert_woken(wait, "writer", function="late_writer")
+            # The late one's pipe has no row of its own, and is taken for a pipe nevertheless.
+            assert function == "read_early" or wait["object"] is None, describe_wait(wait)
     # Estimates of call paths scatter where few stacks are kept; the sum of the cause is exact.
     polls = next(c["waits"] for c in report["balance"]["threads"]["causes"] if c["cause"] == "poll")
     assert polls >= 0.9 * 100000 and 0 < sum(w["waits"] for w in waits_like(report, cause="poll")) <= polls, polls
