@@ -119,10 +119,11 @@ func main() {
 """
 
 
-def probe(pid, rounds, ends_earlier=False):
+def probe(pid, rounds, ends_earlier=False, has_jvm=False):
     """
     Probes a process and demands that both ways agree; how many stacks were complete. Go marks the
-    functions that nobody calls, and its runtime ends there: ends_earlier.
+    functions that nobody calls, and its runtime ends there: ends_earlier. In a JVM's code libdwfl
+    knows the frame pointer alone, and the engine nothing; java_stacks.py has its truth: has_jvm.
     """
     done = subprocess.run([PROBE, str(pid), str(rounds)], capture_output=True, text=True,
                           timeout=lib.LIMIT_S)
@@ -130,9 +131,9 @@ def probe(pid, rounds, ends_earlier=False):
     counts = [int(word) for word in re.findall(r"\d+", done.stdout.splitlines()[-1])]
     total, alike, given_up, earlier, complete, walked, walked_alike = counts
     assert total >= rounds, done.stdout
-    assert alike + given_up + ends_earlier * earlier >= SHARE_MIN * total, done.stdout
+    assert alike + given_up + ends_earlier * earlier >= (0.8 if has_jvm else SHARE_MIN) * total, done.stdout
     # What the engine finds in a copy is what the kernel side finds.
-    assert walked > 0.9 * total and walked_alike == walked, done.stdout
+    assert walked > (0.5 if has_jvm else 0.9) * total and walked_alike == walked, done.stdout
     return complete / total
 
 
@@ -176,7 +177,7 @@ def node_names():
 def java():
     with open("Work.java", "w") as file:
         file.write(JAVA)
-    probe_runtime([installed("java"), "Work.java"], 30)
+    probe_runtime([installed("java"), "Work.java"], 30, has_jvm=True)
 
 
 @test("MariaDB under sysbench: the stacks of its threads are libdwfl's")
