@@ -70,7 +70,7 @@ static enum verdict_kind kind_of(const struct report_finding *finding)
 
 /* --- Who ----------------------------------------------------------------------------------------- */
 
-/* NULL: no name is known. Threads of one name are told apart by nothing. */
+/* NULL: no name is known. Several threads may have that name: then no ids are given. */
 static const struct report_blocker *blocker_of(struct findings *findings, const char *name)
 {
 	const struct report *report = &findings->report;
