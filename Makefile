@@ -405,7 +405,7 @@ BUILT_TESTS := $(addprefix +,$(UNIT_TESTS) $(BPF_TESTS)) \
 FUZZ_TEST := "+tests/fuzz/replay.sh $O$(if $(SAN),,/san)/fuzz"
 # Of those that are quick, what reads files and memory of others: make check runs them with sanitizers, too.
 PARSERS := $(addsuffix _test,event_line fold go_table jit_hints jit_maps json kernel_symbols klock_spec perf_map python_code \
-	python_codes python_lines ruby_code symbol symbol_object trace_file trace_info trace_schema)
+	managed_codes python_lines ruby_code symbol symbol_object trace_file trace_info trace_schema)
 SANITIZED_TESTS := $(addprefix +$O/san/tests/,$(PARSERS))
 SOURCE_TESTS := "+tests/golden/view/validate.sh" \
 	"+tests/check_layers.sh" "+tests/check_circles.sh $O" "+tests/check_headers.sh" "+tests/check_spdx.sh" \

@@ -48,7 +48,7 @@ static __always_inline void python_begin(struct python_walk *p, const struct pyt
 	p->is_remembered = thread != 0;
 	p->is_found = false;
 	p->state = PYTHON_UNSOUGHT;
-	p->steps = p->count = p->total = 0;
+	p->steps = p->count = 0;
 }
 
 static __always_inline void python_seek(struct python_walk *p, struct task_struct *task)
@@ -133,7 +133,7 @@ static __always_inline __u64 python_frame(const struct python_walk *p)
 	__u64 code = python_word(p, layout->frame_code);
 	__u64 index = (__s64)(python_word(p, layout->frame_instruction) - (code + layout->code_instructions)) >> 1;
 
-	if (index > STACK_MANAGED_INDEX) /* before the first one, too */
+	if (index >= STACK_MANAGED_JAVASCRIPT) /* before the first one, too */
 		index = STACK_MANAGED_INDEX;
 	return STACK_FRAME_MANAGED | (code << STACK_MANAGED_SHIFT & STACK_MANAGED_CODE) | index;
 }
@@ -197,6 +197,5 @@ static __always_inline bool python_emit(struct python_walk *p, __u64 *frame)
 	}
 	*frame = p->frames[p->emitted & (PYTHON_FRAMES_MAX - 1)];
 	p->emitted++;
-	p->total++;
 	return true;
 }

@@ -67,7 +67,6 @@ struct python_walk {
 	__u32 state;
 	__u32 steps;
 	__u32 count, emitted; /* of the evaluation's frames */
-	__u32 total;          /* that are in the stack */
 	bool is_remembered;   /* thread may be another's by now */
 	bool is_found;
 	__u64 words[PYTHON_WORDS];

@@ -25,7 +25,7 @@ static __always_inline void ruby_begin(struct ruby_walk *r, const struct ruby_pr
 	r->process = *process;
 	r->thread_pointer = thread_pointer;
 	r->frame = r->end = 0;
-	r->steps = r->total = 0;
+	r->steps = 0;
 	r->state = RUBY_WAITS;
 }
 
@@ -74,7 +74,7 @@ static __always_inline __u64 ruby_code(struct ruby_walk *r, struct task_struct *
 /* Reads a frame; true: it is one for the stack, where *frame is what it has. */
 static __always_inline bool ruby_next(struct ruby_walk *r, struct task_struct *task, __u64 *frame)
 {
-	__u64 instruction, kind, at = r->frame;
+	__u64 instruction, index, kind, at = r->frame;
 
 	if (r->steps++ >= RUBY_STEPS_MAX || at >= r->end ||
 	    !memory_read(r->frame_words, sizeof(r->frame_words), at, task)) {
@@ -93,9 +93,10 @@ static __always_inline bool ruby_next(struct ruby_walk *r, struct task_struct *t
 	kind = r->environment[RUBY_ENVIRONMENT_FLAGS] & RUBY_KIND_MASK;
 	if (kind == RUBY_KIND_DUMMY)
 		return false;
-	*frame = STACK_FRAME_MANAGED | (ruby_code(r, task, kind) << STACK_MANAGED_SHIFT & STACK_MANAGED_CODE) |
-		 (instruction / WORD_BYTES & STACK_MANAGED_INDEX);
-	r->total++;
+	index = instruction / WORD_BYTES & STACK_MANAGED_INDEX;
+	if (index == STACK_MANAGED_JAVASCRIPT) /* one word less is still in the instruction that is being executed */
+		index--;
+	*frame = STACK_FRAME_MANAGED | (ruby_code(r, task, kind) << STACK_MANAGED_SHIFT & STACK_MANAGED_CODE) | index;
 	if (r->environment[RUBY_ENVIRONMENT_FLAGS] & RUBY_FLAG_FINISH)
 		r->state = RUBY_WAITS;
 	return true;

@@ -65,8 +65,6 @@ struct ruby_walk {
 	__u64 frame, end; /* the next control frame, and what is behind the last one; 0: not sought yet */
 	__u32 state;
 	__u32 steps;
-	__u32 total; /* that are in the stack */
-	__u32 reserved;
 	__u64 frame_words[RUBY_FRAME_WORDS];
 	__u64 environment[RUBY_ENVIRONMENT_WORDS];
 };

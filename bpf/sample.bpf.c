@@ -36,6 +36,19 @@ static __noinline __u64 interrupted_registers(const void *address)
 	return REGISTERS(regs);
 }
 
+/* Where in the program the sample is that has this call path: within a managed function that stands for the address. */
+static __always_inline __u64 sample_place(__u64 ip, __u64 stack)
+{
+	__u32 key = SCRATCH_OF_SAMPLES;
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &key);
+	__u64 frame;
+
+	if (!s || !stack || !s->managed_count)
+		return ip;
+	frame = s->frames[s->first & (STACK_FRAMES_CAPACITY - 1)];
+	return frame & STACK_FRAME_MANAGED ? frame : ip;
+}
+
 /*
  * The current thread was interrupted at ip, where its registers were so, by a timer that was to expire at due_ns.
  * period_ns: of such samples.
@@ -69,7 +82,7 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task, __u
 		ip = BPF_CORE_READ(user, ip);
 	}
 	e->kernel_ip = kernel_ip;
-	e->ip = ip;
+	e->ip = sample_place(ip, stack);
 	e->stack = stack;
 	e->registers = kernel_ip ? 0 : registers;
 	e->due_ns = due_ns;

@@ -90,7 +90,7 @@ __noinline __u64 stack_name(__u32 owner)
 		hash = hash_mix(hash, s->frames[i]);
 	}
 	hash = hash_mix(hash, (__u64)s->unwind.end << 56 | (__u64)s->first << 32 | count);
-	/* Code of managed frames is their process's own, and the engine has to hear of each. */
+	/* What managed frames name is their process's own, and the engine has to hear of each. */
 	if (s->managed_count)
 		hash = hash_mix(hash, s->subject.pid);
 	return hash ? hash : 1;
@@ -105,7 +105,8 @@ static __always_inline __u64 frames_send(struct stack_scratch *s, __u32 owner)
 	void *ring;
 	__u8 seen = 1;
 
-	if (owner == SCRATCH_OF_SAMPLES)
+	/* Where it runs, the sample says; within a managed function that is of no account. */
+	if (owner == SCRATCH_OF_SAMPLES && !(s->frames[0] & STACK_FRAME_MANAGED))
 		s->frames[0] = 0;
 	hash = stack_name(owner);
 	if (bpf_map_lookup_elem(&stacks_known, &hash))
@@ -114,7 +115,7 @@ static __always_inline __u64 frames_send(struct stack_scratch *s, __u32 owner)
 	if (!ring)
 		return 0;
 	e = (struct ev_stack_frames *)s->event;
-	header_fill(&e->header, EV_STACK_FRAMES, s->managed_count ? s->thread : 0);
+	header_fill(&e->header, EV_STACK_FRAMES, s->managed_count ? s->subject.thread : 0);
 	e->stack = hash;
 	e->kernel_count = s->first;
 	e->user_count = s->unwind.count;

@@ -231,8 +231,7 @@ struct stack_scratch {
 	__u64 frames[STACK_FRAMES_CAPACITY];
 	__u32 owner;         /* enum scratch_owner */
 	__u32 first;         /* of the user's frames */
-	__u32 thread;        /* whose stack it is; 0 unless its process runs Python or Ruby */
-	__u32 managed_count; /* of its frames */
+	__u32 managed_count; /* of the user's frames */
 	struct stack_subject subject;
 	struct unwind unwind;
 	struct python_walk python;

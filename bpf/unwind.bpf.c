@@ -7,6 +7,7 @@
 #include "ruby.bpf.h"
 #include "unwind_jvm.h"
 #include "unwind_step.h"
+#include "v8.bpf.h"
 
 static __always_inline void *chunk_of(const struct unwind *u __attribute__((unused)), __u32 place)
 {
@@ -141,6 +142,8 @@ static __always_inline __u32 rule_remember(struct stack_scratch *s, __u64 addres
 
 static __always_inline void frame_note(struct stack_scratch *s, __u64 frame)
 {
+	if (frame & STACK_FRAME_MANAGED)
+		s->managed_count++;
 	s->frames[(s->first + s->unwind.count) & (STACK_FRAMES_CAPACITY - 1)] = frame;
 	s->unwind.count++;
 }
@@ -155,6 +158,7 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 	struct python_walk *p;
 	struct unwind *u;
 	__u64 sp, address, frame;
+	__u32 rule;
 
 	if (!s)
 		return 1;
@@ -178,10 +182,14 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 			frame_note(s, frame);
 		return 0;
 	}
-	frame_note(s, unwind_frame(u));
 	address = unwind_address(u);
 	sp = u->sp;
-	if (!unwind_step(u, is_jvm_code(u, address) ? jvm_rule(s, address) : rule_remember(s, address)))
+	rule = is_jvm_code(u, address) ? jvm_rule(s, address) : rule_remember(s, address);
+	frame = u->space.v8.shared_type && (rule & 0xf) == UNWIND_NONE ? v8_frame(u) : 0;
+	if (frame) /* its frame pointer leads on, whether or not tables know the code */
+		u->lacks_range = false;
+	frame_note(s, frame ? frame : unwind_frame(u));
+	if (!unwind_step(u, rule))
 		return 1;
 	if (follows_hosts && u->sp == s->subject.return_at + WORD_BYTES)
 		u->ip = s->subject.return_address;
@@ -223,16 +231,18 @@ static __always_inline void python_remember(struct stack_scratch *s)
 	}
 }
 
-/* What its interpreters need, if it is known; returns whether a thread's state in CPython is sought. */
+/* What its runtimes need, if it is known; returns whether a thread's state in CPython is sought. */
 static __always_inline bool managed_prepare(struct stack_scratch *s, const struct unwind_space *space)
 {
 	s->python.state = PYTHON_OVER;
-	s->python.process.code_bytes = s->python.total = 0;
+	s->python.process.code_bytes = 0;
 	s->ruby.state = RUBY_OVER;
-	s->ruby.process.code_bytes = s->ruby.total = 0;
-	s->thread = s->managed_count = 0;
+	s->ruby.process.code_bytes = 0;
+	s->unwind.space.v8.shared_type = 0;
+	s->managed_count = 0;
 	if (!s->unwind.ip || !space || !s->subject.thread)
 		return false;
+	s->unwind.space.v8 = space->v8;
 	if (space->ruby.code_bytes)
 		ruby_begin(&s->ruby, &space->ruby, s->subject.thread_pointer);
 	if (!space->python.runtime)
@@ -264,9 +274,6 @@ static __always_inline void unwind_user(struct stack_scratch *s, bool needs_rang
 	bpf_loop(2 * STACK_DEPTH_MAX + 2 * PYTHON_STEPS_MAX, frame_step, &owner, 0);
 	if (has_python)
 		python_remember(s);
-	s->managed_count = s->python.total + s->ruby.total;
-	if (s->managed_count)
-		s->thread = s->subject.thread;
 }
 
 __noinline int stack_unwind(__u32 owner, bool needs_range)

@@ -16,6 +16,7 @@
 #include "jvm_format.h"
 #include "python_format.h"
 #include "ruby_format.h"
+#include "v8_format.h"
 
 enum {
 	UNWIND_CHUNK_BITS = 18,
@@ -101,7 +102,7 @@ struct unwind_range {
 	__u32 block_count;
 };
 
-/* A process's ranges, the interpreters in some of them, and the JVM that generates code. */
+/* A process's ranges, and the runtimes in some of them. */
 struct unwind_space {
 	__u32 ranges; /* their place */
 	__u32 range_count;
@@ -110,6 +111,7 @@ struct unwind_space {
 	struct python_process python;
 	struct jvm_process jvm;
 	struct ruby_process ruby;
+	struct v8_process v8;
 };
 
 enum { UNWIND_WINDOW_WORDS = 128 };

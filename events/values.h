@@ -148,20 +148,26 @@ enum stack_end {
 #define STACK_FRAME_ADDRESS (STACK_FRAME_MANAGED - 1)
 
 /*
- * With STACK_FRAME_MANAGED it is not an address but a frame of the interpreter whose native frame
- * comes before: the address of a code object of CPython's, or of a method's entry or an instruction sequence
- * of Ruby's, which is a multiple of 8 below 2^47; and the index of the instruction in units of code: of
- * CPython's from the code's beginning, all ones: unknown; of Ruby's that of the next instruction, from address 0,
- * in its lowest bits.
+ * With STACK_FRAME_MANAGED it is not an address but a function of a runtime's: the address of an object or the
+ * like, which is a multiple of 8 below 2^47, and an index.
+ *
+ * Of CPython that is a code object, and the index that of the instruction in units of code; all ones: unknown.
+ * Of Ruby it is a method's entry or an instruction sequence, and the index that of the next instruction in words from
+ * address 0, in its lowest bits. Such frames follow the native one of the interpreter.
+ *
+ * With the index STACK_MANAGED_JAVASCRIPT, which the others do not have, it is a SharedFunctionInfo of V8's, and the
+ * frame is in place of a native one.
  */
 #define STACK_MANAGED_SHIFT 14 /* an address is so much further left */
 #define STACK_MANAGED_INDEX ((1ull << 17) - 1)
+#define STACK_MANAGED_JAVASCRIPT (STACK_MANAGED_INDEX - 1)
 #define STACK_MANAGED_CODE (STACK_FRAME_ADDRESS & ~STACK_MANAGED_INDEX)
 
 /* Whose code managed frames run: space.MANAGED_CODE.language. */
 enum managed_language {
 	MANAGED_PYTHON = 0,
 	MANAGED_RUBY = 1,
+	MANAGED_JAVASCRIPT = 2,
 };
 
 /* How a kernel lock is taken: klock.WAIT.kind. */

@@ -142,6 +142,7 @@ static void on_table(void *data, uint32_t number, int err, struct unwind_file *f
 		module->segment_count = file->segment_count;
 		module->python = file->python;
 		module->ruby = file->ruby;
+		module->v8 = file->v8;
 		module->is_cut = !load_parts(tables, &file->table, module);
 		tables->count += module->part_count > 0;
 	}

@@ -29,6 +29,7 @@ struct module_table {
 	uint32_t part_count;
 	struct python_process python;       /* addresses as the file has them; no runtime: none */
 	struct ruby_process ruby;           /* the same; no code: none */
+	struct v8_process v8;               /* no shared_type: none */
 	bool is_awaited;                    /* it is being made */
 	bool is_cut;                        /* there was no memory for all of it */
 	uint32_t user_count;                /* of lists, one for each mapping */

@@ -35,6 +35,7 @@ struct list {
 	uint32_t user_count;
 	struct python_process python;
 	struct ruby_process ruby;
+	struct v8_process v8;
 	uint32_t module_count;
 	struct module_table *modules[];
 };
@@ -61,6 +62,7 @@ struct unwinder {
 	uint32_t range_count, used_count;
 	struct python_process python;
 	struct ruby_process ruby;
+	struct v8_process v8;
 	bool awaits_tables;
 	uint32_t last_version;
 	bool has_dirty;
@@ -99,6 +101,7 @@ static struct unwind_space space_of(const struct process *process)
 		.python = list->python,
 		.jvm = process->jvm,
 		.ruby = list->ruby,
+		.v8 = list->v8,
 	};
 }
 
@@ -123,6 +126,7 @@ static struct list *list_new(struct unwinder *unwinder, uint32_t place)
 	list->version = ++unwinder->last_version;
 	list->python = unwinder->python;
 	list->ruby = unwinder->ruby;
+	list->v8 = unwinder->v8;
 	list->user_count = 1;
 	if (list->range_count)
 		memcpy(unwind_memory_units(&unwinder->memory, place), unwinder->ranges,
@@ -176,7 +180,7 @@ static void add_range(struct unwinder *unwinder, const struct table_part *part, 
 	};
 }
 
-/* Those whose code is in the segment. */
+/* Those whose code is in the segment; of V8 none of its segments matters. */
 static void take_interpreters(struct unwinder *unwinder, const struct module_table *module,
 			      const struct unwind_segment *segment, uint64_t bias)
 {
@@ -192,6 +196,8 @@ static void take_interpreters(struct unwinder *unwinder, const struct module_tab
 		if (unwinder->ruby.module_at)
 			unwinder->ruby.module_at += bias;
 	}
+	if (module->v8.shared_type)
+		unwinder->v8 = module->v8;
 }
 
 /* The parts of the module's table that the mapping shows, one range each. */
@@ -237,6 +243,7 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 	unwinder->range_count = unwinder->used_count = 0;
 	unwinder->python.runtime = 0;
 	unwinder->ruby.code_bytes = 0;
+	unwinder->v8.shared_type = 0;
 	symbols_each_mapping(unwinder->symbols, process->pid, on_mapping, unwinder);
 	process->awaits_tables = unwinder->awaits_tables;
 	/* The tables that are awaited must have a user, or they would be given up when they come. */

@@ -120,13 +120,21 @@ static void add_ruby(struct notes *notes, const struct module *module)
 			  version >> 8, version & 0xff);
 }
 
-void notes_add_interpreter(struct notes *notes, struct module *module)
+static void add_v8(struct notes *notes, const struct module *module)
 {
-	if (module->is_interpreter_noted || (!module->python_version && !module->ruby_version))
+	if (module->v8_version && !module->v8_heap.is_known)
+		notes_add(notes, "%s has V8 %u.%u: functions of JavaScript are shown for V8 10.2 to 13.6", module->name,
+			  module->v8_version >> 8, module->v8_version & 0xff);
+}
+
+void notes_add_runtime(struct notes *notes, struct module *module)
+{
+	if (module->is_runtime_noted || (!module->python_version && !module->ruby_version && !module->v8_version))
 		return;
-	module->is_interpreter_noted = true;
+	module->is_runtime_noted = true;
 	add_python(notes, module);
 	add_ruby(notes, module);
+	add_v8(notes, module);
 }
 
 static uint32_t failure_of(const struct module *module)

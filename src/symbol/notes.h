@@ -19,8 +19,8 @@ void notes_open(struct notes *notes, bool is_open);
 
 void notes_add(struct notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says once, of a module with an interpreter, that its version is none that we know. */
-void notes_add_interpreter(struct notes *notes, struct module *module);
+/* Says once, of a module with a runtime whose functions we could name, that its version is none that we know. */
+void notes_add_runtime(struct notes *notes, struct module *module);
 
 /* Says once what the module's flags and failures mean. */
 void notes_add_module(struct notes *notes, struct module *module);

@@ -13,12 +13,12 @@
 #include "symbol/asker.h"
 #include "symbol/java_maps.h"
 #include "symbol/kernel_symbols.h"
+#include "symbol/managed_frames.h"
 #include "symbol/mapped_files.h"
 #include "symbol/names.h"
 #include "symbol/notes.h"
 #include "symbol/places.h"
 #include "symbol/program_names.h"
-#include "symbol/python_frames.h"
 #include "symbol/space/module.h"
 #include "symbol/space/space.h"
 #include "symbol/tail_calls.h"
@@ -70,8 +70,8 @@ struct symbols *symbols_new(struct session *session)
 	symbols->tail_calls = tail_calls_new(symbols->asker, symbols->names);
 	symbols->variables =
 		variables_new(symbols->worker, symbols->asker, symbols->spaces, symbols->modules, symbols->names);
-	symbols->python = python_frames_new(session, symbols->spaces, symbols->modules, symbols->worker, symbols->names,
-					    symbols->notes);
+	symbols->managed = managed_frames_new(session, symbols->spaces, symbols->modules, symbols->worker,
+					      symbols->names, symbols->notes);
 	return symbols;
 }
 
@@ -86,7 +86,7 @@ void symbols_free(struct symbols *symbols)
 	answer_cache_free(symbols->cache);
 	answer_book_free(symbols->book);
 	asker_free(symbols->asker);
-	python_frames_free(symbols->python);
+	managed_frames_free(symbols->managed);
 	mapped_files_free(symbols->files);
 	worker_free(symbols->worker);
 	opener_free(symbols->opener);
@@ -293,7 +293,7 @@ int symbols_find_functions(struct symbols *symbols, const struct symbol_open_fil
 
 void symbols_follow_stacks(struct symbols *symbols, struct threads *threads)
 {
-	python_frames_follow(symbols->python, threads);
+	managed_frames_follow(symbols->managed, threads);
 }
 
 int symbols_resolve_object(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,

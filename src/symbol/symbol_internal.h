@@ -25,7 +25,7 @@ struct symbols {
 	struct kernel_symbols *kernel;   /* NULL until it is needed */
 	symbol_member_fn *kernel_member; /* NULL: nobody knows */
 	void *kernel_member_data;
-	struct python_frames *python;
+	struct managed_frames *managed;
 	struct names *names;
 	struct program_names *programs;
 	struct notes *notes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses of processes to names and places: in files, in what a JIT compiler made, in Python and in Ruby. */
+/* Addresses of processes to names and places: in files, in what a JIT compiler made, and of managed code. */
 #include "symbol/symbol_internal.h"
 
 #include <errno.h>
@@ -12,12 +12,13 @@
 #include "symbol/asker.h"
 #include "symbol/jit/jit_hints.h"
 #include "symbol/jit_names.h"
+#include "symbol/managed_codes.h"
+#include "symbol/managed_frames.h"
 #include "symbol/mapped_files.h"
 #include "symbol/names.h"
 #include "symbol/notes.h"
 #include "symbol/places.h"
 #include "symbol/program_names.h"
-#include "symbol/python_frames.h"
 #include "symbol/space/module.h"
 #include "symbol/space/space.h"
 #include "symbol/tail_calls.h"
@@ -25,8 +26,8 @@
 #include "values.h"
 
 enum {
-	JIT_PLACE = 1u << 31,    /* such code is the same in one address space only */
-	PYTHON_PLACE = 1u << 30, /* known by its names */
+	JIT_PLACE = 1u << 31,     /* such code is the same in one address space only */
+	MANAGED_PLACE = 1u << 30, /* known by its names */
 };
 
 static bool find_mapping(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
@@ -89,7 +90,7 @@ static void note_nameless(struct symbols *symbols, uint32_t pid, const struct sp
 	unsigned int hint;
 
 	if (hit->space == symbols->hinted_space || jit_names_has(symbols->jit, hit->space) ||
-	    jit_names_has(symbols->jit, hit->base))
+	    jit_names_has(symbols->jit, hit->base) || managed_frames_has(symbols->managed, hit->space))
 		return;
 	symbols->hinted_space = hit->space;
 	hint = hint_of(symbols, pid);
@@ -143,7 +144,10 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	size_t count;
 
 	if (address & STACK_FRAME_MANAGED) {
-		python_frames_resolve(symbols->python, pid, time_ns, address, &frames[0]);
+		managed_frames_resolve(symbols->managed, pid, time_ns, address, &frames[0]);
+		if (managed_is_javascript(address) && !frames[0].function &&
+		    spaces_find(symbols->spaces, pid, time_ns, 0, &hit))
+			note_nameless(symbols, pid, &hit);
 		return 1;
 	}
 	frames[0] = (struct symbol_frame){ .offset = address };
@@ -165,7 +169,7 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	frames[0].offset = offset + (address - wanted);
 	if (module->kind == MODULE_OTHER)
 		return 1;
-	notes_add_interpreter(symbols->notes, module);
+	notes_add_runtime(symbols->notes, module);
 	place = places_get(symbols->places, module, offset, true);
 	if (!place->count) {
 		frames[0].function = jit_name(symbols, pid, &hit, wanted, &start);
@@ -317,8 +321,9 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 	uint64_t start;
 
 	if (address & STACK_FRAME_MANAGED) {
-		*module_number = PYTHON_PLACE;
-		if (!python_frames_place(symbols->python, pid, time_ns, address, whole_function, offset, &hit.space)) {
+		*module_number = MANAGED_PLACE;
+		if (!managed_frames_place(symbols->managed, pid, time_ns, address, whole_function, offset,
+					  &hit.space)) {
 			*module_number = JIT_PLACE | hit.space;
 			*offset = address;
 		}

@@ -45,6 +45,8 @@ static void on_table(void *data, const struct module *asked, int err, struct unw
 	if (!err) {
 		module->python_version = file->python_version;
 		module->ruby_version = file->ruby_version;
+		module->v8_version = file->v8_version;
+		module->v8_heap = file->v8_heap;
 	}
 	module->is_go = !err && file->is_go;
 	versions = module->python_version | (uint64_t)module->ruby_version << 16;

@@ -11,9 +11,12 @@ struct header {
 	uint64_t base, size_bytes;
 	uint32_t row_count, segment_count;
 	uint32_t python_version, is_go;
-	uint32_t ruby_version, reserved;
+	uint32_t ruby_version, v8_version;
 	struct python_process python;
 	struct ruby_process ruby;
+	struct v8_process v8;
+	struct v8_heap v8_heap;
+	uint16_t reserved;
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
 };
 
@@ -40,6 +43,9 @@ int unwind_file_write(const struct unwind_file *file, unwind_file_put *put, void
 		.ruby_version = file->ruby_version,
 		.python = file->python,
 		.ruby = file->ruby,
+		.v8_version = file->v8_version,
+		.v8 = file->v8,
+		.v8_heap = file->v8_heap,
 	};
 	int err;
 
@@ -75,6 +81,9 @@ int unwind_file_read(const void *bytes, size_t size_bytes, struct unwind_file *f
 	file->python = header.python;
 	file->ruby_version = header.ruby_version;
 	file->ruby = header.ruby;
+	file->v8_version = header.v8_version;
+	file->v8 = header.v8;
+	file->v8_heap = header.v8_heap;
 	memcpy(table->rows, (const char *)bytes + sizeof(header), table->row_count * sizeof(*table->rows));
 	if (unwind_table_is_valid(table))
 		return 0;

@@ -8,6 +8,8 @@
 #include "python_format.h"
 #include "ruby_format.h"
 #include "unwind/unwind_table.h"
+#include "unwind/v8_heap.h"
+#include "v8_format.h"
 
 enum {
 	UNWIND_FILE_BYTES_MAX = 128 << 20, /* half of what all tables together may take in the kernel */
@@ -30,6 +32,9 @@ struct unwind_file {
 	struct python_process python; /* addresses as the file has them; no runtime: unknown */
 	uint32_t ruby_version;        /* 0: none in this file; 0x0301: Ruby 3.1 */
 	struct ruby_process ruby;     /* addresses as the file has them; no code: unknown */
+	uint32_t v8_version;          /* 0: none in this file; 0x0b03: V8 11.3 */
+	struct v8_process v8;         /* no shared_type: unknown */
+	struct v8_heap v8_heap;       /* not known: as v8 */
 };
 
 void unwind_file_fini(struct unwind_file *file);

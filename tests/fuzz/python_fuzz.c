@@ -31,7 +31,7 @@ static void check_code(struct bytes memory, uint32_t number)
 {
 	static struct python_code code;
 	const struct python_version *version = python_version_find(number);
-	struct python_memory reader = { read_bytes, &memory };
+	struct memory_reader reader = { read_bytes, &memory };
 	struct python_code_key key;
 
 	if (!python_code_read_key(&reader, &version->code, memory_begin, &key) ||

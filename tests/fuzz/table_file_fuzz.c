@@ -11,8 +11,9 @@
 #include "unwind/table_file.h"
 
 enum {
-	RESERVED_AT = 28,
-	HEADER_BYTES = 40 + sizeof(struct python_process) + sizeof(struct ruby_process) + UNWIND_SEGMENTS_MAX * 24,
+	RESERVED_AT = 40 + sizeof(struct python_process) + sizeof(struct ruby_process) + sizeof(struct v8_process) +
+		      sizeof(struct v8_heap),
+	HEADER_BYTES = RESERVED_AT + sizeof(uint16_t) + UNWIND_SEGMENTS_MAX * 24,
 	PART_UNITS = 300
 };
 
@@ -74,9 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 		size_bytes--, bytes++;
 	copy = malloc(size_bytes + 1);
 	memcpy(copy, bytes, size_bytes);
-	/* The one word of the header that nobody keeps. */
-	if (size_bytes >= RESERVED_AT + sizeof(uint32_t))
-		memset(copy + RESERVED_AT, 0, sizeof(uint32_t));
+	/* All of the header that nobody keeps. */
+	if (size_bytes >= RESERVED_AT + sizeof(uint16_t))
+		memset(copy + RESERVED_AT, 0, sizeof(uint16_t));
 	if (is_rising)
 		let_rise(copy, size_bytes);
 	if (!unwind_file_read(copy, size_bytes, &file)) {

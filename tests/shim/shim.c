@@ -12,6 +12,7 @@ struct pt_regs *(*shim_registers)(struct task_struct *task);
 uint64_t shim_stacks_asked, shim_doorbell_rings, shim_user_reads, shim_cookie;
 struct python_process shim_python;
 struct ruby_process shim_ruby;
+struct v8_process shim_v8;
 const char *shim_missing_field;
 bool shim_storage_fails, shim_stacks_map_fails, shim_tables_are_missing;
 uint32_t (*shim_random)(void);
@@ -494,6 +495,7 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &unwind_spaces) {
 		unwind_space.python = shim_python;
 		unwind_space.ruby = shim_ruby;
+		unwind_space.v8 = shim_v8;
 		return shim_tables_are_missing ? NULL : &unwind_space;
 	}
 	if (map == &unwind_chunks)
@@ -988,6 +990,7 @@ void shim_reset(void)
 	shim_stacks_asked = shim_doorbell_rings = shim_user_reads = shim_cookie = 0;
 	shim_python = (struct python_process){ 0 };
 	shim_ruby = (struct ruby_process){ 0 };
+	shim_v8 = (struct v8_process){ 0 };
 	shim_mapped = NULL;
 	shim_missing_field = NULL;
 	planted_count = 0;

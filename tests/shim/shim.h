@@ -41,6 +41,7 @@ extern uint64_t shim_stacks_asked;         /* calls of bpf_get_stack() */
 extern uint64_t shim_user_reads;           /* of the user's memory */
 extern struct python_process shim_python;  /* the interpreter of all processes */
 extern struct ruby_process shim_ruby;      /* the same */
+extern struct v8_process shim_v8;          /* the same of V8 */
 extern struct vm_area_struct *shim_mapped; /* at these addresses; NULL: nothing, or not to be seen */
 extern uint64_t shim_mapped_begin, shim_mapped_bytes;
 extern const char *shim_missing_field; /* fields whose expression contains this are not there */

@@ -254,6 +254,30 @@ TEST(a_method_is_known_by_its_entry_where_there_is_one)
 	}
 }
 
+TEST(no_frame_of_ruby_has_the_index_of_javascript)
+{
+	static const struct evaluation evaluations[] = { { 1, 1 } };
+	const struct ev_stack_frames *sent;
+
+	for (uint64_t index = STACK_MANAGED_JAVASCRIPT - 2; index <= STACK_MANAGED_INDEX; index++) {
+		uint64_t noted = index == STACK_MANAGED_JAVASCRIPT ? index - 1 : index;
+		uint64_t frame[RUBY_FRAME_WORDS] = {
+			[RUBY_FRAME_CODE] = SEQUENCE,
+			[RUBY_FRAME_ENVIRONMENT] = ENVIRONMENT + 16,
+		};
+
+		begin(0x0301);
+		plant_frame(BLOCK, true);
+		frame[RUBY_FRAME_INSTRUCTION] = (5 << 17 | index) * 8;
+		shim_plant(STACK + 0x1000, frame, sizeof(frame));
+		set_native(4, evaluations, 1);
+		CHECK(take(&sent));
+		CHECK_EQUAL(sent->user_count, 5);
+		CHECK_EQUAL(sent->frames[2] & STACK_MANAGED_INDEX, noted);
+		end();
+	}
+}
+
 TEST(frames_that_run_no_instructions_are_no_evaluation_s)
 {
 	static const struct evaluation evaluations[] = { { 1, 1 }, { 3, 1 } };

@@ -260,6 +260,22 @@ TEST(a_stack_is_named_after_the_code_that_called_the_library)
 	fold_rules_free(rules);
 }
 
+TEST(what_v8_does_for_a_function_is_named_after_that_function)
+{
+	static const struct report_frame frames[] = {
+		{ .function = "v8::internal::JsonParser<unsigned char>::ParseJsonValue()", .module = "node" },
+		{ .function = "v8::internal::Builtin_JsonParse(int)", .module = "node" },
+		{ .function = "Builtins_CEntry_Return1_ArgvOnStack_BuiltinExit", .module = "node" },
+		{ .function = "onread", .module = "[node]" },
+		{ .function = "importOrders", .module = "[javascript]" },
+		{ .function = "node::SpinEventLoopInternal(node::Environment*)", .module = "node" },
+	};
+	struct fold_rules *rules = fold_rules_new();
+
+	CHECK(fold_find_headline(rules, frames, 6) == &frames[4]);
+	fold_rules_free(rules);
+}
+
 TEST(a_stack_of_libraries_alone_is_named_after_the_call_that_says_most)
 {
 	struct fold_rules *rules = fold_rules_new();

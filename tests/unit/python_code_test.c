@@ -52,7 +52,7 @@ static void begin(uint32_t number)
 
 static bool read_code(struct python_code_key *key)
 {
-	struct python_memory memory = { read_memory, NULL };
+	struct memory_reader memory = { read_memory, NULL };
 
 	return python_code_read_key(&memory, &version->code, BASE + CODE, key) &&
 	       python_code_read(&memory, &version->code, key, &code);
@@ -127,10 +127,10 @@ TEST(a_long_name_is_cut_between_characters)
 		units[i] = 0x540d;
 	put_string(NAME, units, 2000, 2, false);
 	CHECK(read_code(&key));
-	CHECK_EQUAL(strlen(code.name), (PYTHON_NAME_BYTES - 1) / 3 * 3);
+	CHECK_EQUAL(strlen(code.name), (MANAGED_NAME_BYTES - 1) / 3 * 3);
 	put(NAME + 16, UINT64_MAX, 8);
 	CHECK(read_code(&key));
-	CHECK_EQUAL(strlen(code.name), (PYTHON_NAME_BYTES - 1) / 3 * 3);
+	CHECK_EQUAL(strlen(code.name), (MANAGED_NAME_BYTES - 1) / 3 * 3);
 }
 
 TEST(what_is_no_string_is_no_name)
@@ -155,10 +155,10 @@ TEST(a_table_that_is_too_large_is_left_out)
 	struct python_code_key key;
 
 	begin(0x030b);
-	put(TABLE + 16, PYTHON_TABLE_BYTES, 8);
+	put(TABLE + 16, MANAGED_TABLE_BYTES, 8);
 	CHECK(read_code(&key));
-	CHECK_EQUAL(code.table_bytes, PYTHON_TABLE_BYTES);
-	put(TABLE + 16, PYTHON_TABLE_BYTES + 1, 8);
+	CHECK_EQUAL(code.table_bytes, MANAGED_TABLE_BYTES);
+	put(TABLE + 16, MANAGED_TABLE_BYTES + 1, 8);
 	CHECK(read_code(&key) && !code.table_bytes);
 	put(TABLE + 16, UINT64_MAX, 8);
 	CHECK(read_code(&key) && !code.table_bytes);

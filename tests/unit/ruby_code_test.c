@@ -352,14 +352,14 @@ TEST(a_long_name_is_cut_between_characters)
 		memcpy(name + 3 * i, "名", 3);
 	put_string(NAME, name, true);
 	CHECK(read_code(SEQUENCE));
-	CHECK_EQUAL(strlen(code.name), (PYTHON_NAME_BYTES - 1) / 3 * 3);
+	CHECK_EQUAL(strlen(code.name), (MANAGED_NAME_BYTES - 1) / 3 * 3);
 	put(NAME + 16, UINT64_MAX, 8);
 	CHECK(read_code(SEQUENCE));
-	CHECK_EQUAL(strlen(code.name), (PYTHON_NAME_BYTES - 1) / 3 * 3);
+	CHECK_EQUAL(strlen(code.name), (MANAGED_NAME_BYTES - 1) / 3 * 3);
 	/* With its class, too. */
 	CHECK(read_code(ENTRY));
 	CHECK_EQUAL(strncmp(code.name, "Server::Worker#名", 18), 0);
-	CHECK_THAT(strlen(code.name), <, PYTHON_NAME_BYTES);
+	CHECK_THAT(strlen(code.name), <, MANAGED_NAME_BYTES);
 }
 
 TEST(another_class_or_code_is_another_identity)

@@ -214,7 +214,8 @@ const char *path_names_hint(const struct path_names *names, uint32_t pid, const 
 	bool has_nameless = is_sampled;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!frames[i].module || strcmp(frames[i].module, "[jit]"))
+		if (!frames[i].module ||
+		    (strcmp(frames[i].module, "[jit]") != 0 && strcmp(frames[i].module, "[javascript]") != 0))
 			continue;
 		if (frames[i].function)
 			return NULL;

@@ -277,11 +277,12 @@ static void add_cause(struct findings *findings, const struct path_metrics *path
 
 bool findings_ran_nameless(const struct report_path *path)
 {
-	static const char prefix[] = "[jit]+0x";
+	for (size_t i = 0; i < path->function_count; i++) {
+		const char *name = path->functions[i].name;
 
-	for (size_t i = 0; i < path->function_count; i++)
-		if (path->functions[i].name && !strncmp(path->functions[i].name, prefix, strlen(prefix)))
+		if (name && (!strncmp(name, "[jit]+0x", 8) || !strncmp(name, "[javascript]+0x", 15)))
 			return true;
+	}
 	return false;
 }
 

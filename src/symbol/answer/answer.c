@@ -60,16 +60,16 @@ bool jit_answer_is_valid(const struct jit_answer *answer, size_t size_bytes)
 	return size_bytes == sizeof(*answer) && memchr(answer->name, '\0', sizeof(answer->name));
 }
 
-bool python_answer_is_valid(const struct python_answer *answer, size_t size_bytes)
+bool managed_answer_is_valid(const struct managed_answer *answer, size_t size_bytes)
 {
-	size_t head = offsetof(struct python_answer, data);
+	size_t head = offsetof(struct managed_answer, data);
 
-	if (size_bytes < head || answer->kind > PYTHON_IS_NEW)
+	if (size_bytes < head || answer->kind > MANAGED_IS_NEW)
 		return false;
-	if (answer->kind != PYTHON_IS_NEW)
+	if (answer->kind != MANAGED_IS_NEW)
 		return true;
-	return answer->function_bytes && answer->function_bytes <= PYTHON_NAME_BYTES && answer->file_bytes &&
-	       answer->file_bytes <= PYTHON_PATH_BYTES && answer->table_bytes <= PYTHON_TABLE_BYTES &&
+	return answer->function_bytes && answer->function_bytes <= MANAGED_NAME_BYTES && answer->file_bytes &&
+	       answer->file_bytes <= MANAGED_PATH_BYTES && answer->table_bytes <= MANAGED_TABLE_BYTES &&
 	       size_bytes == head + answer->function_bytes + answer->file_bytes + answer->table_bytes &&
 	       !answer->data[answer->function_bytes - 1] &&
 	       !answer->data[answer->function_bytes + answer->file_bytes - 1];

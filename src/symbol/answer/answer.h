@@ -3,7 +3,7 @@
  * What the worker says about a file: the messages themselves.
  *
  * Owns: what is said of an address, and the book of it that a trace carries.
- * Used by: symbol/python, symbol/ruby, symbol/go, symbol/java, symbol/object, symbol/worker, symbol, collect, engine, cmd.
+ * Used by: symbol/python, symbol/ruby, symbol/v8, symbol/go, symbol/java, symbol/object, symbol/worker, symbol, collect, engine, cmd.
  */
 #pragma once
 
@@ -117,26 +117,26 @@ struct jit_answer {
 
 bool jit_answer_is_valid(const struct jit_answer *answer, size_t size_bytes);
 
-enum { PYTHON_NAME_BYTES = 1024, PYTHON_PATH_BYTES = 4096, PYTHON_TABLE_BYTES = 65536 };
+enum { MANAGED_NAME_BYTES = 1024, MANAGED_PATH_BYTES = 4096, MANAGED_TABLE_BYTES = 65536 };
 
-enum python_answer_kind {
-	PYTHON_IS_GONE,  /* something else is in its place, or it cannot be read */
-	PYTHON_IS_KNOWN, /* it is the one that was known already */
-	PYTHON_IS_NEW,
+enum managed_answer_kind {
+	MANAGED_IS_GONE,  /* something else is in its place, or it cannot be read */
+	MANAGED_IS_KNOWN, /* it is the one that was known already */
+	MANAGED_IS_NEW,
 };
 
-/* A code object of CPython's, or code of Ruby's. */
-struct python_answer {
+/* Code of managed frames: a code object of CPython's, code of Ruby's, or a function of JavaScript. */
+struct managed_answer {
 	uint64_t identity; /* what was at this address before had another one */
 	uint32_t kind;
-	uint32_t first_line;
+	uint32_t first_line;                 /* 0: unknown */
 	uint32_t function_bytes, file_bytes; /* with their NULs */
-	uint32_t table_bytes;                /* 0: too long, or not to be read */
-	uint32_t first_index;                /* as space.MANAGED_CODE has it; of CPython's 0 */
-	uint8_t data[PYTHON_NAME_BYTES + PYTHON_PATH_BYTES + PYTHON_TABLE_BYTES];
+	uint32_t table_bytes;                /* 0: too long, or not to be read, or JavaScript */
+	uint32_t first_index;                /* as space.MANAGED_CODE has it; 0 unless it is Ruby's */
+	uint8_t data[MANAGED_NAME_BYTES + MANAGED_PATH_BYTES + MANAGED_TABLE_BYTES];
 };
 
-bool python_answer_is_valid(const struct python_answer *answer, size_t size_bytes);
+bool managed_answer_is_valid(const struct managed_answer *answer, size_t size_bytes);
 
 enum go_result {
 	GO_READ,

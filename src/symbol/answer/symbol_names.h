@@ -10,11 +10,11 @@ struct symbol_frame {
 	const char *file;     /* source file, NULL when not known */
 	uint32_t line;        /* 0 when not known */
 	const char *module;   /* base name of the mapped file, "[kernel]", "[vdso]", "[jit]",
-				 * "[python]" and "[ruby]" for functions of these */
+				 * "[python]", "[ruby]" and "[javascript]" for functions of these, "[node]" */
 	const char *program;  /* the name that the program runs under, if it is not module's; else NULL */
 	uint64_t offset;      /* in the file, where function is NULL that of its beginning, if that is
 				 * known; of the kernel, in the function; of [jit], address;
-				 * of [python] and [ruby], the code's, or 0 */
+				 * of [python], [ruby] and [javascript], of what the frame names, or 0 */
 	bool is_inlined;      /* part of the frame that follows it */
 	bool is_kernel;
 };

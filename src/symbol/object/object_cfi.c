@@ -12,6 +12,7 @@
 #include "symbol/object/object_internal.h"
 #include "symbol/python/python_file.h"
 #include "symbol/ruby/ruby_file.h"
+#include "symbol/v8/v8_file.h"
 
 /* Call frame information in a section, unpacked. */
 static bool find_cfi(Elf *elf, const char *name, struct cfi_section *section)
@@ -118,5 +119,6 @@ int object_unwind_file(struct object *object, struct unwind_file *file)
 	put_segments(elf, file);
 	python_file_find(elf, file);
 	ruby_file_find(elf, file);
+	v8_file_find(elf, file);
 	return file->table.row_count ? 0 : -ENOENT;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "base/utf8.h"
 
 enum {
 	/* PyVarObject, PyBytesObject, PyASCIIObject: the same in all versions. */
@@ -17,14 +18,13 @@ enum {
 	IS_COMPACT = 1 << 5,
 	IS_ASCII = 1 << 6,
 
-	UNITS_MAX = PYTHON_PATH_BYTES,
+	UNITS_MAX = MANAGED_PATH_BYTES,
 	/* A byte of a file name that was not UTF-8 stands in a string as one of these. */
 	ESCAPED_BYTE_FIRST = 0xdc80,
 	ESCAPED_BYTE_LAST = 0xdcff,
-	REPLACEMENT = 0xfffd,
 };
 
-static bool read_at(const struct python_memory *memory, uint64_t address, void *bytes, size_t size_bytes)
+static bool read_at(const struct memory_reader *memory, uint64_t address, void *bytes, size_t size_bytes)
 {
 	return memory->read(memory->data, address, bytes, size_bytes);
 }
@@ -44,7 +44,7 @@ uint64_t python_code_identity(const struct python_code_key *key)
 	return hash_u64(hash ^ hash_u64(key->unit_count ^ hash_u64(key->first_line)));
 }
 
-bool python_code_read_key(const struct python_memory *memory, const struct python_code_layout *layout, uint64_t address,
+bool python_code_read_key(const struct memory_reader *memory, const struct python_code_layout *layout, uint64_t address,
 			  struct python_code_key *key)
 {
 	uint8_t bytes[UINT8_MAX];
@@ -64,28 +64,13 @@ bool python_code_read_key(const struct python_memory *memory, const struct pytho
 /* Appends a character; false when there is no space for it. */
 static bool put_character(uint32_t character, char *text, size_t capacity, size_t *length)
 {
-	uint8_t bytes[4];
-	size_t count = 0;
+	uint8_t bytes[UTF8_BYTES_MAX];
+	size_t count = 1;
 
-	if (character >= ESCAPED_BYTE_FIRST && character <= ESCAPED_BYTE_LAST) {
-		bytes[count++] = character - ESCAPED_BYTE_FIRST + 0x80;
-	} else if (character < 0x80) {
-		bytes[count++] = character;
-	} else if (character < 0x800) {
-		bytes[count++] = 0xc0 | character >> 6;
-		bytes[count++] = 0x80 | (character & 0x3f);
-	} else {
-		if (character > 0x10ffff || (character >= 0xd800 && character < 0xe000))
-			character = REPLACEMENT;
-		if (character < 0x10000) {
-			bytes[count++] = 0xe0 | character >> 12;
-		} else {
-			bytes[count++] = 0xf0 | character >> 18;
-			bytes[count++] = 0x80 | (character >> 12 & 0x3f);
-		}
-		bytes[count++] = 0x80 | (character >> 6 & 0x3f);
-		bytes[count++] = 0x80 | (character & 0x3f);
-	}
+	if (character >= ESCAPED_BYTE_FIRST && character <= ESCAPED_BYTE_LAST)
+		bytes[0] = character - ESCAPED_BYTE_FIRST + 0x80;
+	else
+		count = utf8_put(character, bytes);
 	if (*length + count >= capacity)
 		return false;
 	memcpy(text + *length, bytes, count);
@@ -102,7 +87,7 @@ static uint32_t unit_at(const uint8_t *units, size_t i, size_t unit_bytes)
 }
 
 /* A str object. Leaves text empty on failure. */
-static bool read_string(const struct python_memory *memory, const struct python_code_layout *layout, uint64_t address,
+static bool read_string(const struct memory_reader *memory, const struct python_code_layout *layout, uint64_t address,
 			char *text, size_t capacity)
 {
 	static uint8_t units[UNITS_MAX * sizeof(uint32_t)]; /* there is one thread */
@@ -135,7 +120,7 @@ static bool read_string(const struct python_memory *memory, const struct python_
 	return length > 0;
 }
 
-bool python_code_read(const struct python_memory *memory, const struct python_code_layout *layout,
+bool python_code_read(const struct memory_reader *memory, const struct python_code_layout *layout,
 		      const struct python_code_key *key, struct python_code *code)
 {
 	uint8_t object[BYTES_TEXT_OFFSET];

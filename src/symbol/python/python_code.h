@@ -12,13 +12,8 @@
 #include <stdint.h>
 
 #include "symbol/answer/answer.h"
+#include "symbol/answer/memory_reader.h"
 #include "symbol/python/python_layout.h"
-
-/* All of it or nothing; false when it cannot be read. */
-struct python_memory {
-	bool (*read)(void *data, uint64_t address, void *bytes, size_t size_bytes);
-	void *data;
-};
 
 /* What tells code objects apart that had one address after each other. */
 struct python_code_key {
@@ -29,18 +24,18 @@ struct python_code_key {
 
 /* Strings are UTF-8, with the bytes of a file name that are none as they are; cut if too long. */
 struct python_code {
-	char name[PYTHON_NAME_BYTES];
-	char file[PYTHON_PATH_BYTES];
-	uint8_t table[PYTHON_TABLE_BYTES];
+	char name[MANAGED_NAME_BYTES];
+	char file[MANAGED_PATH_BYTES];
+	uint8_t table[MANAGED_TABLE_BYTES];
 	size_t table_bytes; /* 0: too long, or not to be read */
 };
 
 /* What tells code objects apart that had one address, as one number. */
 uint64_t python_code_identity(const struct python_code_key *key);
 
-bool python_code_read_key(const struct python_memory *memory, const struct python_code_layout *layout, uint64_t address,
+bool python_code_read_key(const struct memory_reader *memory, const struct python_code_layout *layout, uint64_t address,
 			  struct python_code_key *key);
 
 /* False unless it has a name. */
-bool python_code_read(const struct python_memory *memory, const struct python_code_layout *layout,
+bool python_code_read(const struct memory_reader *memory, const struct python_code_layout *layout,
 		      const struct python_code_key *key, struct python_code *code);

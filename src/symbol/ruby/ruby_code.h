@@ -16,10 +16,10 @@ struct ruby_code_key {
 
 /* Strings are as they are in the program, cut if too long. */
 struct ruby_code {
-	char name[PYTHON_NAME_BYTES]; /* "Class#method", "Class.method", "block in method" */
-	char file[PYTHON_PATH_BYTES];
-	uint8_t table[PYTHON_TABLE_BYTES]; /* of lines, as python_lines.h reads it */
-	size_t table_bytes;                /* 0: too long, or not to be read */
+	char name[MANAGED_NAME_BYTES]; /* "Class#method", "Class.method", "block in method" */
+	char file[MANAGED_PATH_BYTES];
+	uint8_t table[MANAGED_TABLE_BYTES]; /* of lines, as python_lines.h reads it */
+	size_t table_bytes;                 /* 0: too long, or not to be read */
 };
 
 /* As one number. */

@@ -13,6 +13,7 @@
 
 #include "helper/file_stamp.h"
 #include "symbol/elf/build_id.h"
+#include "unwind/v8_heap.h"
 
 enum module_kind {
 	MODULE_FILE,
@@ -58,7 +59,9 @@ struct module {
 	uint32_t noted_flags;    /* what the user was informed of these */
 	uint32_t python_version; /* of the interpreter in it: see table_file.h */
 	uint32_t ruby_version;   /* the same */
-	bool is_interpreter_noted;
+	uint32_t v8_version;     /* of the V8 in it: see table_file.h */
+	struct v8_heap v8_heap;
+	bool is_runtime_noted;
 	bool is_go;            /* its unwind table says that it is a Go program */
 	uint8_t failure_count; /* questions that its file made the worker fail on */
 	bool is_over_budget;   /* the last of them was one too many: see budget.h */

@@ -147,7 +147,8 @@ static void ask_again(struct worker *worker)
 static bool reads_memory(const struct question *question)
 {
 	return question->kind == QUESTION_PYTHON || question->kind == QUESTION_RUBY ||
-	       question->kind == QUESTION_GOROUTINES || question->kind == QUESTION_JVM;
+	       question->kind == QUESTION_JAVASCRIPT || question->kind == QUESTION_GOROUTINES ||
+	       question->kind == QUESTION_JVM;
 }
 
 /* Not of a process, which a file may be needed for. */
@@ -206,7 +207,8 @@ static uint64_t answer_ns_max(const struct question *question)
 	switch (question->kind) {
 	case QUESTION_PYTHON:
 	case QUESTION_RUBY:
-		return WORKER_PYTHON_SECONDS_MAX * second_ns;
+	case QUESTION_JAVASCRIPT:
+		return WORKER_MANAGED_SECONDS_MAX * second_ns;
 	case QUESTION_JIT:
 	case QUESTION_JIT_READ:
 		return WORKER_JIT_SECONDS_MAX * second_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asks a process that reads ELF, DWARF, the symbol files of JIT compilers and objects of Python's and Ruby's for us. Traced
+ * Asks a process that reads ELF, DWARF, the symbol files of JIT compilers and objects of managed languages for us. Traced
  * programs choose what it reads: a file can be truncated while it is mapped, unpack to gigabytes, meet a bug in
  * a library, or never be read to its end. Then the process dies, by a signal or a limit, or is left to its
  * fate, and a fresh one goes on with the other files.
@@ -25,6 +25,7 @@ struct answer_book;
 struct helper_pair;
 struct helper_roles;
 struct opener;
+struct v8_heap;
 struct worker;
 
 /* The processes that it takes. */
@@ -81,24 +82,25 @@ void worker_ask_ahead(struct worker *worker, const struct worker_question *quest
 typedef void worker_on_table(void *data, const struct module *module, int err, struct unwind_file *file);
 int worker_ask_table(struct worker *worker, const struct module *module, worker_on_table *on_table, void *data);
 
-/* A code object of CPython's, or code of Ruby's, in a process. */
-struct python_question {
+/* Code of managed frames, in a process, as the frames name it. */
+struct managed_question {
 	enum managed_language language;
 	uint32_t pid;
-	uint32_t version; /* of the language */
 	uint64_t address;
-	uint32_t index;    /* of an instruction, as frames have it; of CPython's ~0: unknown */
-	uint64_t identity; /* of what is known; 0: nothing */
+	uint64_t identity;             /* of what is known; 0: nothing */
+	const struct v8_heap *v8_heap; /* of JavaScript */
+	uint32_t version;              /* of other languages */
+	uint32_t index;                /* of an instruction, as frames have it; of CPython's ~0: unknown */
 };
 
 /*
- * 0 and the code object, valid until the next question; -ETIMEDOUT, -ECHILD if the process does not let its
+ * 0 and the function, valid until the next question; -ETIMEDOUT, -ECHILD if the process does not let its
  * memory be read, which takes a second or two to find out; -EDQUOT if that took too much time in all; -EACCES:
  * its user's processes are not read any more. What comes later in a session's stream may be named after it: so
  * it is waited for.
  */
-int worker_ask_python(struct worker *worker, const struct python_question *question,
-		      const struct python_answer **answer);
+int worker_ask_managed(struct worker *worker, const struct managed_question *question,
+		       const struct managed_answer **answer);
 
 /* A process that has mapped a Go program, and where. */
 struct go_process {
@@ -109,7 +111,7 @@ struct go_process {
 
 /*
  * Asks what its goroutines do. on_goroutines gets the answer, valid until it returns, or an error as those of
- * worker_ask_python() or worker_ask(). 0, or -errno if nothing will come.
+ * worker_ask_managed() or worker_ask(). 0, or -errno if nothing will come.
  */
 typedef void worker_on_goroutines(void *data, uint32_t pid, int err, const struct go_answer *answer);
 int worker_ask_goroutines(struct worker *worker, const struct module *module, const struct go_process *process,

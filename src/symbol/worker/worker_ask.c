@@ -295,20 +295,29 @@ int worker_ask_table(struct worker *worker, const struct module *module, worker_
 	return worker_ask_later(worker, asked);
 }
 
-int worker_ask_python(struct worker *worker, const struct python_question *asked, const struct python_answer **answer)
+int worker_ask_managed(struct worker *worker, const struct managed_question *asked,
+		       const struct managed_answer **answer)
 {
+	static const enum question_kind kinds[] = {
+		[MANAGED_PYTHON] = QUESTION_PYTHON,
+		[MANAGED_RUBY] = QUESTION_RUBY,
+		[MANAGED_JAVASCRIPT] = QUESTION_JAVASCRIPT,
+	};
 	struct question question = {
-		.kind = asked->language == MANAGED_RUBY ? QUESTION_RUBY : QUESTION_PYTHON,
+		.kind = kinds[asked->language],
 		.pid = asked->pid,
 		.address = asked->address,
 		.version = asked->version,
 		.code_index = asked->index,
 		.code_identity = asked->identity,
 	};
-	int err = ask_process(worker, worker_user_of(worker, asked->pid), &question);
+	int err;
 
+	if (asked->v8_heap)
+		question.v8_heap = *asked->v8_heap;
+	err = ask_process(worker, worker_user_of(worker, asked->pid), &question);
 	if (!err)
-		*answer = &worker->content.python;
+		*answer = &worker->content.managed;
 	return err;
 }
 

@@ -28,7 +28,8 @@ bool worker_content_is_valid(enum question_kind kind, const union worker_content
 		return jit_answer_is_valid(&content->jit, size_bytes);
 	case QUESTION_PYTHON:
 	case QUESTION_RUBY:
-		return python_answer_is_valid(&content->python, size_bytes);
+	case QUESTION_JAVASCRIPT:
+		return managed_answer_is_valid(&content->managed, size_bytes);
 	case QUESTION_GOROUTINES:
 		return go_answer_is_valid(&content->go, size_bytes);
 	case QUESTION_JVM:

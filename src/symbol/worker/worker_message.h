@@ -13,12 +13,13 @@
 #include "helper/spawner.h"
 #include "symbol/answer/answer.h"
 #include "symbol/elf/build_id.h"
+#include "unwind/v8_heap.h"
 
 enum {
 	WORKER_PATH_BYTES_MAX = 4096,
 	WORKER_NAME_BYTES = 256,
 	WORKER_ANSWER_SECONDS_MAX = 60, /* includes what a debuginfod server may take */
-	WORKER_PYTHON_SECONDS_MAX = 2,  /* a few pages of memory */
+	WORKER_MANAGED_SECONDS_MAX = 2, /* a few pages of memory */
 	WORKER_JIT_SECONDS_MAX = 5,     /* 64 MB of lines take half a second */
 	WORKER_GO_SECONDS_MAX = 10,     /* the debug information of a large program, once */
 	WORKER_JVM_SECONDS_MAX = 2,     /* some 200 KB of memory */
@@ -38,8 +39,9 @@ enum question_kind {
 	QUESTION_JIT_READ,   /* nothing: its names are read as far as they are written */
 	QUESTION_JIT_FORGET, /* nothing: they will not be asked for any more */
 	QUESTION_PYTHON,     /* the code object at address of the process pid */
-	QUESTION_MISSING,    /* what left no frame between a call and a function? */
 	QUESTION_RUBY,       /* the same of Ruby's code */
+	QUESTION_JAVASCRIPT, /* the same of a SharedFunctionInfo */
+	QUESTION_MISSING,    /* what left no frame between a call and a function? */
 	QUESTION_GOROUTINES, /* what do the goroutines of the process pid do, which has mapped the file at address? */
 	QUESTION_JVM,        /* where does the JVM of the process pid keep its code, which has mapped the file so? */
 };
@@ -51,10 +53,10 @@ struct question {
 	uint32_t version; /* of Python or Ruby */
 	union {
 		uint64_t file_offset;
-		uint64_t address; /* as the file has it; in memory, of generated code, Python and Ruby */
+		uint64_t address; /* as the file has it; in memory, of generated and managed code */
 	};
 	union {
-		uint64_t code_identity;  /* of what is known already; 0: nothing */
+		uint64_t code_identity;  /* of managed code: of what is known already; 0: nothing */
 		uint64_t callee_offset;  /* of missing frames: where the callee begins; ~0: in another file */
 		uint64_t mapping_offset; /* of goroutines and JVMs: in the file, of what is mapped there */
 	};
@@ -73,8 +75,11 @@ struct question {
 	uint8_t build_id[BUILD_ID_BYTES_MAX];
 	uint8_t is_entry; /* of missing frames: file_offset is where the function that was called begins */
 	uint8_t reserved[2];
-	char function[WORKER_NAME_BYTES]; /* its name */
-					  /* with has_path: then the path, which ends with a NUL */
+	union {
+		char function[WORKER_NAME_BYTES]; /* its name */
+		struct v8_heap v8_heap;           /* of JavaScript */
+	};
+	/* With has_path: then the path, which ends with a NUL. */
 };
 
 struct worker_answer {
@@ -97,7 +102,7 @@ union worker_content {
 	struct sources_answer sources;
 	struct build_id build_id;
 	struct jit_answer jit;
-	struct python_answer python;
+	struct managed_answer managed;
 	struct go_answer go;
 	struct jvm_answer jvm;
 };

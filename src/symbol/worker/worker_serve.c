@@ -19,6 +19,7 @@
 #include "symbol/object/object.h"
 #include "symbol/python/python_code.h"
 #include "symbol/ruby/ruby_code.h"
+#include "symbol/v8/v8_function.h"
 #include "symbol/worker/worker_confine.h"
 #include "symbol/worker/worker_files.h"
 #include "symbol/worker/worker_go.h"
@@ -29,7 +30,8 @@ enum {
 	ANSWER_CPU_MS_MAX = 20000, /* a large program's compressed debug file takes 5 s */
 	TABLE_SECONDS_MAX = 10,
 	TABLE_CPU_MS_MAX = 2000, /* 35,000 functions take 10 ms */
-	PRIORITY = -10,          /* there is who waits for it; as nice(2) has it */
+	JAVASCRIPT_READINGS_MAX = 3,
+	PRIORITY = -10, /* there is who waits for it; as nice(2) has it */
 };
 
 struct server {
@@ -38,6 +40,7 @@ struct server {
 	struct jit_maps *jits;
 	struct python_code *python; /* what was read last */
 	struct ruby_code *ruby;
+	struct v8_function *javascript;
 	struct worker_go *go;
 	uint64_t begin_cpu_ns, begin_ns; /* when the question came */
 	union worker_content content;
@@ -190,7 +193,7 @@ static void answer_of_file(struct server *server, const struct question *questio
 	worker_files_save_memory(server->files, file);
 }
 
-/* --- Generated code, Python's and Ruby's ------------------------------------------------------------- */
+/* --- Generated and managed code ------------------------------------------------------------- */
 
 static int give_jit(void *data, uint32_t space)
 {
@@ -216,56 +219,54 @@ static void answer_jit(struct server *server, const struct question *question)
 	answer(server, question, err, sizeof(*jit));
 }
 
-struct python_process_memory {
+struct process_memory {
 	const struct server *server;
 	uint32_t pid;
 };
 
 static bool read_process(void *data, uint64_t address, void *bytes, size_t size_bytes)
 {
-	const struct python_process_memory *memory = data;
+	const struct process_memory *memory = data;
 
 	return !given_memory(memory->server->sockets.other, memory->pid, address, bytes, size_bytes);
 }
 
-static void put_code(struct python_answer *found, const char *name, const char *file, const uint8_t *table,
-		     size_t table_bytes)
+static void put_managed(struct managed_answer *found, const char *function, const char *file, const void *table,
+			size_t table_bytes)
 {
-	found->kind = PYTHON_IS_NEW;
-	found->function_bytes = strlen(name) + 1;
+	found->kind = MANAGED_IS_NEW;
+	found->function_bytes = strlen(function) + 1;
 	found->file_bytes = strlen(file) + 1;
 	found->table_bytes = table_bytes;
-	memcpy(found->data, name, found->function_bytes);
+	memcpy(found->data, function, found->function_bytes);
 	memcpy(found->data + found->function_bytes, file, found->file_bytes);
-	memcpy(found->data + found->function_bytes + found->file_bytes, table, table_bytes);
+	if (table_bytes)
+		memcpy(found->data + found->function_bytes + found->file_bytes, table, table_bytes);
 }
 
-static void find_python(struct server *server, const struct question *question)
+static void find_python(const struct server *server, const struct question *question,
+			const struct memory_reader *memory, struct managed_answer *found)
 {
 	const struct python_version *version = python_version_find(question->version);
-	struct python_process_memory process = { server, question->pid };
-	struct python_memory memory = { read_process, &process };
-	struct python_answer *found = &server->content.python;
 	struct python_code *code = server->python;
 	struct python_code_key key;
 
-	if (version && python_code_read_key(&memory, &version->code, question->address, &key) &&
-	    /* Else the code object was freed, and its memory is something else. */
-	    (question->code_index == ~0u || question->code_index < key.unit_count)) {
-		found->identity = python_code_identity(&key);
-		found->first_line = key.first_line;
-		if (found->identity == question->code_identity)
-			found->kind = PYTHON_IS_KNOWN;
-		else if (python_code_read(&memory, &version->code, &key, code))
-			put_code(found, code->name, code->file, code->table, code->table_bytes);
-	}
+	if (!version || !python_code_read_key(memory, &version->code, question->address, &key) ||
+	    /* The code object was freed, and its memory is something else. */
+	    (question->code_index != ~0u && question->code_index >= key.unit_count))
+		return;
+	found->identity = python_code_identity(&key);
+	found->first_line = key.first_line;
+	if (found->identity == question->code_identity)
+		found->kind = MANAGED_IS_KNOWN;
+	else if (python_code_read(memory, &version->code, &key, code))
+		put_managed(found, code->name, code->file, code->table, code->table_bytes);
 }
 
-static void find_ruby(struct server *server, const struct question *question)
+static void find_ruby(const struct server *server, const struct question *question, const struct memory_reader *reader,
+		      struct managed_answer *found)
 {
-	struct python_process_memory process = { server, question->pid };
-	struct ruby_memory memory = { read_process, &process, ruby_version_find(question->version) };
-	struct python_answer *found = &server->content.python;
+	struct ruby_memory memory = { reader->read, reader->data, ruby_version_find(question->version) };
 	struct ruby_code *code = server->ruby;
 	struct ruby_code_key key;
 
@@ -275,22 +276,50 @@ static void find_ruby(struct server *server, const struct question *question)
 	found->first_line = key.lines.first_line;
 	found->first_index = ruby_code_first_index(&key);
 	if (found->identity == question->code_identity)
-		found->kind = PYTHON_IS_KNOWN;
+		found->kind = MANAGED_IS_KNOWN;
 	else if (ruby_code_read(&memory, &key, code))
-		put_code(found, code->name, code->file, code->table, code->table_bytes);
+		put_managed(found, code->name, code->file, code->table, code->table_bytes);
 }
 
-static void answer_code(struct server *server, const struct question *question)
+static void find_javascript(const struct server *server, const struct question *question,
+			    const struct memory_reader *memory, struct managed_answer *found)
 {
-	struct python_answer *found = &server->content.python;
+	struct v8_function *function = server->javascript;
+	struct v8_function_key key;
+	bool is_read = false;
 
-	memset(found, 0, offsetof(struct python_answer, data));
-	if (question->kind == QUESTION_RUBY)
-		find_ruby(server, question);
+	/* What is in its way is being moved, perhaps. */
+	for (int i = 0; i < JAVASCRIPT_READINGS_MAX && !(is_read && function->is_whole); i++) {
+		if (!v8_function_read_key(memory, &question->v8_heap, question->address, &key))
+			return;
+		found->identity = v8_function_identity(&key);
+		if (found->identity == question->code_identity) {
+			found->kind = MANAGED_IS_KNOWN;
+			return;
+		}
+		is_read = v8_function_read(memory, &question->v8_heap, &key, function);
+	}
+	if (!is_read)
+		return;
+	found->first_line = function->line;
+	put_managed(found, function->name[0] ? function->name : "(anonymous)", function->file, NULL, 0);
+}
+
+static void answer_managed(struct server *server, const struct question *question)
+{
+	struct process_memory process = { server, question->pid };
+	struct memory_reader memory = { read_process, &process };
+	struct managed_answer *found = &server->content.managed;
+
+	memset(found, 0, offsetof(struct managed_answer, data));
+	if (question->kind == QUESTION_PYTHON)
+		find_python(server, question, &memory, found);
+	else if (question->kind == QUESTION_RUBY)
+		find_ruby(server, question, &memory, found);
 	else
-		find_python(server, question);
+		find_javascript(server, question, &memory, found);
 	answer(server, question, 0,
-	       offsetof(struct python_answer, data) + found->function_bytes + found->file_bytes + found->table_bytes);
+	       offsetof(struct managed_answer, data) + found->function_bytes + found->file_bytes + found->table_bytes);
 }
 
 /* --- The process ----------------------------------------------------------------------------- */
@@ -303,8 +332,9 @@ static unsigned int smaller(unsigned int limit, unsigned int asked)
 static void set_limits(struct server *server, const struct question *question)
 {
 	/* The tool gives these up before: it can end what the opener does for them, too. */
-	if (question->kind == QUESTION_PYTHON || question->kind == QUESTION_RUBY)
-		set_deadline(WORKER_PYTHON_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
+	if (question->kind == QUESTION_PYTHON || question->kind == QUESTION_RUBY ||
+	    question->kind == QUESTION_JAVASCRIPT)
+		set_deadline(WORKER_MANAGED_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
 	else if (question->kind == QUESTION_JIT || question->kind == QUESTION_JIT_READ)
 		set_deadline(WORKER_JIT_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
 	else if (question->kind == QUESTION_GOROUTINES)
@@ -330,7 +360,8 @@ static void answer_question(struct server *server, const struct question *questi
 		break;
 	case QUESTION_PYTHON:
 	case QUESTION_RUBY:
-		answer_code(server, question);
+	case QUESTION_JAVASCRIPT:
+		answer_managed(server, question);
 		break;
 	default:
 		answer_of_file(server, question);
@@ -353,6 +384,7 @@ void worker_serve(const struct helper_sockets *sockets)
 	server->jits = jit_maps_new(give_jit, server);
 	server->python = xcalloc(1, sizeof(*server->python));
 	server->ruby = xcalloc(1, sizeof(*server->ruby));
+	server->javascript = xcalloc(1, sizeof(*server->javascript));
 	server->go = worker_go_new(sockets->other);
 	worker_limit_resources();
 	err = worker_confine();
