@@ -84,13 +84,13 @@ done
 # named_users: a line "FOLDER USER" for each one that a main header names
 named_users() {
 	for folder in $order; do
-		sed -n 's/^ \* Used by: \(.*\)\.$/\1/p' "src/$folder"/*.h | tr ',' '\n' | sed "s|^ *|$folder |"
+		sed -n 's/^ \* Used by: \(.*\)\.$/\1/p' "src/$folder"/*.[hd]* | tr ',' '\n' | sed "s|^ *|$folder |"
 	done
 }
 
 for folder in $order; do
-	[ "$(grep -l '^ \* Owns: ' "src/$folder"/*.h | wc -l)" = 1 ] || echo "src/$folder has not one header that says \"Owns:\""
-	[ "$(grep -l '^ \* Used by: ' "src/$folder"/*.h | wc -l)" = 1 ] ||
+	[ "$(grep -l '^ \* Owns: ' "src/$folder"/*.[hd]* | wc -l)" = 1 ] || echo "src/$folder has not one header that says \"Owns:\""
+	[ "$(grep -l '^ \* Used by: ' "src/$folder"/*.[hd]* | wc -l)" = 1 ] ||
 		echo "src/$folder has not one header that says \"Used by:\""
 done >"$problems"
 report "the main header of each folder says what it owns, and who uses it"

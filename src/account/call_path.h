@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "account/metrics.h"
+#include "account/measures/metrics.h"
 #include "account/sample_set.h"
 #include "stacks/stacks.h"
 

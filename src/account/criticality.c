@@ -11,7 +11,7 @@
 
 #include "account/call_path.h"
 #include "account/run_samples.h"
-#include "account/state_listener.h"
+#include "account/measures/state_listener.h"
 #include "account/thread_waits.h"
 #include "base/memory.h"
 #include "session/external_threads.h"

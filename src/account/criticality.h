@@ -7,7 +7,7 @@
  * Owns all it hands out; pointers stay valid until the next event or criticality_free().
  *
  * Owns: CMetric, slices and stalls: what each thread did, and what that counts.
- * Used by: states, spin, findings/names, findings/parts, findings/code, findings/patterns, engine, query, live.
+ * Used by: spin, findings/names, findings/parts, findings/code, findings/patterns, engine, query, live.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "account/metrics.h"
+#include "account/measures/metrics.h"
 #include "session/session.h"
 #include "session/threads.h"
 

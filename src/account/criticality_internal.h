@@ -3,7 +3,7 @@
 #pragma once
 
 #include "account/criticality.h"
-#include "account/parallelism.h"
+#include "account/measures/parallelism.h"
 #include "account/slices.h"
 #include "account/thread_rows.h"
 #include "values.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "account/metrics.h"
+#include "account/measures/metrics.h"
 
 struct sample_set {
 	struct sample_count *kinds; /* by first appearance; one more fits behind the last */

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "account/call_path.h"
-#include "account/metrics.h"
-#include "account/parallelism.h"
+#include "account/measures/metrics.h"
+#include "account/measures/parallelism.h"
 #include "account/thread_rows.h"
 
 enum { SPARE_SETS_MAX = 64 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account/thread_strip.h"
+#include "account/measures/thread_strip.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "values.h"

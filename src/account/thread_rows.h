@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "account/metrics.h"
-#include "account/parallelism.h"
+#include "account/measures/metrics.h"
+#include "account/measures/parallelism.h"
 #include "account/sample_set.h"
 #include "chains/past.h"
 #include "values.h"

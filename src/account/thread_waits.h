@@ -2,7 +2,7 @@
 /* Tells waits.c of the waits of threads: who waits, who wakes, and what both had done by then. */
 #pragma once
 
-#include "account/parallelism.h"
+#include "account/measures/parallelism.h"
 #include "account/thread_rows.h"
 
 struct blocked_on;

@@ -12,7 +12,7 @@
 #include "collect/collector.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
-#include "collect/unwinder.h"
+#include "collect/unwind/unwinder.h"
 #include "engine/recorder.h"
 #include "engine/run_events.h"
 #include "findings/findings.h"

@@ -33,9 +33,9 @@ struct report_strip_part {
 };
 
 /* clang-format off */
-#include "report/declare.def"
+#include "report/forms/declare.def"
 #include "report/all.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 /* clang-format on */
 
 /* A function in which critical slices were, whatever their call paths. */

@@ -30,7 +30,7 @@ const char *report_enum_name(const struct report_enum *of, unsigned int value)
 	}
 #include "report/enums.def"
 #include "report/external_enums.def"
-#include "report/undef_enums.def"
+#include "report/forms/undef_enums.def"
 
 #define ENUM_OF(type, meaning)
 #define VALUE(value, name)

@@ -13,7 +13,7 @@
 #define COUNT_OF(value) value, value##_LAST = value - 1,
 #define END };
 #include "report/enums.def"
-#include "report/undef_enums.def"
+#include "report/forms/undef_enums.def"
 
 /* "page-fault"; NULL where JSON has null. */
 #define ENUM_OF(type, meaning) const char *type##_name(enum type value);
@@ -23,7 +23,7 @@
 #define END
 #include "report/enums.def"
 #include "report/external_enums.def"
-#include "report/undef_enums.def"
+#include "report/forms/undef_enums.def"
 /* clang-format on */
 
 enum cause_group wait_cause_group(enum wait_cause cause);

@@ -14,8 +14,8 @@ const struct report_field *report_field_named(const struct report_type *type, co
 }
 
 /* clang-format off */
-#include "report/tables.def"
+#include "report/forms/tables.def"
 #include "report/frame.def"
 #include "report/all.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 /* clang-format on */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* clang-format off */
-#include "report/declare.def"
+#include "report/forms/declare.def"
 #include "report/frame.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 /* clang-format on */

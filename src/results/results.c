@@ -4,7 +4,7 @@
 #include "report/report_fields.h"
 
 /* clang-format off */
-#include "report/tables.def"
+#include "report/forms/tables.def"
 #include "results/all.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 /* clang-format on */

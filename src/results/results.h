@@ -2,7 +2,7 @@
 /*
  * What commands make of traces, as programs and pages get it: graphs, critical paths, spans, predictions
  * and comparisons.
- * The structs are described in the .def files of this folder as the report is: src/report/declare.def.
+ * The structs are described in the .def files of this folder as the report is: src/report/forms/declare.def.
  * Who fills one in owns what it points to; strings are those of what is shown.
  *
  * Owns: what JSON has of traces; it computes nothing.
@@ -17,9 +17,9 @@
 #include "report/report_enums.h"
 
 /* clang-format off */
-#include "report/declare.def"
+#include "report/forms/declare.def"
 #include "results/all.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 /* clang-format on */
 
 struct report_type;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account/state_listener.h"
+#include "account/measures/state_listener.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "symbol/answer/answer.h"
-#include "symbol/notes.h"
+#include "symbol/names/notes.h"
 #include "symbol/space/module.h"
 #include "symbol/worker/worker.h"
 

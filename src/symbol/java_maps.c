@@ -11,14 +11,14 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "helper/attacher.h"
+#include "helper/java/attacher.h"
 #include "helper/message.h"
 #include "helper/pair.h"
 #include "helper/spawner.h"
 #include "session/session.h"
 #include "symbol/jit_names.h"
 #include "symbol/mapped_files.h"
-#include "symbol/notes.h"
+#include "symbol/names/notes.h"
 #include "symbol/space/space.h"
 
 enum { MACHINES_MAX = 64, PAUSE_MS = 20 };

@@ -11,7 +11,7 @@
 #include "base/table.h"
 #include "helper/opener.h"
 #include "helper/users.h"
-#include "symbol/notes.h"
+#include "symbol/names/notes.h"
 #include "symbol/worker/worker.h"
 
 enum { LOOKED_NEVER = -1 };

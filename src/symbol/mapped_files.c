@@ -13,7 +13,7 @@
 #include "helper/opener.h"
 #include "session/session.h"
 #include "symbol/jit_names.h"
-#include "symbol/notes.h"
+#include "symbol/names/notes.h"
 #include "symbol/space/module.h"
 #include "symbol/space/space.h"
 

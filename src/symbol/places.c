@@ -9,7 +9,7 @@
 #include "symbol/answer/answer.h"
 #include "symbol/answer_cache.h"
 #include "symbol/asker.h"
-#include "symbol/names.h"
+#include "symbol/names/names.h"
 #include "symbol/space/module.h"
 #include "symbol/worker/worker.h"
 

@@ -5,7 +5,7 @@
  * even after the process and the file are gone. Strings it returns live until symbols_free().
  *
  * Owns: names of addresses, from whatever knows them.
- * Used by: collect/probe, collect, spin, findings/names, findings/parts, engine, query, live.
+ * Used by: collect/probe, collect, collect/unwind, spin, findings/names, findings/parts, engine, query, live.
  */
 #pragma once
 

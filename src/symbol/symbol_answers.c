@@ -6,8 +6,8 @@
 
 #include "symbol/answer/answer_book.h"
 #include "symbol/answer_cache.h"
-#include "symbol/names.h"
-#include "symbol/notes.h"
+#include "symbol/names/names.h"
+#include "symbol/names/notes.h"
 #include "symbol/space/module.h"
 #include "symbol/space/space.h"
 #include "symbol/worker/worker.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "symbol/answer/answer.h"
-#include "symbol/notes.h"
+#include "symbol/names/notes.h"
 #include "symbol/space/module.h"
 #include "symbol/worker/worker.h"
 

@@ -5,9 +5,9 @@
 #include "base/table.h"
 #include "symbol/answer/answer_book.h"
 #include "symbol/elf/demangle.h"
-#include "symbol/kernel_symbols.h"
-#include "symbol/names.h"
-#include "symbol/notes.h"
+#include "symbol/names/kernel_symbols.h"
+#include "symbol/names/names.h"
+#include "symbol/names/notes.h"
 
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame)
 {

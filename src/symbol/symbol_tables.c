@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "symbol/answer/answer_book.h"
-#include "symbol/notes.h"
+#include "symbol/names/notes.h"
 #include "symbol/space/module.h"
 #include "symbol/worker/worker.h"
 

@@ -11,7 +11,7 @@
 #include "symbol/answer/answer.h"
 #include "symbol/asker.h"
 #include "symbol/elf/demangle.h"
-#include "symbol/names.h"
+#include "symbol/names/names.h"
 #include "symbol/space/module.h"
 #include "symbol/worker/worker.h"
 

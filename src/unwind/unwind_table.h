@@ -4,7 +4,7 @@
  * (unwind_format.h).
  *
  * Owns: unwind tables: made of call frame information, written, and followed.
- * Used by: symbol/elf, symbol/python, symbol/ruby, symbol/v8, symbol/object, symbol/space, symbol/worker, symbol, collect.
+ * Used by: symbol/elf, symbol/python, symbol/ruby, symbol/v8, symbol/object, symbol/space, symbol/worker, symbol/names, symbol, collect/unwind.
  */
 #pragma once
 

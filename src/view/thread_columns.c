@@ -4,10 +4,10 @@
 #include "report/report.h"
 
 const struct thread_column thread_columns[] = {
-#include "report/columns_only.def"
+#include "report/forms/columns_only.def"
 #define COLUMN(KIND, member, title, since, meaning) { title, offsetof(struct report_thread, member) },
 #include "report/thread.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 };
 
 uint64_t thread_column_ns(const struct report_thread *thread, size_t column)

@@ -13,10 +13,10 @@ struct thread_column {
 };
 
 enum {
-#include "report/columns_only.def"
+#include "report/forms/columns_only.def"
 #define COLUMN(KIND, member, title, since, meaning) THREAD_COLUMN_##member,
 #include "report/thread.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 	THREAD_COLUMNS,
 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/chunk_allocator.h"
+#include "collect/unwind/chunk_allocator.h"
 #include "unwind_format.h"
 
 static const uint64_t rest_ns = 1000;

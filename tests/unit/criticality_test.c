@@ -7,7 +7,7 @@
 
 #include "account/code_samples.h"
 #include "account/criticality.h"
-#include "account/thread_strip.h"
+#include "account/measures/thread_strip.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "stacks/stacks.h"

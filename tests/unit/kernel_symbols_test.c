@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbol/kernel_symbols.h"
+#include "symbol/names/kernel_symbols.h"
 
 static struct kernel_function function;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "account/parallelism.h"
+#include "account/measures/parallelism.h"
 
 /* Whatever n is, n times each thread's share and what is carried make up the time, exactly. */
 TEST(no_fraction_of_a_nanosecond_is_dropped)

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "account/state_listener.h"
+#include "account/measures/state_listener.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "states/share_log.h"

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "account/state_listener.h"
+#include "account/measures/state_listener.h"
 
 struct files;
 struct others;

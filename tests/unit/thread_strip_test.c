@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "account/thread_strip.h"
+#include "account/measures/thread_strip.h"
 #include "values.h"
 
 static struct thread_strip strip, other;

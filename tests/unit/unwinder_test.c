@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collect/unwinder.h"
+#include "collect/unwind/unwinder.h"
 #include "symbol_fixture.h"
 
 enum {

@@ -10,7 +10,7 @@
 
 #include "base/table.h"
 #include "base/whole.h"
-#include "findings/parts/line_list.h"
+#include "findings/names/line_list.h"
 #include "stacks/leaf.h"
 
 enum { LINES_MAX = 16 };

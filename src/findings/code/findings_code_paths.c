@@ -11,7 +11,7 @@
 
 #include "base/table.h"
 #include "base/whole.h"
-#include "findings/parts/line_list.h"
+#include "findings/names/line_list.h"
 #include "findings/parts/findings_waits.h"
 #include "stacks/fold.h"
 #include "stacks/leaf.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "account/code_samples.h"
-#include "account/thread_strip.h"
+#include "account/measures/thread_strip.h"
 #include "base/pause.h"
 #include "base/table.h"
 #include "stacks/fold.h"

@@ -5,7 +5,7 @@
  */
 #include "base/whole.h"
 #include "findings/parts/findings_waits.h"
-#include "findings/parts/line_list.h"
+#include "findings/names/line_list.h"
 #include "waits/files.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What threads did over time, in the same parts of the time traced for all of them. */
-#include "account/thread_strip.h"
+#include "account/measures/thread_strip.h"
 #include "findings/parts/findings_internal.h"
 
 void findings_begin_strips(struct findings *findings)

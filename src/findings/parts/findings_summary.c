@@ -10,7 +10,7 @@
 
 #include "base/table.h"
 #include "base/whole.h"
-#include "findings/parts/line_list.h"
+#include "findings/names/line_list.h"
 
 enum { HOT_FUNCTIONS_MAX = 20, LINES_MAX = 64, UNLOCKS_MAX = 20 };
 

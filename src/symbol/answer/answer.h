@@ -3,7 +3,7 @@
  * What the worker says about a file: the messages themselves.
  *
  * Owns: what is said of an address, and the book of it that a trace carries.
- * Used by: symbol/python, symbol/ruby, symbol/v8, symbol/go, symbol/java, symbol/object, symbol/worker, symbol, collect, engine, cmd.
+ * Used by: symbol/python, symbol/ruby, symbol/v8, symbol/go, symbol/java, symbol/object, symbol/worker, symbol/names, symbol, collect, collect/unwind, engine, cmd.
  */
 #pragma once
 

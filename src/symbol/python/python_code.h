@@ -3,7 +3,7 @@
  * Reads a code object of CPython's in the memory of another process, which may hold anything.
  *
  * Owns: what is known of CPython: where its versions have what, its code objects and their lines.
- * Used by: symbol/ruby, symbol/object, symbol/worker, symbol.
+ * Used by: symbol/ruby, symbol/object, symbol/worker, symbol/names, symbol.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * How the versions of Ruby (MRI) that we know lay out what we read of them.
  *
  * Owns: what is known of Ruby: where its versions have what, its instruction sequences, their lines and classes.
- * Used by: symbol/object, symbol/worker, symbol.
+ * Used by: symbol/object, symbol/worker, symbol/names, symbol.
  */
 #pragma once
 

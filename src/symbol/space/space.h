@@ -5,7 +5,7 @@
  * their meaning. Unmapping is not recorded: a range counts until another one replaces it.
  *
  * Owns: address spaces, and the distinct files in them.
- * Used by: symbol/worker, symbol, collect/probe, collect, engine.
+ * Used by: symbol/worker, symbol/names, symbol, collect/probe, collect, engine.
  */
 #pragma once
 

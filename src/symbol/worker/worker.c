@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/pause.h"
-#include "helper/attacher.h"
+#include "helper/java/attacher.h"
 #include "helper/message.h"
 #include "helper/opener.h"
 #include "helper/opener_message.h"

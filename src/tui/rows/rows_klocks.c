@@ -15,19 +15,19 @@ enum { TAKEN_COLUMNS = 12, WIDE_COLUMNS = 100, VERY_WIDE_COLUMNS = 120 };
 /* By the time waited, which is the report's order, and by each figure that has a title. */
 static const char *const sorts[] = {
 	"waited",
-#include "report/columns_only.def"
+#include "report/forms/columns_only.def"
 #define COLUMN(KIND, member, title, since, meaning) title,
 #include "report/klocks.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 	NULL,
 };
 
 enum {
 	SORT_WAITED,
-#include "report/columns_only.def"
+#include "report/forms/columns_only.def"
 #define COLUMN(KIND, member, title, since, meaning) SORT_##member,
 #include "report/klocks.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 	SORTS,
 };
 

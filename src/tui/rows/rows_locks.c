@@ -25,10 +25,10 @@ enum {
 /* By the time lost, by each figure that has a title, and by the most critical release. */
 static const char *const sorts[] = {
 	"time lost",
-#include "report/columns_only.def"
+#include "report/forms/columns_only.def"
 #define COLUMN(KIND, member, title, since, meaning) title,
 #include "report/locks.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 	"worst unlock",
 	NULL,
 };

@@ -18,19 +18,19 @@ enum { CAUSE_COLUMNS = 13, COUNT_COLUMNS = 9 };
 
 /* By each figure that has a title, the first of which is the report's order, and by cause. */
 static const char *const sorts[] = {
-#include "report/columns_only.def"
+#include "report/forms/columns_only.def"
 #define COLUMN(KIND, member, title, since, meaning) title,
 #include "report/paths.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 	"cause",
 	NULL,
 };
 
 enum {
-#include "report/columns_only.def"
+#include "report/forms/columns_only.def"
 #define COLUMN(KIND, member, title, since, meaning) SORT_##member,
 #include "report/paths.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 	SORT_CAUSE,
 };
 

@@ -18,10 +18,10 @@ enum { NUMBER_IDS = 0, NUMBER_SLICES = 100, NUMBER_STALLS };
 
 /* By each column, and by name; the first one is the order that the report has. */
 static const char *const sorts[] = {
-#include "report/columns_only.def"
+#include "report/forms/columns_only.def"
 #define COLUMN(KIND, member, title, since, meaning) title,
 #include "report/thread.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 	"name",
 	NULL,
 };

@@ -30,10 +30,10 @@ enum {
 
 const char *const wait_sorts[] = {
 	"time lost",
-#include "report/columns_only.def"
+#include "report/forms/columns_only.def"
 #define COLUMN(KIND, member, title, since, meaning) title,
 #include "report/wait.def"
-#include "report/undef.def"
+#include "report/forms/undef.def"
 	NULL,
 };
 

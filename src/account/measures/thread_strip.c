@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "account/thread_strip.h"
+#include "account/measures/thread_strip.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Strings kept once each, until all of them are freed. */
+/*
+ * Strings kept once each, until all of them are freed.
+ *
+ * Owns: names that need no debug information: of the kernel, of programs; notes on what lacks names.
+ * Used by: symbol.
+ */
 #pragma once
 
 #include <stddef.h>

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "helper/java_process.h"
+#include "helper/java/java_process.h"
 
 /* For the user of the process, who we are. Waits at most limit_ns. */
 enum java_result java_question_ask(const struct java_process *process, uint64_t limit_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "helper/java_question.h"
+#include "helper/java/java_question.h"
 
 #include <errno.h>
 #include <fcntl.h>

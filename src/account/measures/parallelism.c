@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "account/parallelism.h"
+#include "account/measures/parallelism.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "findings/parts/line_list.h"
+#include "findings/names/line_list.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/program_names.h"
+#include "symbol/names/program_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/session.h"
-#include "symbol/names.h"
+#include "symbol/names/names.h"
 
 enum { PROGRAMS_MAX = 65536 };
 

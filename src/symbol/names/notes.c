@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/notes.h"
+#include "symbol/names/notes.h"
 
 #include <stdarg.h>
 #include <stdio.h>

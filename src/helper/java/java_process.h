@@ -2,7 +2,7 @@
 /* A process that can be asked as HotSpot's own attach mechanism does: checked before anything is sent to it. */
 #pragma once
 
-#include "helper/attacher.h"
+#include "helper/java/attacher.h"
 #include "helper/jit_place.h"
 
 struct java_process {

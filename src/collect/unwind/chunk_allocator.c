@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/chunk_allocator.h"
+#include "collect/unwind/chunk_allocator.h"
 
 #include <stdlib.h>
 #include <string.h>

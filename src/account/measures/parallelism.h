@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "account/metrics.h"
+#include "account/measures/metrics.h"
 
 /* PARALLELISM_PAST: of changes of n, how many are remembered; a power of two. */
 enum { TIMELINE_BUCKETS = 512, PARALLELISM_PAST = 256 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/kernel_symbols.h"
+#include "symbol/names/kernel_symbols.h"
 
 #include <ctype.h>
 #include <stdio.h>

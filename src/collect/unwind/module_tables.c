@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/module_tables.h"
+#include "collect/unwind/module_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "collect/unwind_memory.h"
+#include "collect/unwind/unwind_memory.h"
 #include "symbol/symbol.h"
 #include "unwind/unwind_table.h"
 

@@ -3,6 +3,9 @@
  * Asks Java virtual machines for the names of the code that they compiled. That takes a signal and a connection to the
  * process, as its own user: each is asked by a process of its own, which has given up everything else, and ends in a
  * few seconds. Only with --java-map (doc/decisions/0035).
+ *
+ * Owns: how a JVM is found and asked for a map of its code.
+ * Used by: symbol/worker, symbol.
  */
 #pragma once
 

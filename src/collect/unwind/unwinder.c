@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/unwinder.h"
+#include "collect/unwind/unwinder.h"
 
 #include <bpf/bpf.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "collect/early_stacks.h"
-#include "collect/module_tables.h"
-#include "collect/unwind_memory.h"
+#include "collect/unwind/early_stacks.h"
+#include "collect/unwind/module_tables.h"
+#include "collect/unwind/unwind_memory.h"
 #include "session/event_kinds.h"
 #include "shared.h"
 #include "unwind/walk.h"

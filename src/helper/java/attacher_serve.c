@@ -11,10 +11,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "helper/attacher.h"
+#include "helper/java/attacher.h"
 #include "helper/confine.h"
-#include "helper/java_process.h"
-#include "helper/java_question.h"
+#include "helper/java/java_process.h"
+#include "helper/java/java_question.h"
 #include "helper/message.h"
 #include "helper/spawner.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/jvms.h"
+#include "collect/unwind/jvms.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "collect/unwinder.h"
+#include "collect/unwind/unwinder.h"
 #include "session/session.h"
 #include "symbol/answer/answer.h"
 #include "symbol/symbol.h"

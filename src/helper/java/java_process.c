@@ -3,7 +3,7 @@
  * A process that does not expect SIGQUIT is killed by it, and a virtual machine that does not take it for the begin of
  * a connection writes all its stacks to its output. OpenJ9 has a libjvm.so, too, and another protocol.
  */
-#include "helper/java_process.h"
+#include "helper/java/java_process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/names.h"
+#include "symbol/names/names.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "symbol/notes.h"
+#include "symbol/names/notes.h"
 
 /* The table's keys are hashes: strings with equal ones are chained. */
 struct name {

@@ -3,6 +3,9 @@
  * Gives the kernel side what it needs to unwind (unwind_format.h): a table for each file that
  * traced processes execute, made once and shared by all of them, and for each process the list of
  * what lies where.
+ *
+ * Owns: unwind tables in the kernel's memory: which, for whom, how long.
+ * Used by: live.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/unwind_memory.h"
+#include "collect/unwind/unwind_memory.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "collect/chunk_allocator.h"
+#include "collect/unwind/chunk_allocator.h"
 
 enum { CHUNKS_AT_ONCE = 2 };
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the account adds up to: of a thread, of a call path, of all. */
+/*
+ * What the account adds up to: of a thread, of a call path, of all.
+ *
+ * Owns: what is measured of threads and call paths, and the integrals over time that it is made of.
+ * Used by: account, states, findings/parts.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/early_stacks.h"
+#include "collect/unwind/early_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
