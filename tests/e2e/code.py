@@ -140,7 +140,7 @@ def holders_code():
 
 @test("in_step, sampled at the kernel's tick: samples leave it, and before_tick leads")
 def sees_other_code():
-    report, truth = measure("in_step", 2 * LENGTH_MS, ())
+    report, truth = measure("in_step", 3 * LENGTH_MS, ())
     assert truth.timers_within[None] > truth.regular_within[None], f"{report['notes']}"
     assert any("in step with the kernel's tick" in note for note in report["notes"]), report["notes"]
     check_exact("in_step", report, truth)

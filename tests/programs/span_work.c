@@ -6,7 +6,7 @@
  */
 #include "roles.h"
 
-enum { REQUESTS = 150, SLOW_EACH = 5, UNIT = 20000 };
+enum { REQUESTS = 400, SLOW_EACH = 5, UNIT = 20000 };
 
 /* About 0.1 us for each count, whatever the clock says. */
 static inline __attribute__((always_inline)) void spend(unsigned count)
