@@ -6,11 +6,11 @@ WRONG (lib_causes.py). A line a run: the score, how long it all took, the case, 
 sums.
 
 Environment: ONLY, a part of the names of cases to run (a regular expression); ROUNDS (1) of each; QUICK=1, only those
-that `make check` runs; BESIDE=1, two processes that compute run beside: then the planted cause has to be the first or
+that `make check` runs, as TAP: what is not RIGHT has failed; BESIDE=1, two processes that compute run beside: then the planted cause has to be the first or
 second finding; RESULT, a file for all of it as JSON; VERIFY=1: without pinch, how much the users of each service get
 with the planted cause and without it. O, PINCH, LIMIT_S and KEEP as in tests/e2e.
 
-The exit status is 1 if a case could not be made.
+The exit status is 1 if a case could not be made, or a quick one is not RIGHT.
 """
 import collections
 import contextlib
@@ -155,20 +155,31 @@ def verify(case, root):
 
 # --- All of them --------------------------------------------------------------------------------
 
-def show(outcome):
+def comment():
+    return "# " if is_set("QUICK") else ""
+
+
+def show(outcome, number):
     said = outcome.get("error")
     if not said:
         verdict = outcome["verdict"]
         said = f"{verdict['kind']}: {text_of(verdict).splitlines()[0] if text_of(verdict) else ''}"
     said = said.strip().splitlines()[-1] if outcome["score"] == FAILED else said
-    lib.print_line(f"{outcome['score']:6} {outcome['seconds']:5.1f} s  {outcome['name']} | {said[:LINE_MAX]}")
+    if is_set("QUICK"):
+        skip = f" # SKIP {said}" if outcome["score"] == SKIPPED else ""
+        print("ok" if is_good(outcome) else "not ok", number, "-", outcome["name"] + skip)
+    lib.print_line(f"{comment()}{outcome['score']:6} {outcome['seconds']:5.1f} s  {outcome['name']} | {said[:LINE_MAX]}")
+
+
+def is_good(outcome):
+    return outcome["score"] in (RIGHT, SKIPPED) if is_set("QUICK") else outcome["score"] != FAILED
 
 
 def show_sums(outcomes):
     counts = collections.Counter(outcome["score"] for outcome in outcomes)
     scored = sum(counts[word] for word in (RIGHT, PARTLY, WRONG))
     share = f", {counts[RIGHT] / scored:.0%} right" if scored else ""
-    lib.print_line(", ".join(f"{counts[word]} {word}" for word in (RIGHT, PARTLY, WRONG, SKIPPED, FAILED)) + share)
+    lib.print_line(comment() + ", ".join(f"{counts[word]} {word}" for word in (RIGHT, PARTLY, WRONG, SKIPPED, FAILED)) + share)
 
 
 def run_all(chosen, root):
@@ -176,13 +187,15 @@ def run_all(chosen, root):
     for _ in range(int(os.environ.get("ROUNDS", 1))):
         for case in chosen:
             outcomes.append(run_once(case, root))
-            show(outcomes[-1])
+            show(outcomes[-1], len(outcomes))
     show_sums(outcomes)
     if os.environ.get("RESULT"):
         with open(os.environ["RESULT"], "w") as file:
             json.dump(outcomes, file, indent=1)
     lib.assert_nothing_attached()
-    return 1 if any(outcome["score"] == FAILED for outcome in outcomes) else 0
+    if is_set("QUICK"):
+        print(f"1..{len(outcomes)}")
+    return 0 if all(map(is_good, outcomes)) else 1
 
 
 def main():

@@ -14,10 +14,9 @@ static volatile long rows;
 
 static OWN_FRAME int store_row(void)
 {
-	pthread_mutex_lock(&lock);
 	log_enter(STORE_ROW);
+	pthread_mutex_lock(&lock);
 	BURN_US(800);
-	log_leave();
 	return pthread_mutex_unlock(&lock);
 }
 
@@ -26,6 +25,7 @@ static OWN_FRAME void make_row(void)
 	log_enter(MAKE_ROW);
 	BURN_US(300);
 	store_row();
+	log_leave(); /* store_row(), with all of its last call */
 	rows++;
 	log_leave();
 	__asm__ volatile("" : : : "memory");
