@@ -498,7 +498,7 @@ coverage: test-packages
 	@umask 0; $(COVERAGE)/pinch --version >/dev/null # so that its helpers, of other users, may write to its counters
 	@__LLVM_PROFILE_RT_INIT_ONCE=1 PINCH=$(COVERAGE)/pinch tests/run $(UNIT_TESTS:$O/%=$(COVERAGE)/%) \
 		"tests/golden/run.sh $(COVERAGE)/tests/replay" "tests/golden/graph/run.sh $(COVERAGE)/tests/graph_replay" \
-		"tests/docs.sh $(COVERAGE)/pinch" $(filter-out %/churn.py",$(ATTACK_TESTS)) $(ROOT_TESTS); status=$$?; \
+		"tests/docs.sh $(COVERAGE)/pinch" $(patsubst %,"/usr/bin/python3 %",$(filter-out %/churn.py,$(ATTACK_SCRIPTS))) $(ROOT_TESTS); status=$$?; \
 		tests/coverage.sh $(COVERAGE); exit $$status
 
 golden-update: all $(TEST_BINARIES)
