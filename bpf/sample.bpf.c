@@ -96,27 +96,39 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task, __u
 SEC("perf_event")
 int sample_timer(struct bpf_perf_event_data *ctx)
 {
-	/* It does not tell when it was to expire: at least the stack's time does not count. */
-	sample_take(ctx, bpf_get_current_task_btf(), ctx->regs.ip, REGISTERS(ctx->regs), bpf_ktime_get_ns(),
-		    sample_timer_ns, sample_role);
+	__u64 due_ns = counts_here()->timer_due_ns;
+
+	if (!due_ns) /* at least the stack's time does not count */
+		due_ns = bpf_ktime_get_ns();
+	sample_take(ctx, bpf_get_current_task_btf(), ctx->regs.ip, REGISTERS(ctx->regs), due_ns, sample_timer_ns,
+		    sample_role);
 	return 0;
 }
 
 /*
- * Any timer of this CPU. The tick's, the base that it is queued at and the pointer to what the
- * interrupt has interrupted are all per-CPU variables, so they are as far apart on each CPU as
- * the kernel's type information says.
+ * The tick's timer, the base that it is queued at and the pointer to what the interrupt has interrupted are all
+ * per-CPU variables, so they are as far apart on each CPU as the kernel's type information says.
  */
-SEC("tp_btf/hrtimer_expire_entry")
-int BPF_PROG(sample_tick, struct hrtimer *timer)
+static __always_inline void sample_at_tick(void *ctx, struct cpu_counts *here, struct hrtimer *timer)
 {
-	__u64 here = (__u64)timer - tick_cpu_sched_offset - bpf_core_field_offset(struct tick_sched, sched_timer);
+	__u64 place = (__u64)timer - tick_cpu_sched_offset - bpf_core_field_offset(struct tick_sched, sched_timer);
 	struct pt_regs *regs = NULL;
 
-	if (here + hrtimer_bases_offset != (__u64)timer->base->cpu_base || counts_here()->ticks++ % sample_each_ticks)
-		return 0;
-	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)here + irq_regs_offset);
+	if (place + hrtimer_bases_offset != (__u64)timer->base->cpu_base || here->ticks++ % sample_each_ticks)
+		return;
+	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)place + irq_regs_offset);
 	sample_take(ctx, bpf_get_current_task_btf(), BPF_CORE_READ(regs, ip), interrupted_registers(regs),
 		    timer->node.expires, sample_tick_ns, SAMPLE_REGULAR);
+}
+
+/* Any timer of this CPU. Those of ours do not tell when they were to expire: it is noted for sample_timer(). */
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(sample_expiry, struct hrtimer *timer)
+{
+	struct cpu_counts *here = counts_here();
+
+	here->timer_due_ns = timer->node.expires;
+	if (sample_each_ticks && !sample_has_left_ticks)
+		sample_at_tick(ctx, here, timer);
 	return 0;
 }

@@ -101,6 +101,8 @@ struct cpu_counts {
 	__u64 unfollowed;      /* what the verifier is not to know */
 	__u64 run_queue;       /* where the kernel has that of this CPU; 0: unknown */
 	__u32 stack_times[STACK_TIMES];
+	__u64 timer_due_ns; /* when the timer whose interrupt is being handled was to expire; 0: unknown */
+	__u64 reserved[7];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
 

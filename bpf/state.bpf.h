@@ -449,6 +449,7 @@ extern volatile __u64 keep_all_above_ns;
 /* What the engine's timers are: their period, ns, and what their samples are for, enum sample_role. */
 extern volatile __u32 sample_timer_ns;
 extern volatile __u32 sample_role;
+extern volatile __u32 sample_has_left_ticks; /* bool: timers take all samples */
 
 /* A sample has had a call path. */
 extern volatile __u32 samples_have_stacks;

@@ -85,7 +85,7 @@ static void choose_sampling(struct kernel *kernel, const struct btf *btf)
 		bpf->rodata->tick_cpu_sched_offset = places.tick_cpu_sched;
 		bpf->rodata->irq_regs_offset = places.irq_regs;
 	}
-	bpf_program__set_autoload(bpf->progs.sample_tick, bpf->rodata->sample_each_ticks);
+	bpf_program__set_autoload(bpf->progs.sample_expiry, kernel->sample_period_ns);
 }
 
 /* Without it, wake-ups by interrupts are taken for the work of whom they interrupt. */
@@ -231,13 +231,14 @@ static void describe_timers(struct kernel *kernel, uint64_t period_ns, enum samp
 
 static void start_sampling(struct kernel *kernel)
 {
-	const struct bpf_program *at_tick = kernel->bpf->progs.sample_tick, *at_timer = kernel->bpf->progs.sample_timer;
+	struct pinch_bpf *bpf = kernel->bpf;
+	const struct sampler_programs programs = { bpf->progs.sample_expiry, bpf->progs.sample_timer };
 
-	if (kernel->bpf->rodata->sample_each_ticks) {
-		kernel->sampler = sampler_follow_ticks(at_tick, at_timer, kernel->cpu_count);
+	if (bpf->rodata->sample_each_ticks) {
+		kernel->sampler = sampler_follow_ticks(programs, kernel->cpu_count);
 	} else if (kernel->sample_period_ns) {
 		describe_timers(kernel, kernel->sample_period_ns, SAMPLE_REGULAR);
-		kernel->sampler = sampler_start_timers(at_timer, kernel->sample_period_ns, kernel->cpu_count);
+		kernel->sampler = sampler_start_timers(programs, kernel->sample_period_ns, kernel->cpu_count);
 	}
 }
 
@@ -247,7 +248,7 @@ int kernel_attach(struct kernel *kernel)
 	int err;
 
 	bpf_program__set_autoattach(bpf->progs.sample_timer, false);
-	bpf_program__set_autoattach(bpf->progs.sample_tick, false);
+	bpf_program__set_autoattach(bpf->progs.sample_expiry, false);
 	bpf_program__set_autoattach(bpf->progs.list_threads, false);
 	bpf_program__set_autoattach(bpf->progs.list_waits, false);
 	bpf_program__set_autoattach(bpf->progs.list_queues, false);
@@ -294,6 +295,7 @@ void kernel_sample_off_tick(struct kernel *kernel)
 {
 	uint64_t period_ns = kernel->sample_period_ns - kernel->sample_period_ns / OFF_TICK_SHARE;
 
+	kernel->bpf->bss->sample_has_left_ticks = true;
 	sampler_leave_ticks(kernel->sampler);
 	describe_timers(kernel, period_ns, SAMPLE_INSTEAD);
 	sampler_run_timers(kernel->sampler, period_ns);

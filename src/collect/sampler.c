@@ -27,7 +27,8 @@ struct sampled_cpu {
 };
 
 struct sampler {
-	int tick_link_fd;         /* -1: timers are used */
+	int expiry_link_fd;       /* -1: it could not be attached */
+	bool is_at_ticks;         /* else timers are used */
 	struct sampled_cpu *cpus; /* their timers */
 	unsigned int cpu_count, opened;
 	int err; /* of the last timer that could not be opened */
@@ -49,7 +50,7 @@ static struct sampler *sampler_new(unsigned int cpu_count)
 {
 	struct sampler *sampler = xcalloc(1, sizeof(*sampler));
 
-	sampler->tick_link_fd = -1;
+	sampler->expiry_link_fd = -1;
 	sampler->cpus = xcalloc(cpu_count, sizeof(*sampler->cpus));
 	sampler->cpu_count = cpu_count;
 	return sampler;
@@ -91,7 +92,7 @@ static void open_timers(struct sampler *sampler, const struct bpf_program *progr
 
 bool sampler_is_at_ticks(const struct sampler *sampler)
 {
-	return sampler && sampler->tick_link_fd >= 0;
+	return sampler && sampler->is_at_ticks;
 }
 
 static void enable_timers(struct sampler *sampler)
@@ -105,25 +106,26 @@ static void enable_timers(struct sampler *sampler)
 			 strerror(sampler->err ? -sampler->err : ENODEV));
 }
 
-struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns, unsigned int cpu_count)
+struct sampler *sampler_start_timers(struct sampler_programs programs, uint64_t period_ns, unsigned int cpu_count)
 {
 	struct sampler *sampler = sampler_new(cpu_count);
 
-	open_timers(sampler, program, period_ns);
+	sampler->expiry_link_fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(programs.at_expiry));
+	open_timers(sampler, programs.at_timer, period_ns);
 	enable_timers(sampler);
 	return sampler;
 }
 
-struct sampler *sampler_follow_ticks(const struct bpf_program *at_tick, const struct bpf_program *at_timer,
-				     unsigned int cpu_count)
+struct sampler *sampler_follow_ticks(struct sampler_programs programs, unsigned int cpu_count)
 {
 	struct sampler *sampler = sampler_new(cpu_count);
 
-	sampler->tick_link_fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(at_tick));
-	if (sampler->tick_link_fd < 0)
+	sampler->expiry_link_fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(programs.at_expiry));
+	sampler->is_at_ticks = sampler->expiry_link_fd >= 0;
+	if (!sampler->is_at_ticks)
 		snprintf(sampler->note, sizeof(sampler->note), "No samples (%s): tables of functions are missing.",
 			 strerror(errno));
-	open_timers(sampler, at_timer, TICK_NS_MAX);
+	open_timers(sampler, programs.at_timer, TICK_NS_MAX);
 	return sampler;
 }
 
@@ -137,8 +139,7 @@ void sampler_run_timers(struct sampler *sampler, uint64_t period_ns)
 
 void sampler_leave_ticks(struct sampler *sampler)
 {
-	close(sampler->tick_link_fd);
-	sampler->tick_link_fd = -1;
+	sampler->is_at_ticks = false;
 	snprintf(sampler->note, sizeof(sampler->note), "%s",
 		 "The program works in step with the kernel's tick: it was sampled by timers instead, and figures "
 		 "of code come from their samples.");
@@ -148,9 +149,10 @@ void sampler_stop(struct sampler *sampler)
 {
 	if (!sampler)
 		return;
-	if (sampler->tick_link_fd >= 0)
-		close(sampler->tick_link_fd);
-	sampler->tick_link_fd = -1;
+	if (sampler->expiry_link_fd >= 0)
+		close(sampler->expiry_link_fd);
+	sampler->expiry_link_fd = -1;
+	sampler->is_at_ticks = false;
 	for (unsigned int cpu = 0; cpu < sampler->cpu_count; cpu++) {
 		struct sampled_cpu *sampled = &sampler->cpus[cpu];
 

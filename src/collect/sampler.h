@@ -18,23 +18,27 @@ struct sampler;
  */
 uint64_t sampler_cheap_period(uint64_t wanted_ns);
 
+/* What runs at each timer of the kernel, samples at ticks, and notes for the other one what the timer's time was. */
+struct sampler_programs {
+	const struct bpf_program *at_expiry, *at_timer;
+};
+
 /*
- * Runs at_tick, which knows how many ticks to leave out, at each timer of the kernel. Timers for at_timer are
- * opened too, and cost nothing until sampler_run_timers(): later on nothing may be opened (live/privileges.h).
+ * at_expiry samples at ticks, and knows how many to leave out. Timers for at_timer are opened too, and cost nothing
+ * until sampler_run_timers(): later on nothing may be opened (live/privileges.h).
  */
-struct sampler *sampler_follow_ticks(const struct bpf_program *at_tick, const struct bpf_program *at_timer,
-				     unsigned int cpu_count);
+struct sampler *sampler_follow_ticks(struct sampler_programs programs, unsigned int cpu_count);
 
 bool sampler_is_at_ticks(const struct sampler *sampler); /* NULL: false */
 
 /* Has its timers run at this period from now on, one after the other, beside the ticks if it follows these. */
 void sampler_run_timers(struct sampler *sampler, uint64_t period_ns);
 
-/* The ticks, which it follows, are sampled no longer. */
+/* at_expiry samples at ticks no longer. */
 void sampler_leave_ticks(struct sampler *sampler);
 
 /* Starts timers on all CPUs that are there. sampler_note() says what does not work. */
-struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns, unsigned int cpu_count);
+struct sampler *sampler_start_timers(struct sampler_programs programs, uint64_t period_ns, unsigned int cpu_count);
 void sampler_stop(struct sampler *sampler);
 void sampler_free(struct sampler *sampler);
 

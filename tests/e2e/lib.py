@@ -46,7 +46,7 @@ for number in (signal.SIGINT, signal.SIGQUIT):
 
 BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork", "sched_process_exec",
              "sched_process_exit", "task_rename", "list_threads", "sample_timer",
-             "sample_tick", "exit_begin", "resolve_begin", "resolve_end", "irq_begin", "irq_end",
+             "sample_expiry", "exit_begin", "resolve_begin", "resolve_end", "irq_begin", "irq_end",
              "softirq_begin", "softirq_end", "timer_begin", "timer_end", "net_receive",
              "block_issue", "block_complete", "span_call_begin", "span_call_end",
              "span_function_begin", "span_function_end", "klock_begin", "klock_end", "list_queues",

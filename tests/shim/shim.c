@@ -929,8 +929,8 @@ void shim_expire_timers(struct pt_regs *regs)
 	here->regs = regs;
 	here->tick.sched_timer.base = here->other.base = &base;
 	here->tick.sched_timer.node.expires = shim_now_ns - SHIM_TICK_LATE_NS;
-	sample_tick(NULL, &here->other);
-	sample_tick(NULL, &here->tick.sched_timer);
+	sample_expiry(NULL, &here->other);
+	sample_expiry(NULL, &here->tick.sched_timer);
 }
 
 struct cfs_rq *shim_queue(uint32_t cpu)

@@ -128,7 +128,7 @@ int list_threads(struct bpf_iter__task *ctx);
 int list_waits(struct bpf_iter__task *ctx);
 int page_fault(void *ctx, unsigned long address, struct pt_regs *regs);
 int sample_timer(struct bpf_perf_event_data *ctx);
-int sample_tick(void *ctx, struct hrtimer *timer);
+int sample_expiry(void *ctx, struct hrtimer *timer);
 int irq_begin(void *ctx, int irq);
 int irq_end(void *ctx, int irq, struct irqaction *action, int result);
 int softirq_begin(void *ctx, unsigned int vector);

@@ -510,7 +510,15 @@ TEST(a_sample_says_what_took_it)
 	shim_expire_timers(&ctx.regs);
 	e = (const struct ev_sched_sample *)shim_read(&sample_rings, 0, NULL);
 	CHECK(e && e->period_ns == 4000000 && e->role == SAMPLE_REGULAR);
+	sample_has_left_ticks = true;
+	shim_expire_timers(&ctx.regs);
+	CHECK(!shim_read(&sample_rings, 0, NULL));
+	sample_timer(&ctx);
+	while ((read = (const struct ev_header *)shim_read(&sample_rings, 0, NULL)))
+		e = (const struct ev_sched_sample *)read;
+	CHECK_EQUAL(e->due_ns, shim_now_ns - SHIM_TICK_LATE_NS);
 	sample_timer_ns = 0;
 	sample_role = SAMPLE_REGULAR;
+	sample_has_left_ticks = false;
 	end();
 }
