@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from lib import LIMIT_S, Skip, main, parse, pinch, program, read_line, start, stop, test
+from lib import LIMIT_S, Skip, main, parse, pinch, program, read_line, start, stop, test, wait_attached
 
 SERVERS, REQUESTS, SLOW_EACH, SLOW_NS, DEPTH = 3, 40, 10, 20000000, 3
 COUNTS = ("ends_alone", "begun_anew", "left", "died", "unfinished", "in_gaps", "dropped")
@@ -114,6 +114,7 @@ def attached():
                    "record", "-q", "-o", "t.pinch", "--span", "r=span_throw:risky", "-p", process.pid,
                    stderr=subprocess.PIPE)
     wait_for_probe(tracer)
+    wait_attached(tracer)
     process.stdin.write(b"\n")
     process.stdin.flush()
     assert b"10 of 30" in read_line(process)
