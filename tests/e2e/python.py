@@ -337,6 +337,17 @@ def contended():
     assert slices[True] > 50 and slices[False] < 0.02 * slices[True], (slices, lib.describe(report))
 
 
+@test("the interpreter's lock is one lock with one name, and no wait for it is idle")
+def interpreters_lock():
+    report = traced(CONTENDED)
+    locks = [lock for lock in report["locks"] if lock["name"] == "the GIL"]
+    assert [lock["kind"] for lock in locks] == ["gil"], report["locks"]
+    assert locks[0]["idle_ns"] == 0 and locks[0]["waits"] > 0, locks
+    assert not [lock for lock in report["locks"] if "_PyRuntime" in (lock["name"] or "")], report["locks"]
+    assert {wait["cause"] for wait in report["waits"] if wait["object"] == "the GIL"} == {"lock"}, report["waits"]
+    assert [finding for finding in report["findings"] if "the GIL" in finding["title"]], report["findings"]
+
+
 @test("generators and coroutines are behind what they call, before who asked them")
 def generators():
     report = traced(GENERATORS)

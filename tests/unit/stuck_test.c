@@ -15,6 +15,7 @@
 #include "findings/parts/stuck.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "symbol/symbol.h"
 #include "stacks/stacks.h"
 #include "values.h"
 #include "waits/files.h"
@@ -28,6 +29,7 @@ enum ending { LISTED, NOT_LISTED, KILLED, FOUND };
 
 static struct {
 	struct session *session;
+	struct symbols *symbols;
 	struct threads *threads;
 	struct stacks *stacks;
 	struct files *files;
@@ -90,12 +92,15 @@ static void begin(uint32_t seed)
 	w.findings.arena = arena_new();
 	w.findings.input.waits = w.waits;
 	w.findings.input.stacks = w.stacks;
-	w.findings.names = path_names_new(NULL, w.stacks, NULL);
+	w.symbols = symbols_new(w.session);
+	symbols_set_offline(w.symbols, false);
+	w.findings.names = path_names_new(w.symbols, w.stacks, NULL);
 }
 
 static void end(void)
 {
 	path_names_free(w.findings.names);
+	symbols_free(w.symbols);
 	arena_free(w.findings.arena);
 	criticality_free(w.criticality);
 	waits_free(w.waits);

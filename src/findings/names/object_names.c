@@ -5,14 +5,18 @@
 #include <sys/syscall.h>
 
 #include "base/memory.h"
+#include "findings/names/runtime_locks.h"
 #include "klocks/klocks.h"
 #include "symbol/symbol.h"
 #include "waits/files.h"
 
 const char *object_name_of_lock(const struct object_names *names, uint32_t pid, uint64_t time_ns, uint64_t address)
 {
+	const struct runtime_lock *lock = runtime_lock_at(names->symbols, pid, time_ns, address);
 	struct symbol_object object;
 
+	if (lock)
+		return lock->name;
 	if (!pid || symbols_resolve_object(names->symbols, pid, time_ns, address, &object))
 		return NULL;
 	return object.name ? arena_strdup(names->arena, object.name) : NULL;

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/pause.h"
+#include "findings/names/runtime_locks.h"
 #include "symbol/symbol.h"
 
 enum { FRAMES_MAX = 512, CALLS_LOOKED_AT = 6 };
@@ -271,10 +272,15 @@ struct wait_meaning path_names_meaning_of(const struct path_names *names, const 
 struct wait_meaning path_names_meaning(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t stack,
 				       const struct wait_facts *facts, enum wait_cause cause)
 {
+	const struct runtime_lock *lock = runtime_lock_of(names->symbols, pid, time_ns, facts);
 	const struct report_frame *frames;
-	size_t count = path_names_frames(names, pid, time_ns, stack, &frames, NULL);
-	struct wait_meaning meaning = wait_meaning_of(names->wait_names, facts, cause, frames, count);
+	struct wait_meaning meaning;
+	size_t count;
 
+	if (lock)
+		return (struct wait_meaning){ .cause = CAUSE_LOCK, .lock_kind = lock->kind, .is_named = true };
+	count = path_names_frames(names, pid, time_ns, stack, &frames, NULL);
+	meaning = wait_meaning_of(names->wait_names, facts, cause, frames, count);
 	if (!meaning.is_named && count && wait_has_futex(facts))
 		meaning = called_meaning(names, pid, time_ns, stacks_find(names->stacks, stack), facts, cause, meaning);
 	return meaning;

@@ -134,7 +134,7 @@ static struct wait_meaning meaning_of(struct findings *findings, const struct wa
 {
 	if (lock->heaviest)
 		return findings_meaning(findings, lock->heaviest);
-	return path_names_meaning_of(findings->names, &lock->facts, lock->cause, NULL, 0);
+	return path_names_meaning(findings->names, lock->pid, lock->first_ns, 0, &lock->facts, lock->cause);
 }
 
 static const char *klock_address(struct findings *findings, uint64_t lock)

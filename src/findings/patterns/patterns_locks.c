@@ -36,8 +36,8 @@ static bool is_kind(const struct report_lock *lock, const char *kind)
 static bool is_held(const struct report_lock *lock)
 {
 	static const char *const kinds[] = {
-		"mutex", "rwlock", "pi-mutex", "tbb",       "monitor",
-		"once",  "futex",  "flock",    "file-lock", "sysv-semaphore",
+		"mutex", "rwlock",    "pi-mutex",       "tbb", "monitor", "once", "futex",
+		"flock", "file-lock", "sysv-semaphore", "gil",
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
