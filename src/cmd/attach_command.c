@@ -135,8 +135,8 @@ const struct command attach_command = {
 	.is_privileged = true,
 	.usage = "[options] -p PID... | -n NAME | --cgroup DIR | --all",
 	.summary = "Trace a running process until it ends, Ctrl-C or --duration",
-	.description = "Threads and processes that the traced ones create are followed. The first Ctrl-C\n"
-		       "ends the tracing and shows the report, the second one ends pinch.",
+	.description = "Child processes are traced, too: those that run already and those to come. The first\n"
+		       "Ctrl-C ends the tracing and shows the report, the second one ends pinch.",
 	.options = options,
 	.run = attach_run,
 };

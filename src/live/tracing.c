@@ -51,7 +51,7 @@ enum {
 };
 
 /* For what other processes read of the traced ones. */
-static const uint64_t settle_ns_first = 1000000000, settle_ns_last = 2000000000, java_ns_last = 3000000000;
+static const uint64_t settle_ns_last = 2000000000, java_ns_last = 3000000000;
 
 /*
  * The rings are drained before they are this full, whatever else there is to do; seldom as long as
@@ -209,6 +209,8 @@ void tracing_close(struct tracing *tracing)
 	sideband_close(tracing->sideband);
 	kernel_close(tracing->kernel);
 	klock_spec_free(tracing->klock_spec);
+	pid_list_fini(&tracing->children);
+	pid_list_fini(&tracing->gone);
 	if (tracing->signal_fd >= 0)
 		close(tracing->signal_fd);
 	free(tracing);
@@ -238,50 +240,10 @@ int tracing_add_command(struct tracing *tracing, pid_t pid)
 }
 
 /* Of all processes, their unwind tables would be needed. */
-static void list_waits(struct tracing *tracing)
+void tracing_list_waits(struct tracing *tracing)
 {
 	if (!tracing->settings->kernel.trace_all)
 		collector_list_waits(tracing->collector);
-}
-
-int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
-{
-	int err;
-
-	if (tracing->settings->kernel.trace_all)
-		sideband_follow_all(tracing->sideband);
-	for (size_t i = 0; i < pids->count; i++) {
-		/* First the new mappings, then the old ones: none falls between. */
-		sideband_follow(tracing->sideband, pids->pids[i]);
-		symbols_add_process(tracing->engine.symbols, pids->pids[i]);
-		if (tracing->settings->kernel.trace_all)
-			unwinder_expect_process(tracing->unwinder, pids->pids[i]);
-		else
-			unwinder_add_process(tracing->unwinder, pids->pids[i]);
-		pause_take_if_due(&tracing->taking_in);
-		if (tracing->resolver)
-			resolver_update(tracing->resolver);
-		if (tracing->functions)
-			span_functions_update(tracing->functions);
-		if (!tracing->settings->kernel.trace_all) {
-			err = kernel_add_target(tracing->kernel, pids->pids[i]);
-			if (err)
-				return err;
-		}
-	}
-	jvms_step(tracing->jvms);
-	/* Most files are read by now. Of others, stacks are kept until they are. */
-	symbols_settle(tracing->engine.symbols, settle_ns_first);
-	unwinder_update(tracing->unwinder);
-	if (!tracing->settings->kernel.trace_all)
-		tracing->untraced_children = targets_count_children(pids);
-	err = collector_list_threads(tracing->collector);
-	if (!err)
-		list_waits(tracing);
-	/* Waiting for the end of what has ended already would take for ever. */
-	if (!err && !tracing->settings->kernel.trace_all && !kernel_counts(tracing->kernel).threads_alive)
-		err = fail_plain(-ESRCH, "the target has ended: no thread is left to trace");
-	return err;
 }
 
 int tracing_begin_trace(struct tracing *tracing)
@@ -517,7 +479,7 @@ void tracing_finish(struct tracing *tracing)
 	tracing->collector_cpu_ns = clock_cpu_ns();
 	tracing->ended_ns = clock_ns();
 	status_stop();
-	list_waits(tracing);
+	tracing_list_waits(tracing);
 	kernel_detach(tracing->kernel);
 	if (tracing->klock_spec)
 		collector_list_holds(tracing->collector);

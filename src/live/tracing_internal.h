@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What tracing.c and tracing_report.c share of one run of tracing. */
+/* What tracing.c, tracing_targets.c and tracing_report.c share of one run of tracing. */
 #pragma once
 
 #include "base/pause.h"
@@ -32,5 +32,12 @@ struct tracing {
 	uint64_t ended_ns, collector_cpu_ns; /* 0: it goes on */
 	int poll_ms;
 	unsigned long slack_ns;
-	size_t untraced_children; /* of the processes to attach to */
+	/* Of the processes to attach to: their children that ran already; those that were not there any more. */
+	struct pid_list children, gone;
 };
+
+/* tracing.c: lists what blocked threads wait for, unless all programs are traced. */
+void tracing_list_waits(struct tracing *tracing);
+
+/* tracing_targets.c: of processes that were left out or taken in: sentences with a NUL after each. */
+void tracing_put_target_notes(const struct tracing *tracing, struct text *notes);

@@ -116,7 +116,6 @@ static void put_suspension(const struct tracing *tracing, struct text *notes)
 static void put_notes(struct tracing *tracing, struct text *notes)
 {
 	const char *note = kernel_sampling_note(tracing->kernel);
-	size_t children = tracing->untraced_children;
 
 	if (note)
 		text_put_bytes(notes, note, strlen(note) + 1);
@@ -129,13 +128,7 @@ static void put_notes(struct tracing *tracing, struct text *notes)
 	put_klock_note(tracing, notes);
 	kernel_put_acquisition_notes(tracing->kernel, notes);
 	put_suspension(tracing, notes);
-	if (!children)
-		return;
-	text_printf(notes,
-		    "%zu child process%s of the target ran already and %s not traced: give %s PIDs to -p too, or use "
-		    "-n NAME",
-		    children, children == 1 ? "" : "es", children == 1 ? "is" : "are", children == 1 ? "its" : "their");
-	text_put_bytes(notes, "", 1);
+	tracing_put_target_notes(tracing, notes);
 }
 
 static struct findings_input findings_input(struct tracing *tracing, size_t path_count_max, struct pause *pause)

@@ -38,6 +38,7 @@ void settings_init(struct settings *settings)
 void settings_fini(struct settings *settings)
 {
 	pid_list_fini(&settings->targets);
+	pid_list_fini(&settings->gone);
 	span_specs_fini(&settings->spans);
 }
 
@@ -401,5 +402,5 @@ int settings_parse(struct settings *settings, const struct command *command, int
 		return fail_plain(-EINVAL, "--threads-only and --processes-only exclude each other");
 	if (settings->spans.count && !settings->trace_path)
 		return fail_plain(-EINVAL, "--span needs a trace: give --trace FILE, or use pinch record");
-	return 0;
+	return targets_check(settings);
 }

@@ -82,8 +82,9 @@ struct settings {
 	bool asks_java;              /* JVMs for the names of their code */
 	bool is_spin_inactive;       /* threads that spin are not counted as active */
 	/* attach only */
-	struct pid_list targets;
+	struct pid_list targets, gone; /* gone: named, and not there */
 	bool has_target;
+	bool has_no_children;            /* those of targets that run already are not traced */
 	struct time_range range;         /* of all that have range_options */
 	struct thread_words threads;     /* the same except for dump */
 	struct thread_words processes;   /* graph and critical-path */
@@ -135,6 +136,9 @@ extern const struct option_spec common_options[];
 
 /* Whom to trace that runs already. */
 extern const struct option_spec target_options[];
+
+/* Says which of these are not there. 0, or -ESRCH when none is. */
+int targets_check(const struct settings *settings);
 
 /* Which part of a trace. */
 extern const struct option_spec range_options[], thread_options[];

@@ -212,18 +212,6 @@ def again():
         assert end(process).report["totals"]["threads"] == 4
 
 
-@test("children that run already are not traced, and the report says so")
-def children():
-    parent = start("/bin/sh", "-c", "sleep 1000 & echo; wait", stdout=subprocess.PIPE)
-    assert read_line(parent) == b"\n"
-    report = end(attach("-p", parent.pid)).report
-    assert any(note.startswith("1 child process of the target") for note in report["notes"]), \
-        report["notes"]
-    for pid in read(f"/proc/{parent.pid}/task/{parent.pid}/children").split():
-        os.kill(int(pid), signal.SIGKILL)
-    stop(parent)
-
-
 @test("threads that hang already are found with where they hang, for what, and who holds it")
 def hanging():
     target = start(program("deadlock"), stdout=subprocess.PIPE)
@@ -369,6 +357,114 @@ def cpu_ticks(pid):
     return int(fields[11]) + int(fields[12])
 
 
+# Starts a child, and that one another: all wait for a byte. Children tell when they are there.
+FAMILY = r"""
+import os, sys
+def wait():
+    os.write(1, b"%d\n" % os.getpid())
+    os.read(0, 1)
+if not os.fork():
+    if not os.fork():
+        wait()
+        os._exit(0)
+    wait()
+    os._exit(0)
+wait()
+if not os.fork():
+    os.write(1, b"%d\n" % os.getpid())
+    os.read(0, 1)
+    os._exit(0)
+os.read(0, 1)
+"""
+
+
+class Family:
+    """A process, its child and its grandchild, which run already; and a child to come."""
+
+    def __init__(self):
+        self.process = start("/usr/bin/python3", "-c", FAMILY, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.pids = sorted(int(read_line(self.process)) for _ in range(3))
+
+    def wake(self):
+        """One of them goes on."""
+        self.process.stdin.write(b"x")
+        self.process.stdin.flush()
+
+
+def pids_of(report):
+    return sorted({thread["pid"] for thread in report["threads"]})
+
+
+def notes_with(report, text):
+    return [note for note in report["notes"] if text in note]
+
+
+@test("children that run already are traced, and theirs")
+def children():
+    family = Family()
+    report = end(attach("-p", family.process.pid)).report
+    assert pids_of(report) == family.pids, (report["threads"], family.pids)
+    assert notes_with(report, "2 child processes of the target ran already and are traced, too"), report["notes"]
+    stop(family.process)
+
+
+@test("--no-children and --threads-only leave out the children that run already, and say so")
+def no_children():
+    family = Family()
+    for option in ("--no-children", "--threads-only"):
+        report = end(attach("-p", family.process.pid, option)).report
+        assert pids_of(report) == [family.process.pid], report["threads"]
+        assert notes_with(report, f"are not traced: {option} leaves them out"), report["notes"]
+    stop(family.process)
+
+
+@test("--no-children follows the children to come")
+def children_to_come():
+    family = Family()
+    process = attach("-p", family.process.pid, "--no-children")
+    for _ in range(3):          # whichever of them gets it
+        family.wake()
+    born = int(read_line(family.process))
+    report = end(process).report
+    assert pids_of(report) == [family.process.pid, born], (report["threads"], born)
+    stop(family.process)
+
+
+@test("pinch does not trace itself as a child of its target")
+def not_itself():
+    path = os.path.abspath("self.json")
+    command = f"{PINCH} attach -q -p $$ --duration 200ms --json {path}; exit $?"
+    result = finish(start("/bin/sh", "-c", command, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+    assert result.status == 0, result.text
+    report = parse_report(read(path, "rb"))
+    assert len(report["threads"]) == 1, report["threads"]
+
+
+@test("of several processes one is gone: it is skipped with a warning and a note")
+def one_gone():
+    target = Sleepers()
+    gone = start("/bin/true")
+    gone.wait()
+    process = attach("-p", f"{gone.pid},{target.pid}")
+    target.order("work 1000")
+    result = end(process)
+    assert pids_of(result.report) == [target.pid], result.report["threads"]
+    assert notes_with(result.report, f"process {gone.pid} was not there when tracing began: skipped"), \
+        result.report["notes"]
+    assert f"no process {gone.pid}: skipped" in result.text, result.text
+    stop(target.process)
+
+
+@test("all of several processes are gone: one error names them")
+def all_gone():
+    gone = [start("/bin/true") for _ in range(2)]
+    for process in gone:
+        process.wait()
+    result = pinch("attach", "-p", gone[0].pid, "-p", gone[1].pid)
+    assert result.status == 1, result.status
+    assert result.text.strip() == f"pinch: no process {gone[0].pid}, {gone[1].pid}; `ps -e` lists all", result.text
+
+
 @test("a target in another PID namespace: ids as it sees them, and the host's beside")
 def namespace():
     target = start("unshare", "--pid", "--fork", "--mount-proc", program("cpu_bound"), 2, 100000,
@@ -425,7 +521,7 @@ def renamed():
     try:
         assert read_line(target) == b"ready\n"
         for command in ("record", "-o", "t.pinch"), ("attach", "--json", "live.json"):
-            result = pinch(*command, "--duration", "1s", "-p", target.pid)
+            result = pinch(*command, "--duration", "1s", "--no-children", "-p", target.pid)
             assert result.status == 0, result.text
     finally:
         for pid in [*read(f"/proc/{target.pid}/task/{target.pid}/children").split(), target.pid]:

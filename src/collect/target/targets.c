@@ -31,7 +31,7 @@ static bool has(const struct pid_list *list, uint32_t pid)
 	return false;
 }
 
-static void add(struct pid_list *list, uint32_t pid)
+void pid_list_add(struct pid_list *list, uint32_t pid)
 {
 	if (has(list, pid))
 		return;
@@ -72,6 +72,7 @@ static uint32_t process_of(uint32_t tid)
 }
 
 struct process_stat {
+	char state;
 	unsigned int parent, flags;
 };
 
@@ -83,7 +84,8 @@ static bool stat_of(uint32_t pid, struct process_stat *out)
 	if (read_proc(pid, "stat", stat, sizeof(stat)) <= 0)
 		return false;
 	after_name = strrchr(stat, ')'); /* the name may contain anything */
-	return after_name && sscanf(after_name + 1, " %*c %u %*d %*d %*d %*d %u", &out->parent, &out->flags) == 2;
+	return after_name &&
+	       sscanf(after_name + 1, " %c %u %*d %*d %*d %*d %u", &out->state, &out->parent, &out->flags) == 3;
 }
 
 /* Kernel threads have no program, but neither has a process that is about to be reaped. */
@@ -95,24 +97,28 @@ static bool is_kernel_thread(uint32_t pid)
 	return stat_of(pid, &stat) && stat.flags & PF_KTHREAD;
 }
 
-static int add_pid(unsigned long number, struct pid_list *list)
+static int add_pid(unsigned long number, struct pid_list *list, struct pid_list *gone)
 {
 	uint32_t pid;
 
-	pid = number <= INT_MAX ? process_of(number) : 0;
-	if (!pid)
-		return fail_plain(-ESRCH, "no process %lu; `ps -e` lists all", number);
+	if (number > INT_MAX)
+		return fail_plain(-ESRCH, "no process %lu: numbers of processes are smaller", number);
+	pid = process_of(number);
+	if (!pid) {
+		pid_list_add(gone, number);
+		return 0;
+	}
 	if (pid != number)
 		warn("%lu is a thread of process %u: tracing the process", number, pid);
 	if (pid == (uint32_t)getpid())
 		return fail_plain(-EINVAL, "process %u is pinch itself", pid);
 	if (is_kernel_thread(pid))
 		return fail_plain(-EINVAL, "process %u is a kernel thread; pinch traces programs", pid);
-	add(list, pid);
+	pid_list_add(list, pid);
 	return 0;
 }
 
-int targets_by_pid(const char *text, struct pid_list *list)
+int targets_by_pid(const char *text, struct pid_list *list, struct pid_list *gone)
 {
 	const char *at = text;
 
@@ -125,7 +131,7 @@ int targets_by_pid(const char *text, struct pid_list *list)
 		number = strtoul(at, &end, 10);
 		if (*at < '0' || *at > '9' || errno || (*end && *end != ',') || !number)
 			return fail_plain(-EINVAL, "invalid PID '%s'", text);
-		err = add_pid(number, list);
+		err = add_pid(number, list, gone);
 		if (err)
 			return err;
 		at = end + 1;
@@ -168,7 +174,7 @@ static int scan_processes(bool (*want)(uint32_t pid, const char *argument), cons
 		unsigned long pid = strtoul(entry->d_name, &end, 10);
 
 		if (!*end && pid && pid != (unsigned long)getpid() && want(pid, argument))
-			add(list, pid);
+			pid_list_add(list, pid);
 	}
 	closedir(proc);
 	return 0;
@@ -214,7 +220,7 @@ static int scan_cgroup(int directory, unsigned int depth, struct pid_list *list)
 	file = fdopen(fd, "r");
 	while (file && fscanf(file, "%u", &pid) == 1)
 		if (pid && pid != (unsigned int)getpid())
-			add(list, pid);
+			pid_list_add(list, pid);
 	if (file)
 		fclose(file);
 	dir = fdopendir(directory);
@@ -248,15 +254,44 @@ int targets_by_cgroup(const char *name, struct pid_list *list)
 	return 0;
 }
 
-size_t targets_count_children(const struct pid_list *list)
+struct family {
+	uint32_t pid, parent;
+};
+
+/* All processes that have not ended, with a program of their own, and their parents. Heap, the caller's. */
+static struct family *list_families(size_t *count)
 {
 	struct pid_list all = { 0 };
+	struct family *families;
 	struct process_stat stat;
-	size_t count = 0;
 
 	targets_all(&all);
+	families = xcalloc(all.count, sizeof(*families));
+	*count = 0;
 	for (size_t i = 0; i < all.count; i++)
-		count += !has(list, all.pids[i]) && stat_of(all.pids[i], &stat) && has(list, stat.parent);
+		if (stat_of(all.pids[i], &stat) && stat.state != 'Z' && stat.state != 'X')
+			families[(*count)++] = (struct family){ all.pids[i], stat.parent };
 	pid_list_fini(&all);
-	return count;
+	return families;
+}
+
+void targets_find_descendants(const struct pid_list *list, struct pid_list *descendants)
+{
+	size_t count, before;
+	struct family *families = list_families(&count);
+
+	/* A child need not come behind its parent: numbers begin anew. */
+	do {
+		before = descendants->count;
+		for (size_t i = 0; i < count; i++)
+			if (!has(list, families[i].pid) &&
+			    (has(list, families[i].parent) || has(descendants, families[i].parent)))
+				pid_list_add(descendants, families[i].pid);
+	} while (descendants->count > before);
+	free(families);
+}
+
+bool targets_is_there(uint32_t pid)
+{
+	return process_of(pid);
 }

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,11 +18,23 @@ struct pid_list {
 
 void pid_list_fini(struct pid_list *list);
 
-/* Each adds to list; 0, or a negative errno after a message. */
-int targets_by_pid(const char *text, struct pid_list *list);         /* "12" or "12,13" */
+/* Unless it is in it. */
+void pid_list_add(struct pid_list *list, uint32_t pid);
+
+/*
+ * Each adds to list; 0, or a negative errno after a message. Of numbers, "12" or "12,13", those that no process has
+ * are added to gone instead.
+ */
+int targets_by_pid(const char *text, struct pid_list *list, struct pid_list *gone);
 int targets_by_name(const char *name, struct pid_list *list);        /* comm or base name of the program */
 int targets_by_cgroup(const char *directory, struct pid_list *list); /* and those below it */
 int targets_all(struct pid_list *list);                              /* all with a program of their own */
 
-/* How many processes are children of those in the list, run a program and are not in it themselves. */
-size_t targets_count_children(const struct pid_list *list);
+/*
+ * Adds those that processes of the list have started, and those that these have started, and so on, as far as they run
+ * a program and are not in list themselves.
+ */
+void targets_find_descendants(const struct pid_list *list, struct pid_list *descendants);
+
+/* Whether there is such a process. */
+bool targets_is_there(uint32_t pid);
