@@ -125,7 +125,8 @@ static void put_children(const struct tracing *tracing, struct text *notes)
 			    count, is_one ? "" : "es", is_one ? "is" : "are",
 			    settings->has_no_children ? "--no-children" : "--threads-only", is_one ? "it" : "them");
 	else
-		text_printf(notes, "%zu child process%s of the target ran already and %s traced, too (--no-children: not)",
+		text_printf(notes,
+			    "%zu child process%s of the target ran already and %s traced, too (--no-children: not)",
 			    count, is_one ? "" : "es", is_one ? "is" : "are");
 	text_put_bytes(notes, "", 1);
 }

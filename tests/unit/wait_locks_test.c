@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include <sys/syscall.h>
+
 #include "session/threads.h"
 #include "waits/sums/wait_locks.h"
 
@@ -76,5 +78,62 @@ TEST(number_0_is_a_lock_like_any_other)
 
 	wait_for(locks, 0, CAUSE_SEMAPHORE, 1, WAIT_NS);
 	CHECK(!wait_locks_next(locks, &cursor)->is_others);
+	wait_locks_free(locks);
+}
+
+/* Two processes wait for it at once. Returns how many rows there are; *lock is the first one. */
+static size_t rows_of_two(const struct wait_facts *facts, struct wait_locks *locks, const struct wait_lock **lock)
+{
+	struct thread waiters[2] = { { .pid = 10, .number = 1 }, { .pid = 11, .number = 2 } };
+	struct open_wait wait = { .is_lock = true, .begin_ns = 1, .facts = *facts, .cause = CAUSE_LOCK };
+	struct wait_end end = { .kind = WAKER_TIMER, .now_ns = 1 + WAIT_NS };
+	size_t cursor = 0, count = 0;
+	bool is_call;
+
+	for (size_t i = 0; i < 2; i++)
+		wait_locks_begin(locks, &waiters[i], &wait, false);
+	for (size_t i = 0; i < 2; i++)
+		wait_locks_end(locks, &waiters[i], &wait, WAIT_NS, 0, NULL, &end, &is_call);
+	*lock = wait_locks_next(locks, &cursor);
+	for (cursor = 0; wait_locks_next(locks, &cursor);)
+		count++;
+	return count;
+}
+
+TEST(a_locked_file_is_one_lock_for_all_processes)
+{
+	static const uint16_t syscalls[] = { SYS_flock, SYS_fcntl };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct wait_facts facts = { .syscall = syscalls[i], .object = 0x1235 };
+		struct wait_locks *locks = wait_locks_new();
+		const struct wait_lock *lock;
+
+		CHECK_EQUAL(rows_of_two(&facts, locks, &lock), 1);
+		CHECK_EQUAL(lock->queue_max, 2);
+		CHECK_EQUAL(lock->sum.count, 2);
+		CHECK_EQUAL(lock->sum.wait_ns, 2 * WAIT_NS);
+		CHECK(!lock->pid && !lock->exec_count);
+		wait_locks_free(locks);
+	}
+}
+
+TEST(a_locked_file_that_is_unknown_is_a_lock_of_its_process)
+{
+	struct wait_facts facts = { .syscall = SYS_flock };
+	struct wait_locks *locks = wait_locks_new();
+	const struct wait_lock *lock;
+
+	CHECK_EQUAL(rows_of_two(&facts, locks, &lock), 2);
+	wait_locks_free(locks);
+}
+
+TEST(a_futex_at_one_address_is_a_lock_of_each_process)
+{
+	struct wait_facts facts = { .syscall = SYS_futex, .object = 0x7fff0000 };
+	struct wait_locks *locks = wait_locks_new();
+	const struct wait_lock *lock;
+
+	CHECK_EQUAL(rows_of_two(&facts, locks, &lock), 2);
 	wait_locks_free(locks);
 }

@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "waits/sums/journal.h"
 #include "waits/sums/missing_wakeups.h"
+#include "waits/sums/wait_unseen.h"
 #include "waits/sums/wait_wakers.h"
 
 enum { LOCKS_MAX = 65536 };
@@ -54,12 +55,6 @@ static struct wait_lock *add(struct wait_locks *locks, const struct open_wait *w
 	return lock;
 }
 
-/* A process's own means another thing in each; a kernel lock is the same for all. */
-static uint64_t space_of(const struct thread *thread, const struct open_wait *wait)
-{
-	return wait_has_klock(&wait->facts) ? 0 : (uint64_t)thread->exec_count << 32 | thread->pid;
-}
-
 static bool is_same(const struct wait_lock *lock, uint64_t space, const struct open_wait *wait)
 {
 	return lock->object == wait->facts.object && lock->cause == wait->cause &&
@@ -80,7 +75,7 @@ static struct wait_lock *get_others(struct wait_locks *locks, const struct open_
 
 static struct wait_lock *get(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait)
 {
-	uint64_t space = space_of(thread, wait);
+	uint64_t space = wait_space(&wait->facts, wait->cause, thread->pid, thread->exec_count);
 	uint64_t hash = hash_u64(wait->facts.object ^ hash_u64(space ^ wait->cause));
 	struct wait_lock *first = table_find(locks->by_hash, hash), *lock;
 
