@@ -93,8 +93,10 @@ static __always_inline void poll_read(struct ev_sched_switch *e, struct task_str
 
 	e->object = 0;
 	e->value = regs->si;
-	if (regs->si == 1 && user_read(&first, sizeof(first), task, regs->di))
-		e->object = file_of(task, thread, first.fd, owner);
+	if (regs->si != 1 || !user_read(&first, sizeof(first), task, regs->di))
+		return;
+	e->object = file_of(task, thread, first.fd, owner);
+	e->owners[0] = (__u16)first.events;
 }
 
 /* It goes on with the call that a signal interrupted, if that was seen: none has the number 0. */

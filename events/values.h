@@ -44,7 +44,8 @@ enum sample_role {
  *	a futex         address of the word    the word        FUTEX_WAIT_BITSET and so on, with flags
  *	a file          file.*, 0: unknown   descriptor      second argument's lowest bits; the
  *	                                                       next three are in owners
- *	poll, ppoll     the file, if it is one descriptors     milliseconds; 65535: no limit, or as many
+ *	poll, ppoll     the file, if it is one descriptors     milliseconds; 65535: no limit, or as many;
+ *	                                                       what one is polled for (POLLIN and so on) is in owners
  *	none: a fault   file.* mapped there    enum fault_memory
  *	a process       which one, as in wait4
  *	anything else   first argument         second argument

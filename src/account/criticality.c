@@ -286,6 +286,15 @@ static void end_wait(struct criticality *self, struct thread_row *row, uint64_t 
 	thread_wait_end(self->options.waits, self->blocked_on, row, waker, &self->parallelism, end_ns, e);
 }
 
+static void on_ready(void *data, const struct ev_header *header)
+{
+	struct criticality *self = data;
+	struct thread_row *row = thread_rows_find(self->rows, header->thread);
+
+	if (row && row->wait.is_open)
+		waits_ready(&row->wait, (const struct ev_sched_ready *)header);
+}
+
 static void on_wake(void *data, const struct ev_header *header)
 {
 	const struct ev_sched_wake *e = (const struct ev_sched_wake *)header;
@@ -364,6 +373,15 @@ static void on_sample(void *data, const struct ev_header *header)
 		slices_add_sample(&self->slices, row, e);
 }
 
+/* What a thread creates another one for is what it has to do. */
+static void inherit_request(struct criticality *self, struct thread_row *row)
+{
+	const struct thread_row *parent = thread_rows_find(self->rows, row->thread->parent);
+
+	if (parent)
+		open_request_inherit(&row->wait.request, &parent->wait.request);
+}
+
 static void on_born(void *data, const struct ev_header *header)
 {
 	struct criticality *self = data;
@@ -373,6 +391,7 @@ static void on_born(void *data, const struct ev_header *header)
 		return;
 	row = advance_to(self, header, header->thread);
 	if (row->phase == PHASE_UNKNOWN) {
+		inherit_request(self, row);
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 		emit_state(self, row, NULL, NULL);
 	} else if (row->phase == PHASE_DEAD) {
@@ -502,17 +521,12 @@ static void on_sync_end(void *data, const struct ev_header *header)
 }
 
 static const struct event_handler handlers[] = {
-	{ EV_SCHED_SWITCH, on_switch },
-	{ EV_SCHED_WAKE, on_wake },
-	{ EV_SCHED_SAMPLE, on_sample },
-	{ EV_THREAD_BORN, on_born },
-	{ EV_THREAD_FOUND, on_found },
-	{ EV_THREAD_WAITS, on_waits },
-	{ EV_THREAD_EXEC, on_exec },
-	{ EV_COLLECT_GAP, on_gap },
-	{ EV_COLLECT_SYNC_BEGIN, on_sync_begin },
-	{ EV_COLLECT_SYNC_END, on_sync_end },
-	{ 0, NULL },
+	{ EV_SCHED_SWITCH, on_switch },       { EV_SCHED_WAKE, on_wake },
+	{ EV_SCHED_SAMPLE, on_sample },       { EV_SCHED_READY, on_ready },
+	{ EV_THREAD_BORN, on_born },          { EV_THREAD_FOUND, on_found },
+	{ EV_THREAD_WAITS, on_waits },        { EV_THREAD_EXEC, on_exec },
+	{ EV_COLLECT_GAP, on_gap },           { EV_COLLECT_SYNC_BEGIN, on_sync_begin },
+	{ EV_COLLECT_SYNC_END, on_sync_end }, { 0, NULL },
 };
 
 struct criticality *criticality_new(struct session *session, struct threads *threads,

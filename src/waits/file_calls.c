@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "waits/file_calls.h"
 
+#include <poll.h>
 #include <sys/syscall.h>
 
 #include "values.h"
@@ -52,6 +53,17 @@ static const struct {
 enum file_direction file_direction_of(const struct wait_facts *facts)
 {
 	return facts->syscall < SYSCALLS_MAX ? calls[facts->syscall].direction : FILE_NEITHER;
+}
+
+enum file_direction file_waited_direction(const struct wait_facts *facts)
+{
+	if (facts->syscall != SYS_poll && facts->syscall != SYS_ppoll)
+		return file_direction_of(facts);
+	if (!facts->object)
+		return FILE_NEITHER;
+	if (facts->owners[0] & POLLIN)
+		return FILE_READING;
+	return facts->owners[0] & POLLOUT ? FILE_WRITING : FILE_NEITHER;
 }
 
 bool file_asked_bytes(const struct wait_facts *facts, uint64_t *bytes)

@@ -16,5 +16,8 @@ enum file_direction {
 
 enum file_direction file_direction_of(const struct wait_facts *facts);
 
+/* The same, or what a poll of one descriptor waits to be possible. */
+enum file_direction file_waited_direction(const struct wait_facts *facts);
+
 /* Whether the call's arguments tell how many bytes it was to move; false also for none. */
 bool file_asked_bytes(const struct wait_facts *facts, uint64_t *bytes);

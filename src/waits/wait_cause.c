@@ -198,6 +198,14 @@ static enum wait_cause file_cause(const struct wait_facts *facts, const struct f
 	}
 }
 
+/* To poll one socket is to wait for it. */
+static bool is_poll_of_socket(const struct wait_facts *facts, const struct file_info *file)
+{
+	if (facts->syscall != SYS_poll && facts->syscall != SYS_ppoll)
+		return false;
+	return facts->object && (file ? file->kind : file_kind_of_name(facts->object)) == FILE_SOCKET;
+}
+
 enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_info *file)
 {
 	uint8_t cause;
@@ -216,6 +224,8 @@ enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_
 		return is_fault(facts) ? CAUSE_PAGE_FAULT : CAUSE_OTHER;
 	if (wait_has_futex(facts))
 		return futex_cause(facts);
+	if (is_poll_of_socket(facts, file))
+		return CAUSE_SOCKET;
 	cause = facts->syscall < SYSCALLS_MAX ? causes[facts->syscall] : 0;
 	if (cause)
 		return cause - 1;

@@ -46,6 +46,7 @@ union any_event {
 	struct ev_thread_waits waits;
 	struct ev_sched_throttled throttled;
 	struct ev_sched_hidden hidden;
+	struct ev_sched_ready ready;
 	struct ev_sched_wake wake;
 	struct ev_file_path path;
 	struct ev_file_socket socket;

@@ -131,6 +131,13 @@ static size_t fill_hidden(union any_event *e, struct keys *keys)
 	return sizeof(e->hidden);
 }
 
+static size_t fill_ready(union any_event *e, struct keys *keys)
+{
+	e->ready.file = key_number(keys, "file", 0);
+	e->ready.asked_ns = key_number(keys, "asked_ns", 0);
+	return sizeof(e->ready);
+}
+
 static size_t fill_throttled(union any_event *e, struct keys *keys)
 {
 	e->throttled.throttled_ns = key_number(keys, "throttled_ns", 0);
@@ -370,6 +377,7 @@ const struct scenario_kind scenario_kinds[] = {
 	{ "thread.WAITS", EV_THREAD_WAITS, fill_waits },
 	{ "sched.THROTTLED", EV_SCHED_THROTTLED, fill_throttled },
 	{ "sched.HIDDEN", EV_SCHED_HIDDEN, fill_hidden },
+	{ "sched.READY", EV_SCHED_READY, fill_ready },
 	{ "file.PATH", EV_FILE_PATH, fill_path },
 	{ "file.SOCKET", EV_FILE_SOCKET, fill_socket },
 	{ "file.HOST", EV_FILE_HOST, fill_host },

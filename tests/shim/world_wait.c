@@ -203,6 +203,7 @@ static void call_poll(struct world_task *task, enum world_call call, uint32_t wh
 		.descriptor = descriptor,
 		.value = count,
 		.operation = limits[limit].recorded,
+		.owners = { count == 1 },
 	};
 }
 
@@ -368,9 +369,11 @@ static struct world_wait without_memory(struct world_wait wait)
 	case CALL_POLL_TIME:
 		wait.operation = NO_LIMIT;
 		wait.has_descriptor = false;
+		wait.owners[0] = 0;
 		break;
 	case CALL_POLL:
 		wait.has_descriptor = false;
+		wait.owners[0] = 0;
 		break;
 	case CALL_FILE_PARTS:
 	case CALL_FILE_MESSAGE:
@@ -399,7 +402,8 @@ void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task
 	if (wait.restarts && task->wait_recorded.syscall) {
 		wait = task->wait_recorded;
 		wait.has_descriptor = false;
-		if (is_file_call(wait.syscall)) /* more than is kept */
+		if (is_file_call(wait.syscall) || wait.syscall == CALL_POLL ||
+		    wait.syscall == CALL_POLL_TIME) /* more than is kept */
 			memset(wait.owners, 0, sizeof(wait.owners));
 		/* The word of a futex is read again. */
 		if (!task->task.mm && arguments[wait.syscall] <= ARGUMENT_FUTEX_VECTOR &&

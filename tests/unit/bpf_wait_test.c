@@ -6,6 +6,8 @@
 #include "test.h"
 #include "world.h"
 
+#include <poll.h>
+
 enum { NUMBER_TOO_HIGH = SYSCALLS_MAX, NO_LIMIT = 0xffff };
 
 static const uint64_t word_at = 0x10010000;
@@ -202,8 +204,8 @@ static void plant_polled(int descriptor, int other)
 		int descriptor;
 		short events, revents;
 	} polled[] = {
-		{ descriptor, 1, 0 },
-		{ other, 1, 0 },
+		{ descriptor, POLLIN, 0 },
+		{ other, POLLIN, 0 },
 	};
 
 	shim_plant(word_at, polled, sizeof(polled));
@@ -224,9 +226,10 @@ TEST(a_poll_of_one_descriptor_waits_for_its_file_and_one_of_several_for_none)
 	CHECK_EQUAL(e.syscall, CALL_POLL);
 	CHECK_EQUAL(e.object, file);
 	CHECK_EQUAL(e.value, 1);
+	CHECK_EQUAL(e.owners[0], POLLIN);
 	set_call(CALL_POLL, word_at, 2, 1000, 0);
 	e = block();
-	CHECK(!e.object);
+	CHECK(!e.object && !e.owners[0]);
 	CHECK_EQUAL(e.value, 2);
 	CHECK_EQUAL(e.operation, 1000);
 	set_call(CALL_POLL, word_at, 0, 1000, 0);

@@ -8,8 +8,10 @@
 
 #include "session/threads.h"
 #include "waits/sums/history.h"
+#include "waits/open_request.h"
 #include "waits/wait_cause.h"
 
+struct wait_file;
 struct wait_lock;
 struct wait_path;
 struct wait_unseen_row;
@@ -21,6 +23,7 @@ struct wait_place {
 	struct wait_path *path;         /* NULL: it was not kept, */
 	struct wait_unseen_row *unseen; /* but its length is here */
 	double weight;                  /* of the path: the waits that it stands for */
+	struct wait_file *file;         /* NULL: for none */
 };
 
 /* The wait that a thread is in, or was in last; part of what is kept of a thread. */
@@ -31,6 +34,8 @@ struct open_wait {
 	struct wait_facts facts;
 	uint64_t recorded_ns; /* when facts said who owns the lock */
 	enum wait_cause cause;
+	/* Of several connections that it waits for, the one that has ended it, as sched.READY says; 0: not known, or one alone. */
+	uint64_t ready_file, asked_ns;
 	bool has_stack;
 	uint64_t stack;
 	uint32_t keep;             /* as in sched.SWITCH */
@@ -55,6 +60,7 @@ struct open_wait {
 		struct wait_lock *lock;
 		enum wait_cause cause;
 	} last, leaving;
+	struct open_request request;
 	bool is_dying; /* it was woken from the last one to end; later ones do not count */
 };
 

@@ -32,7 +32,7 @@ static bool is_sending(uint16_t syscall)
 /* Who takes something out of a connection gives the other end that there is space. */
 static bool is_making_space(const struct wait_facts *facts, uint16_t syscall)
 {
-	return file_direction_of(facts) == FILE_WRITING &&
+	return file_waited_direction(facts) == FILE_WRITING &&
 	       file_direction_of(&(struct wait_facts){ .syscall = syscall }) == FILE_READING;
 }
 

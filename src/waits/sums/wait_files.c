@@ -109,7 +109,7 @@ static void count(struct wait_file *file, const struct thread *thread, const str
 	vote_cause(file, wait->cause, wait_ns);
 	wait_sum_add(&file->sum, wait_ns, idle_ns);
 	file->cmetric_ns += wait->slice_cmetric_ns;
-	file->direction_ns[file_direction_of(&wait->facts)] += wait_ns;
+	file->direction_ns[file_waited_direction(&wait->facts)] += wait_ns;
 	if (file_asked_bytes(&wait->facts, &bytes)) {
 		file->asked_bytes += bytes;
 		file->asked_count++;
@@ -175,14 +175,15 @@ static bool is_peer(enum file_kind kind, const struct wait_end *end)
 	return end->kind == WAKER_PROCESS && end->other;
 }
 
-void wait_files_end(struct wait_files *files, const struct thread *thread, const struct open_wait *wait,
-		    enum file_kind kind, uint64_t wait_ns, uint64_t idle_ns, const struct wait_end *end)
+struct wait_file *wait_files_end(struct wait_files *files, const struct thread *thread, const struct open_wait *wait,
+				 enum file_kind kind, uint64_t wait_ns, uint64_t idle_ns, const struct wait_end *end)
 {
 	struct wait_file *file = get(files, wait->facts.object);
 
 	count(file, thread, wait, wait_ns, idle_ns);
 	if (file != files->others && is_peer(kind, end))
 		add_peer(files, file, end, wait_ns);
+	return file;
 }
 
 void wait_files_count_open(struct wait_files *files, const struct thread *thread, const struct open_wait *wait,
@@ -192,6 +193,17 @@ void wait_files_count_open(struct wait_files *files, const struct thread *thread
 
 	journal_save(journal, file, sizeof(*file));
 	count(file, thread, wait, wait_ns, idle_ns);
+}
+
+uint64_t wait_files_answered(struct wait_files *files, uint64_t name, uint64_t now_ns)
+{
+	struct wait_file *file = get(files, name);
+	uint64_t last_ns = file->answered_ns;
+
+	if (file == files->others)
+		return 0;
+	file->answered_ns = now_ns;
+	return last_ns;
 }
 
 /* A wait that was counted while it lasted leaves its file behind. */

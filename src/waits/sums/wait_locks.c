@@ -254,6 +254,18 @@ bool wait_lock_may_be_handed(const struct wait_lock *lock, uint64_t begin_ns, ui
 	       lock->handed[1].begin_ns >= end_ns;
 }
 
+static uint64_t waiter_bit(const struct thread *thread)
+{
+	enum { BITS = 64 };
+
+	return 1ull << thread->number % BITS;
+}
+
+bool wait_lock_may_be_waited_by(const struct wait_lock *lock, const struct thread *thread)
+{
+	return lock->waiters & waiter_bit(thread);
+}
+
 struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait,
 				 uint64_t wait_ns, uint64_t idle_ns, struct wait_path *path, const struct wait_end *end,
 				 bool *is_call)
@@ -264,6 +276,7 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 		lock->waiting--;
 	if (!lock->sum.count)
 		lock->first_wait_ns = wait_ns;
+	lock->waiters |= waiter_bit(thread);
 	wait_sum_add(&lock->sum, wait_ns, idle_ns);
 	lock->cmetric_ns += wait->slice_cmetric_ns;
 	add_length(lock, wait_ns);

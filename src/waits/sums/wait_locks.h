@@ -33,6 +33,9 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 				 uint64_t wait_ns, uint64_t idle_ns, struct wait_path *path, const struct wait_end *end,
 				 bool *is_call);
 
+/* Whether the thread has waited for it, too; true also of one in 64 others that wait. */
+bool wait_lock_may_be_waited_by(const struct wait_lock *lock, const struct thread *thread);
+
 /* The same for an open wait: the journal can undo it. */
 struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
 					const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,

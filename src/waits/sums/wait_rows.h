@@ -59,6 +59,7 @@ struct wait_lock {
 	struct wait_sum sum;
 	uint64_t cmetric_ns;
 	uint32_t waiting, queue_max;
+	uint64_t waiters;       /* a bit for each that has waited for it, by its number */
 	uint64_t busy_since_ns; /* it has been held at least since then; 0: unknown */
 	uint64_t last_end_ns;   /* of a wait that a traced thread ended, and which */
 	uint32_t last_waker;
@@ -96,6 +97,7 @@ bool wait_lock_may_be_handed(const struct wait_lock *lock, uint64_t begin_ns, ui
 struct wait_file {
 	uint64_t file;          /* 0: those that found no space */
 	enum wait_cause cause;  /* of most of the time */
+	uint64_t answered_ns;   /* when data came to it last that ended a wait for many; 0: never */
 	uint64_t cause_lead_ns; /* what speaks for it more than for all others */
 	struct wait_sum sum;
 	uint64_t cmetric_ns;

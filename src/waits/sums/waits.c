@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "values.h"
+#include "waits/file_calls.h"
 #include "waits/files.h"
 #include "waits/sums/journal.h"
 #include "waits/sums/wait_ender.h"
@@ -102,6 +103,7 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	wait->begin_share_ns = share_ns;
 	wait->facts = facts;
 	wait->cause = waits_cause_of(waits, &wait->facts);
+	wait->ready_file = wait->asked_ns = 0;
 	wait->has_stack = e->flags & SWITCH_HAS_STACK;
 	wait->stack = e->stack;
 	wait->keep = e->keep;
@@ -222,6 +224,12 @@ static double weigh(const struct wait_party *party, const struct ev_sched_wake *
 	return 1 / p;
 }
 
+/* Who waits to write waits for a reader that is slow. */
+static bool is_for_space(const struct wait_facts *facts)
+{
+	return file_waited_direction(facts) == FILE_WRITING;
+}
+
 /* Whether what ends such a wait from outside is work that this program asked for. */
 static bool is_asked_for(const struct open_wait *wait, const struct wait_end *end, const struct file_info *file)
 {
@@ -232,7 +240,9 @@ static bool is_asked_for(const struct open_wait *wait, const struct wait_end *en
 	case CAUSE_THROTTLED:
 		return true;
 	case CAUSE_SOCKET:
-		return file && !file->is_server && end->kind != WAKER_TIMER;
+		return is_for_space(&wait->facts) || (file && !file->is_server && end->kind != WAKER_TIMER);
+	case CAUSE_PIPE:
+		return is_for_space(&wait->facts);
 	case CAUSE_CHILD:
 		return end->kind != WAKER_NONE;
 	case CAUSE_OTHER:
@@ -249,17 +259,58 @@ static bool is_killed(const struct wait_party *party, const struct open_wait *wa
 	       end->waker->thread->pid == party->thread->pid;
 }
 
+static struct request_wait request_wait_of(const struct waits *waits, const struct open_wait *wait,
+					   const struct wait_end *end, uint64_t stack)
+{
+	return (struct request_wait){
+		.facts = &wait->facts,
+		.cause = wait->ready_file ? CAUSE_POLL : wait->cause,
+		.stack = stack,
+		.file = file_of(waits, &wait->facts),
+		.kind = end->kind,
+		.is_by_thread = end->waker,
+	};
+}
+
+/* Whether it delays the answer to somebody else. */
+static bool is_delay(const struct waits *waits, const struct open_wait *wait, const struct wait_end *end,
+		     uint64_t stack)
+{
+	struct request_wait request_wait = request_wait_of(waits, wait, end, stack);
+
+	return open_request_is_delayed(&wait->request, &request_wait);
+}
+
+/* Of what was asked of whoever ended the wait, this thread does a part from here on. */
+static bool is_job(const struct wait_party *party, const struct wait_party *waker, const struct wait_lock *lock)
+{
+	if (!waker || (lock && wait_lock_may_be_waited_by(lock, waker->thread)))
+		return false;
+	return waker->wait->request.is_open || (!lock && waker->thread->pid != party->thread->pid);
+}
+
+static void end_request(struct waits *waits, struct wait_party *party, const struct wait_end *end, uint64_t stack,
+			const struct wait_lock *lock)
+{
+	struct request_wait request_wait = request_wait_of(waits, party->wait, end, stack);
+
+	request_wait.is_job = is_job(party, end->waker, lock);
+	open_request_end_wait(&party->wait->request, &request_wait);
+}
+
 /*
  * A wait is idle as far as nothing that it waited for was being done: doc/metrics.md has the rule.
  * What only a name tells (a lock from a condition) is not known yet; findings have the last word.
  */
 static uint64_t idle_part(struct waits *waits, const struct wait_party *party, const struct open_wait *wait,
-			  uint64_t wait_ns, const struct wait_end *end)
+			  uint64_t wait_ns, const struct wait_end *end, uint64_t stack)
 {
 	if (is_killed(party, wait, end))
 		return wait_ns;
 	if (!end->waker)
-		return is_asked_for(wait, end, file_of(waits, &wait->facts)) ? 0 : wait_ns;
+		return is_asked_for(wait, end, file_of(waits, &wait->facts)) || is_delay(waits, wait, end, stack)
+			       ? 0
+			       : wait_ns;
 	return end->busy_ns < wait_ns ? wait_ns - end->busy_ns : 0;
 }
 
@@ -283,28 +334,45 @@ static void move_idle(const struct wait_place *place, uint64_t wait_ns, double i
 		wait_path_move_idle(place->path, wait_ns, idle_ns, place->weight);
 	else
 		wait_amount_move_idle(wait_class(&place->unseen->classes, wait_ns), idle_ns);
+	if (place->file)
+		place->file->sum.idle_ns += (uint64_t)(int64_t)idle_ns;
+}
+
+/* Somebody turns out to have waited for the thread from begin_ns to end_ns: its waits then were not idle, whatever they seemed. */
+static void take_back_idle(struct waits *waits, struct open_wait *of, uint64_t begin_ns, uint64_t end_ns)
+{
+	for (size_t i = 0; i < WAIT_RECENT; i++) {
+		struct recent_wait *recent = &of->recent[i];
+		uint64_t from_ns = recent->begin_ns > begin_ns ? recent->begin_ns : begin_ns;
+		uint64_t to_ns = recent->end_ns < end_ns ? recent->end_ns : end_ns;
+		uint64_t back_ns;
+
+		if (!recent->idle_ns || to_ns <= from_ns)
+			continue;
+		back_ns = to_ns - from_ns < recent->idle_ns ? to_ns - from_ns : recent->idle_ns;
+		recent->idle_ns -= back_ns;
+		waits->by_cause[recent->cause].idle_ns -= back_ns;
+		of->real_ns += back_ns;
+		move_idle(&recent->place, recent->end_ns - recent->begin_ns, -(double)back_ns);
+	}
 }
 
 /*
- * While it held a lock that somebody waited for, the waker may have waited itself: that was not idle
- * then, whatever it seemed.
+ * Of a thread that waits for many connections: that to a server has an answer, as far as something has been asked there
+ * since the last one. Meanwhile it was not idle, whichever connections ended its waits. Returns what is idle of this wait.
  */
-static void take_back_idle(struct waits *waits, const struct open_wait *wait, uint64_t now_ns, struct wait_party *waker)
+static uint64_t end_asking(struct waits *waits, struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns)
 {
-	for (size_t i = 0; i < WAIT_RECENT; i++) {
-		struct recent_wait *recent = &waker->wait->recent[i];
-		uint64_t begin_ns = recent->begin_ns > wait->begin_ns ? recent->begin_ns : wait->begin_ns;
-		uint64_t end_ns = recent->end_ns < now_ns ? recent->end_ns : now_ns;
-		uint64_t back_ns;
+	uint64_t last_ns = wait_files_answered(waits->files_waited, wait->ready_file, now_ns);
 
-		if (!recent->idle_ns || end_ns <= begin_ns)
-			continue;
-		back_ns = end_ns - begin_ns < recent->idle_ns ? end_ns - begin_ns : recent->idle_ns;
-		recent->idle_ns -= back_ns;
-		waits->by_cause[recent->cause].idle_ns -= back_ns;
-		waker->wait->real_ns += back_ns;
-		move_idle(&recent->place, recent->end_ns - recent->begin_ns, -(double)back_ns);
-	}
+	if (!wait->asked_ns)
+		return idle_ns;
+	if (wait->asked_ns <= last_ns)
+		return now_ns - wait->begin_ns;
+	take_back_idle(waits, wait, wait->asked_ns, now_ns);
+	if (wait->asked_ns > wait->begin_ns && wait->asked_ns - wait->begin_ns > idle_ns)
+		return wait->asked_ns - wait->begin_ns;
+	return idle_ns;
 }
 
 static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns, const struct wait_place *place)
@@ -316,13 +384,14 @@ static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns, 
 	};
 }
 
-static void end_file(struct waits *waits, const struct wait_party *party, const struct open_wait *wait,
-		     uint64_t wait_ns, uint64_t idle_ns, const struct wait_end *end)
+/* Returns the row of what was waited for; NULL: that is no file. */
+static struct wait_file *end_file(struct waits *waits, const struct wait_party *party, const struct open_wait *wait,
+				  uint64_t wait_ns, uint64_t idle_ns, const struct wait_end *end)
 {
 	if (!wait_has_file(&wait->facts) || !wait->facts.object)
-		return;
-	wait_files_end(waits->files_waited, party->thread, wait, files_kind(waits->files, wait->facts.object), wait_ns,
-		       idle_ns, end);
+		return NULL;
+	return wait_files_end(waits->files_waited, party->thread, wait, files_kind(waits->files, wait->facts.object),
+			      wait_ns, idle_ns, end);
 }
 
 /* The kernel side recorded its file after the switch. */
@@ -330,6 +399,25 @@ static void settle_cause(const struct waits *waits, struct open_wait *wait)
 {
 	if (wait_has_file(&wait->facts))
 		wait->cause = waits_cause_of(waits, &wait->facts);
+}
+
+/* What it waited for, of many, is known now. */
+static void settle_ready(const struct waits *waits, struct open_wait *wait)
+{
+	const struct file_info *file = wait->ready_file ? files_find(waits->files, wait->ready_file) : NULL;
+
+	if (wait->cause != CAUSE_POLL || !file || file->kind != FILE_SOCKET || file->is_server) {
+		wait->ready_file = 0;
+		return;
+	}
+	wait->cause = CAUSE_SOCKET;
+	wait->facts.object = wait->ready_file;
+}
+
+void waits_ready(struct open_wait *wait, const struct ev_sched_ready *e)
+{
+	wait->ready_file = e->file;
+	wait->asked_ns = e->asked_ns;
 }
 
 struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
@@ -346,13 +434,16 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 		return (struct wait_added){ 0 };
 	wait->is_open = false;
 	settle_cause(waits, wait);
+	settle_ready(waits, wait);
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
 	place.weight = weigh(party, e, waker, &end, &stack);
-	idle_ns = idle_part(waits, party, wait, wait_ns, &end);
+	idle_ns = idle_part(waits, party, wait, wait_ns, &end, stack);
 	if (is_held_by(wait, end.waker)) {
 		idle_ns = 0;
-		take_back_idle(waits, wait, now_ns, waker);
+		take_back_idle(waits, waker->wait, wait->begin_ns, now_ns);
 	}
+	if (wait->ready_file)
+		idle_ns = end_asking(waits, wait, now_ns, idle_ns);
 	wait_sum_add(&waits->by_cause[wait->cause], wait_ns, idle_ns);
 	if (place.weight) {
 		place.path = wait_paths_get(waits->paths, party->thread, stack, wait);
@@ -368,7 +459,8 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 		wait->called_object = wait->facts.object;
 		wait->called_running_ns = party->running_ns;
 	}
-	end_file(waits, party, wait, wait_ns, idle_ns, &end);
+	place.file = end_file(waits, party, wait, wait_ns, idle_ns, &end);
+	end_request(waits, party, &end, stack, lock);
 	remember(wait, now_ns, idle_ns, &place);
 	wait->real_ns += wait_ns - idle_ns;
 	wait_last_set(wait,
@@ -413,8 +505,8 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 
 	settle_cause(waits, wait);
 	end = end_of(waits, wait, now_ns, NULL, NULL, true);
-	idle_ns = idle_part(waits, party, wait, wait_ns, &end);
 	weight = weigh(party, NULL, NULL, &end, &stack);
+	idle_ns = idle_part(waits, party, wait, wait_ns, &end, stack);
 	sum = &waits->by_cause[wait->cause];
 	journal_save(waits->journal, sum, sizeof(*sum));
 	wait_sum_add(sum, wait_ns, idle_ns);

@@ -42,6 +42,9 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 void waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
 		  const struct ev_thread_waits *e);
 
+/* Data has come to one of the connections that the thread waits for: if it is woken next, that is why. */
+void waits_ready(struct open_wait *wait, const struct ev_sched_ready *e);
+
 /* Where a wait was added when it ended. */
 struct wait_added {
 	const struct wait_path *path; /* NULL: its stack was not kept */
