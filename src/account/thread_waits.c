@@ -66,8 +66,9 @@ void thread_wait_end(struct waits *waits, struct blocked_on *blocked, struct thr
 	added = waits_end(waits, &party, end_ns, e, waker ? &waker_party : NULL, false);
 	past_end_wait(&row->past, added.cause, added.path, added.is_by_waker ? waker->number : 0);
 	if (blocked && added.is_by_waker)
-		blocked_on_end(blocked, &waker->past, row->wait.begin_ns, end_ns,
-			       (struct blocked_key[]){ { added.path, added.weight }, { added.lock, 1 } }, 2);
+		blocked_on_end(
+			blocked, &waker->past, row->wait.begin_ns, end_ns,
+			(struct blocked_key[]){ { added.path, added.weight, added.path }, { added.lock, 1, NULL } }, 2);
 }
 
 void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p, bool is_over)

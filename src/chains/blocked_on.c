@@ -96,6 +96,17 @@ static void add_samples(const struct walk *walk, const struct past *past, uint64
 
 static void walk_back(const struct walk *walk, struct past *past, uint64_t begin_ns, uint64_t end_ns, unsigned depth);
 
+/* Who waited at the path was blocked on this one; all that comes now is behind that wait. */
+static void walk_link(const struct walk *walk, const struct wait_path *path, struct past *waker, uint64_t begin_ns,
+		      uint64_t end_ns, unsigned depth)
+{
+	struct walk behind = *walk;
+
+	for (size_t i = 0; i < walk->count; i++)
+		behind.sums[i] = blocked_sum_link(walk->sums[i], walk->blocked->budget, path);
+	walk_back(&behind, waker, begin_ns, end_ns, depth);
+}
+
 /* Here the chain ends: no traced thread is behind the wait. */
 static void add_end(const struct walk *walk, const struct past_part *part, uint64_t ns)
 {
@@ -122,7 +133,7 @@ static void walk_part(const struct walk *walk, const struct past *past, const st
 	case PHASE_BLOCKED:
 		waker = part->waker && depth < DEPTH_MAX ? walk->blocked->find(walk->blocked->data, part->waker) : NULL;
 		if (waker)
-			walk_back(walk, waker, begin_ns, end_ns, depth + 1);
+			walk_link(walk, part->path, waker, begin_ns, end_ns, depth + 1);
 		else if (part->waker || part->cause == CAUSES)
 			add_time(walk, BLOCKED_UNKNOWN, end_ns - begin_ns);
 		else
@@ -182,13 +193,15 @@ static void walk_back(const struct walk *walk, struct past *past, uint64_t begin
 		walk_life(walk, past, begin_ns, end_ns);
 }
 
-static struct blocked_sum *get_sum(struct blocked_on *blocked, const void *key)
+static struct blocked_sum *get_sum(struct blocked_on *blocked, const void *key, const struct wait_path *path)
 {
 	struct blocked_sum *sum = key ? table_find(blocked->sums, (uintptr_t)key) : NULL;
 
 	if (sum || !key || (table_count(blocked->sums) >= SUMS_MAX && key != blocked))
 		return sum;
 	sum = xcalloc(1, sizeof(*sum));
+	sum->path = path;
+	sum->has_links = path;
 	table_put(blocked->sums, (uintptr_t)key, sum);
 	return sum;
 }
@@ -204,7 +217,7 @@ void blocked_on_end(struct blocked_on *blocked, struct past *waker, uint64_t beg
 	struct walk walk = { .blocked = blocked };
 
 	for (size_t i = 0; i < key_count && walk.count < sizeof(walk.sums) / sizeof(*walk.sums); i++) {
-		struct blocked_sum *sum = get_sum(blocked, keys[i].key);
+		struct blocked_sum *sum = get_sum(blocked, keys[i].key, keys[i].path);
 
 		if (!sum)
 			continue;
@@ -223,7 +236,7 @@ void blocked_on_end_cpu_wait(struct blocked_on *blocked, struct past *cpu, uint6
 
 	if (!cpu->sample_count || past_sample(cpu, cpu->sample_count - 1)->time_ns <= begin_ns)
 		return;
-	walk.sums[0] = get_sum(blocked, blocked);
+	walk.sums[0] = get_sum(blocked, blocked, NULL);
 	save_steps(blocked, STEPS);
 	want_more(cpu, begin_ns);
 	add_samples(&walk, cpu, begin_ns, end_ns);

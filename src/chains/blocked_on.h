@@ -23,11 +23,13 @@ void blocked_on_free(struct blocked_on *blocked);
 
 /*
  * The waker, whose past it is, has ended a wait. keys: what it is added to (a wait path, a lock), with how many waits
- * it stands for there; a NULL key is skipped.
+ * it stands for there; a NULL key is skipped. path: where it waited, then what is behind waits of others is kept apart by
+ * where these waited; NULL: it is not.
  */
 struct blocked_key {
 	const void *key;
 	double weight;
+	const struct wait_path *path;
 };
 
 void blocked_on_end(struct blocked_on *blocked, struct past *waker, uint64_t begin_ns, uint64_t end_ns,

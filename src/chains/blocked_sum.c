@@ -8,16 +8,26 @@
 #include "base/table.h"
 #include "base/whole.h"
 
-enum { CODE_MAX = 512, CODE_LISTED_MAX = 16, WAITS_MAX = 64 }; /* rows of one sum; more than so many have an index */
+enum {
+	CODE_MAX = 512,
+	CODE_LISTED_MAX = 16 /* more have an index */,
+	WAITS_MAX = 64,
+	LINKS_MAX = 64
+}; /* rows of one sum */
 
 void blocked_sum_free(struct blocked_sum *sum, struct chain_budget *budget)
 {
 	struct blocked_code *code;
 	struct blocked_wait *wait;
+	struct blocked_sum *link;
 
 	if (!sum)
 		return;
-	budget->rows -= sum->code_count + sum->wait_count;
+	budget->rows -= sum->code_count + sum->wait_count + sum->link_count;
+	while ((link = sum->links)) {
+		sum->links = link->next;
+		blocked_sum_free(link, budget);
+	}
 	while ((code = sum->code)) {
 		sum->code = code->next;
 		free(code);
@@ -49,19 +59,29 @@ static void index_codes(struct blocked_sum *sum)
 		table_put(sum->index, (uintptr_t)row->code, row);
 }
 
+static bool has_space(const struct chain_budget *budget)
+{
+	return budget->rows < budget->rows_max;
+}
+
+static void *new_row(struct chain_budget *budget, size_t bytes)
+{
+	budget->rows++;
+	return xcalloc(1, bytes);
+}
+
 /* NULL: there is no space for it. */
 static struct blocked_code *new_code(struct blocked_sum *sum, struct chain_budget *budget,
 				     const struct code_sample *code)
 {
 	struct blocked_code *row;
 
-	if (sum->code_count == CODE_MAX || budget->rows == budget->rows_max)
+	if (sum->code_count == CODE_MAX || !has_space(budget))
 		return NULL;
-	row = xcalloc(1, sizeof(*row));
+	row = new_row(budget, sizeof(*row));
 	row->code = code;
 	row->next = sum->code;
 	sum->code = row;
-	budget->rows++;
 	if (++sum->code_count == CODE_LISTED_MAX)
 		index_codes(sum);
 	else if (sum->index)
@@ -88,11 +108,10 @@ void blocked_sum_add_wait(struct blocked_sum *sum, struct chain_budget *budget, 
 	while (row && (row->path != path || row->cause != cause))
 		row = row->next;
 	if (!row) {
-		if (sum->wait_count == WAITS_MAX || budget->rows == budget->rows_max)
+		if (sum->wait_count == WAITS_MAX || !has_space(budget))
 			return;
 		sum->wait_count++;
-		budget->rows++;
-		row = xcalloc(1, sizeof(*row));
+		row = new_row(budget, sizeof(*row));
 		row->cause = cause;
 		row->path = path;
 		row->next = sum->waits;
@@ -101,7 +120,25 @@ void blocked_sum_add_wait(struct blocked_sum *sum, struct chain_budget *budget, 
 	row->ns += ns;
 }
 
-/* So much of what one sum has goes to another, too. */
+struct blocked_sum *blocked_sum_link(struct blocked_sum *sum, struct chain_budget *budget, const struct wait_path *path)
+{
+	struct blocked_sum *link = sum->links;
+
+	if (!sum->has_links || (path && path == sum->path))
+		return sum;
+	while (link && link->path != path)
+		link = link->next;
+	if (link || sum->link_count == LINKS_MAX || !has_space(budget))
+		return link ? link : sum;
+	link = new_row(budget, sizeof(*link));
+	link->path = path;
+	link->has_links = true;
+	link->next = sum->links;
+	sum->links = link;
+	sum->link_count++;
+	return link;
+}
+
 void blocked_sum_add_part(struct blocked_sum *sum, struct chain_budget *budget, const struct blocked_sum *from,
 			  double part)
 {

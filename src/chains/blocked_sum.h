@@ -2,6 +2,7 @@
 /* Sums of what was done while others waited. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,19 +43,26 @@ enum blocked_kind {
 	BLOCKED_KINDS,
 };
 
-/* Of waits that traced threads ended, estimated where only some of their stacks were kept. */
+/*
+ * Of waits that traced threads ended, estimated where only some of their stacks were kept: what those did, and behind
+ * waits of theirs (links) what those did who ended these, and so on. All sums of such a tree together have the time of
+ * the waits.
+ */
 struct blocked_sum {
-	double ns[BLOCKED_KINDS]; /* together: the time of the waits */
+	double ns[BLOCKED_KINDS];
 	struct blocked_code *code;
 	struct table *index;                  /* of code, by its address; NULL: it is short */
 	double weight[CHAIN_SOURCES];         /* of all samples, also of those beyond the list */
 	uint64_t sample_count[CHAIN_SOURCES]; /* of them, each counted once */
 	uint64_t latest_ns[CHAIN_SOURCES];    /* of a sample that was counted */
 	struct blocked_wait *waits;
-	size_t code_count, wait_count;
+	size_t code_count, wait_count, link_count;
+	bool has_links;
+	const struct wait_path *path; /* at which this is waited for; NULL: not known, or many */
+	struct blocked_sum *links, *next;
 };
 
-/* The caller's, allocated. */
+/* The caller's, allocated, with its links. */
 void blocked_sum_free(struct blocked_sum *sum, struct chain_budget *budget);
 
 /* What samples of the code weigh; beyond the bounds it has no row. */
@@ -65,6 +73,13 @@ void blocked_sum_add_code(struct blocked_sum *sum, struct chain_budget *budget, 
 void blocked_sum_add_wait(struct blocked_sum *sum, struct chain_budget *budget, enum wait_cause cause,
 			  const struct wait_path *path, double ns);
 
-/* So much of what another sum has. */
+/*
+ * What is behind waits at the path. Waits at one place for each other are one context (Algorithm 2 of DepGraph merges
+ * equal ones): the sum itself then; so if it has no links, and beyond the bounds.
+ */
+struct blocked_sum *blocked_sum_link(struct blocked_sum *sum, struct chain_budget *budget,
+				     const struct wait_path *path);
+
+/* So much of what another sum has, which has no links. */
 void blocked_sum_add_part(struct blocked_sum *sum, struct chain_budget *budget, const struct blocked_sum *from,
 			  double part);

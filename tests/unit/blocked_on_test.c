@@ -138,18 +138,27 @@ static uint32_t step(uint32_t thread, uint64_t *since)
 	return waker;
 }
 
+/* By where waits were that others were blocked on, from the first one; one place after itself is one. */
+enum { CHAINS = 1 << 12 };
+
 struct sums {
 	uint64_t ns[BLOCKED_KINDS], code[THREADS + 1], waits[3];
+	uint64_t chains[CHAINS]; /* as digits of a number */
 };
 
 /* Of each nanosecond: whom is it that the thread is blocked on, and what does that one do? */
 static void add_naively(struct sums *sums, uint32_t waker, uint64_t begin_ns, uint64_t end_ns)
 {
 	for (uint64_t t = begin_ns; t < end_ns; t++) {
-		uint32_t thread = waker;
+		uint32_t thread = waker, chain = 1, last = 0, at;
 
-		while (w.done[thread][t].phase == PHASE_BLOCKED && w.done[thread][t].waker)
+		while (w.done[thread][t].phase == PHASE_BLOCKED && w.done[thread][t].waker) {
+			at = w.done[thread][t].path - w.paths;
+			chain = at == last || chain >= CHAINS / 4 ? chain : chain * 4 + at;
+			last = at;
 			thread = w.done[thread][t].waker;
+		}
+		sums->chains[chain]++;
 		if (w.done[thread][t].phase == PHASE_RUNNING) {
 			sums->ns[BLOCKED_RUNNING]++;
 			sums->code[thread] += w.done[thread][t].is_sampled;
@@ -166,10 +175,14 @@ static void add_naively(struct sums *sums, uint32_t waker, uint64_t begin_ns, ui
 
 static uint64_t code_weight(const struct blocked_sum *sum, uint32_t thread)
 {
+	uint64_t weight = 0;
+
 	for (const struct blocked_code *code = sum->code; code; code = code->next)
 		if (code->code == code_of(thread))
-			return llround(code->weight);
-	return 0;
+			weight += llround(code->weight);
+	for (const struct blocked_sum *link = sum->links; link; link = link->next)
+		weight += code_weight(link, thread);
+	return weight;
 }
 
 static uint64_t waits_ns(const struct blocked_sum *sum, const struct wait_path *path)
@@ -179,20 +192,21 @@ static uint64_t waits_ns(const struct blocked_sum *sum, const struct wait_path *
 	for (const struct blocked_wait *wait = sum->waits; wait; wait = wait->next)
 		if (wait->path == path)
 			ns += llround(wait->ns);
+	for (const struct blocked_sum *link = sum->links; link; link = link->next)
+		ns += waits_ns(link, path);
 	return ns;
 }
 
-static void check(const struct blocked_sum *sum, const struct sums *expected)
+static double kind_ns(const struct blocked_sum *sum, enum blocked_kind kind)
 {
-	for (size_t i = 0; i < BLOCKED_KINDS; i++)
-		CHECK_EQUAL(llround(sum->ns[i]), expected->ns[i]);
-	for (uint32_t i = 1; i <= THREADS; i++)
-		CHECK_EQUAL(code_weight(sum, i), expected->code[i]);
-	for (size_t i = 0; i < 3; i++)
-		CHECK_EQUAL(waits_ns(sum, &w.paths[i]), expected->waits[i]);
+	double ns = sum->ns[kind];
+
+	for (const struct blocked_sum *link = sum->links; link; link = link->next)
+		ns += kind_ns(link, kind);
+	return ns;
 }
 
-static double all_ns(const struct blocked_sum *sum)
+static double own_ns(const struct blocked_sum *sum)
 {
 	double ns = 0;
 
@@ -201,8 +215,29 @@ static double all_ns(const struct blocked_sum *sum)
 	return ns;
 }
 
-/* Plays until the time is over, with every wait added under one key. Returns the time of all waits. */
-static uint64_t play(uint64_t end, const void *key, struct sums *expected)
+static double all_ns(const struct blocked_sum *sum)
+{
+	double ns = own_ns(sum);
+
+	for (const struct blocked_sum *link = sum->links; link; link = link->next)
+		ns += all_ns(link);
+	return ns;
+}
+
+static void check(const struct blocked_sum *sum, const struct sums *expected)
+{
+	for (size_t i = 0; i < BLOCKED_KINDS; i++)
+		CHECK_EQUAL(llround(kind_ns(sum, i)), expected->ns[i]);
+	for (uint32_t i = 1; i <= THREADS; i++)
+		CHECK_EQUAL(code_weight(sum, i), expected->code[i]);
+	for (size_t i = 0; i < 3; i++)
+		CHECK_EQUAL(waits_ns(sum, &w.paths[i]), expected->waits[i]);
+}
+
+/*
+ * Plays until the time is over, with every wait added under one key, at the path. Returns the time of all waits.
+ */
+static uint64_t play(uint64_t end, const void *key, const struct wait_path *path, struct sums *expected)
 {
 	uint64_t waited_ns = 0;
 
@@ -214,7 +249,7 @@ static uint64_t play(uint64_t end, const void *key, struct sums *expected)
 		waker = step(thread, &since);
 		if (!waker)
 			continue;
-		blocked_on_end(w.blocked, &w.pasts[waker], since, w.now, &(struct blocked_key){ key, 1 }, 1);
+		blocked_on_end(w.blocked, &w.pasts[waker], since, w.now, &(struct blocked_key){ key, 1, path }, 1);
 		if (expected)
 			add_naively(expected, waker, since, w.now);
 		waited_ns += w.now - since;
@@ -225,13 +260,35 @@ static uint64_t play(uint64_t end, const void *key, struct sums *expected)
 TEST(chains_are_what_each_nanosecond_says)
 {
 	for (uint32_t seed = 1; seed <= 2000; seed++) {
-		struct sums expected = { 0 };
+		static struct sums expected;
 		uint64_t waited_ns;
 
+		memset(&expected, 0, sizeof(expected));
 		set_up(seed, 1 << 20);
-		waited_ns = play(1500, &w, &expected);
+		waited_ns = play(1500, &w, seed % 2 ? &w.paths[0] : NULL, &expected);
 		if (waited_ns)
 			check(blocked_on_sum(w.blocked, &w), &expected);
+		tear_down();
+	}
+}
+
+static void check_chains(const struct blocked_sum *sum, uint32_t chain, const struct sums *expected)
+{
+	CHECK_EQUAL(llround(own_ns(sum)), expected->chains[chain]);
+	for (const struct blocked_sum *link = sum->links; link; link = link->next)
+		if (chain < CHAINS / 16) /* deeper ones are one number each */
+			check_chains(link, chain * 4 + (link->path - w.paths), expected);
+}
+
+TEST(what_is_behind_waits_of_others_is_kept_apart)
+{
+	for (uint32_t seed = 1; seed <= 300; seed++) {
+		static struct sums expected;
+
+		memset(&expected, 0, sizeof(expected));
+		set_up(seed, 1 << 20);
+		if (play(1500, &w, &w.paths[0], &expected))
+			check_chains(blocked_on_sum(w.blocked, &w), 1, &expected);
 		tear_down();
 	}
 }
@@ -242,7 +299,7 @@ TEST(all_of_the_time_is_somewhere_however_little_is_kept)
 		uint64_t waited_ns;
 
 		set_up(seed, seed * 400);
-		waited_ns = play(TIME_MAX, &w, NULL);
+		waited_ns = play(TIME_MAX, &w, seed % 2 ? &w.paths[0] : NULL, NULL);
 		CHECK(fabs(all_ns(blocked_on_sum(w.blocked, &w)) - waited_ns) < 1e-6 * waited_ns);
 		tear_down();
 	}
@@ -262,7 +319,7 @@ TEST(a_wait_for_a_whole_life_has_all_that_was_done_in_it)
 		end_wait(1, 0, &w.paths[1]);
 		begin(1, PHASE_RUNNING);
 	}
-	blocked_on_end(w.blocked, &w.pasts[1], 0, w.now, &(struct blocked_key){ &w, 1 }, 1);
+	blocked_on_end(w.blocked, &w.pasts[1], 0, w.now, &(struct blocked_key){ &w, 1, NULL }, 1);
 	sum = blocked_on_sum(w.blocked, &w);
 	CHECK_EQUAL(llround(all_ns(sum)), 40000);
 	CHECK(fabs(sum->ns[BLOCKED_RUNNING] - 30000) < 100);
@@ -287,7 +344,8 @@ TEST(a_wait_that_needed_more_is_exact_the_next_time)
 			end_wait(1, 0, &w.paths[k % 3]);
 			begin(1, PHASE_RUNNING);
 		}
-		blocked_on_end(w.blocked, &w.pasts[1], since, w.now, &(struct blocked_key){ &w.paths[k / 10], 1 }, 1);
+		blocked_on_end(w.blocked, &w.pasts[1], since, w.now, &(struct blocked_key){ &w.paths[k / 10], 1, NULL },
+			       1);
 	}
 	sum = blocked_on_sum(w.blocked, &w.paths[2]);
 	CHECK_EQUAL(llround(sum->ns[BLOCKED_WAITING]), 10 * 500);

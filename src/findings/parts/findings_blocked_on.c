@@ -129,6 +129,8 @@ static void merge_sum(struct merge *merge, const struct blocked_sum *sum, double
 			merge_code(merge, code, part);
 	for (const struct blocked_wait *wait = sum->waits; wait; wait = wait->next)
 		merge_wait(merge, wait, part);
+	for (const struct blocked_sum *link = sum->links; link; link = link->next)
+		merge_sum(merge, link, part);
 }
 
 /* --- The report ---------------------------------------------------------------------------------- */
