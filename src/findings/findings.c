@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
+#include "findings/blame/blame.h"
 #include "findings/names/klock_words.h"
 #include "findings/code/findings_code.h"
 #include "findings/parts/findings_waits.h"
@@ -96,6 +97,7 @@ static void add_all_of_waits(struct findings *findings)
 	findings_add_files(findings);
 	findings_add_balance(findings);
 	findings_add_spinning(findings);
+	findings_add_blame(findings);
 	findings_add_patterns(findings);
 }
 
@@ -136,6 +138,7 @@ void findings_free(struct findings *findings)
 	if (!findings)
 		return;
 	arena_free(findings->arena);
+	blame_free(findings->blame);
 	path_names_free(findings->names);
 	klock_words_free(findings->klock_words);
 	table_free(findings->children);

@@ -17,7 +17,9 @@
 #include "report/report_enums.h"
 #include "report/report_frame.h"
 
+struct blame_part;
 struct blocked_source;
+struct report_root;
 
 /* report.code.functions has the first ones. */
 enum { REPORT_CODE_FUNCTIONS_MAX = 200 };

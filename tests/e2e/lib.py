@@ -273,13 +273,24 @@ def check_blocked_on(report):
         assert sum(w["ns"] for w in on["waits"]) <= on["waiting_ns"] + len(on["waits"]), on
 
 
+def check_blame(report):
+    """doc/metrics.md, "Blame": what was lost is charged to causes, all of it, once."""
+    blame, threads = report["blame"], report["balance"]["threads"]
+    assert blame["lost_ns"] == max(threads["busy_ns"] - threads["running_ns"], 0), (blame["lost_ns"], threads)
+    assert sum(root["ns"] for root in blame["roots"]) == blame["lost_ns"], blame
+    for root in blame["roots"]:
+        assert root["direct_ns"] <= root["ns"], root
+        assert sum(chain["ns"] for chain in root["chains"]) <= root["ns"] + len(root["chains"]), root
+
+
 def check_verdict(report):
     """It is of what the report has elsewhere, and says three things."""
     verdict, findings = report["verdict"], report["findings"]
     assert len(verdict["lines"]) == 3 and all(verdict["lines"]), verdict
     assert verdict["kind"] != "none" or not findings, verdict
     assert not findings or verdict["share"] == findings[0]["share"], (verdict, findings[0])
-    assert verdict["symptom"] in [None] + [f["title"] for f in findings[:1]], verdict
+    seen = [findings[0]["title"], *findings[0]["symptoms"]] if findings else []
+    assert verdict["symptom"] is None or any(one.startswith(verdict["symptom"]) for one in seen), (verdict, seen)
     blocker = verdict["blocker"]
     if blocker and blocker["tid"]:
         row, = [t for t in report["threads"] if t["name"] == blocker["name"]]
@@ -316,6 +327,7 @@ def check_laws(report, is_lossless=True):
     check_paths(report)
     check_waits(report)
     check_blocked_on(report)
+    check_blame(report)
     check_verdict(report)
     stacks = report["stacks"]
     assert stacks["taken"] == sum(stacks[end] for end in

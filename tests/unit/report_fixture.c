@@ -437,6 +437,8 @@ static const struct report_whatif whatifs[] = {
 	},
 };
 
+static const char *const lock_symptoms[] = { "threads wait for a condition in take_job() (12 %)" };
+
 static const struct report_finding lock_findings[] = {
 	{ .title = "threads wait for work_mutex behind a rare but slow holder: big_work(int) "
 		   "(multi_mutex.cpp:28)",
@@ -445,6 +447,8 @@ static const struct report_finding lock_findings[] = {
 	  .share = 0.815,
 	  .evidence = lock_evidence,
 	  .evidence_count = COUNT(lock_evidence),
+	  .symptoms = lock_symptoms,
+	  .symptom_count = COUNT(lock_symptoms),
 	  .wait_rank = 1 },
 	{ .title = "for 60 % of the wall time only one thread was active",
 	  .pattern = PATTERN_SERIAL_PHASE,
@@ -453,8 +457,54 @@ static const struct report_finding lock_findings[] = {
 	  .path_rank = 1 },
 };
 
+static const char *const straight_steps[] = { "lock work_mutex in big_work(int) (multi_mutex.cpp:28)" };
+static const char *const roundabout_steps[] = { "condition in take_job() (multi_mutex.cpp:51)",
+						"lock work_mutex in big_work(int) (multi_mutex.cpp:28)" };
+static const struct report_root_chain lock_chains[] = {
+	{ .ns = 30000 * (uint64_t)MS, .steps = straight_steps, .step_count = COUNT(straight_steps) },
+	{ .ns = 7000 * (uint64_t)MS, .steps = roundabout_steps, .step_count = COUNT(roundabout_steps) },
+};
+
+static const struct report_root lock_roots[] = {
+	{ .ns = 37000 * (uint64_t)MS,
+	  .error_ns = 800 * (uint64_t)MS,
+	  .text = "big_work(int) (multi_mutex.cpp:28) runs",
+	  .kind = ROOT_CODE,
+	  .cause = CAUSE_UNKNOWN,
+	  .victims = 812,
+	  .frames = lock_frames,
+	  .frame_count = COUNT(lock_frames),
+	  .chains = lock_chains,
+	  .chain_count = COUNT(lock_chains) },
+	{ .ns = 9000 * (uint64_t)MS,
+	  .direct_ns = 4000 * (uint64_t)MS,
+	  .text = "files in /var/lib/app",
+	  .kind = ROOT_WAIT,
+	  .cause = CAUSE_FILE,
+	  .object = "/var/lib/app",
+	  .victims = 96 },
+	{ .ns = 2758 * (uint64_t)MS,
+	  .direct_ns = 1758 * (uint64_t)MS,
+	  .text = "no CPU to run on",
+	  .kind = ROOT_CPU,
+	  .cause = CAUSE_UNKNOWN,
+	  .victims = 40 },
+	{ .ns = 2000 * (uint64_t)MS,
+	  .direct_ns = 2000 * (uint64_t)MS,
+	  .text = "socket 127.0.0.1:3306",
+	  .kind = ROOT_WAIT,
+	  .cause = CAUSE_SOCKET,
+	  .object = "127.0.0.1:3306",
+	  .ender = "mariadbd",
+	  .victims = 7 },
+	{ .ns = 502 * (uint64_t)MS, .text = "not known", .kind = ROOT_UNKNOWN, .cause = CAUSE_UNKNOWN },
+};
+
 static void set_waits(struct report *report)
 {
+	report->blame.lost_ns = 51260 * (uint64_t)MS;
+	report->blame.roots = lock_roots;
+	report->blame.root_count = COUNT(lock_roots);
 	report->findings = lock_findings;
 	report->finding_count = COUNT(lock_findings);
 	report->whatifs = whatifs;

@@ -80,7 +80,7 @@ static void merge_code(struct merge *merge, const struct blocked_code *code, dou
 	}
 }
 
-static struct report_blocked_wait describe(struct findings *findings, const struct blocked_wait *wait)
+struct report_blocked_wait findings_blocked_wait(struct findings *findings, const struct blocked_wait *wait)
 {
 	const struct wait_path *path = wait->path;
 	struct report_blocked_wait row = { .cause = wait->cause };
@@ -96,7 +96,7 @@ static struct report_blocked_wait describe(struct findings *findings, const stru
 
 static void merge_wait(struct merge *merge, const struct blocked_wait *wait, double part)
 {
-	struct report_blocked_wait described = describe(merge->findings, wait);
+	struct report_blocked_wait described = findings_blocked_wait(merge->findings, wait);
 	uint64_t key = hash_u64(described.cause + 1);
 	struct wait_row *row;
 	size_t frame;

@@ -3,7 +3,7 @@
  * What the files that make a report share.
  *
  * Owns: the parts of a report, made of what analyses hold.
- * Used by: findings/code, findings/patterns, findings/verdict, findings.
+ * Used by: findings/blame, findings/code, findings/patterns, findings/verdict, findings.
  */
 #pragma once
 
@@ -15,6 +15,7 @@
 
 enum { FINDINGS_SPIN_NAMES_MAX = 4 };
 
+struct blame;
 struct klock_words;
 struct run_place;
 
@@ -40,6 +41,7 @@ struct findings {
 	size_t spin_count;
 	struct table *repeats; /* see findings_repeats.c; NULL until it is needed */
 	struct klock_words *klock_words;
+	struct blame *blame;             /* see findings/blame; NULL until it is made */
 	struct stuck *stuck;             /* who waits for ever; while the report is made */
 	struct table *children;          /* see findings_children.c; NULL until it is needed */
 	uint32_t code_source;            /* enum code_source: which samples count */

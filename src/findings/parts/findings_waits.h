@@ -7,6 +7,7 @@
 #include "waits/sums/waits.h"
 #include "waits/wait_names.h"
 
+struct blocked_wait;
 struct file_info;
 struct table;
 
@@ -38,6 +39,9 @@ void findings_add_blocked_source(struct findings *findings, const struct blocked
 /* What the waits of these, wait_ns in all, were blocked on; NULL: nothing is known of that. */
 const struct report_blocked_on *findings_blocked_on(struct findings *findings, const struct blocked_source *sources,
 						    uint64_t wait_ns);
+
+/* What somebody waited for, as the report has it; its time is left out. */
+struct report_blocked_wait findings_blocked_wait(struct findings *findings, const struct blocked_wait *wait);
 
 /* What ran on the CPUs that threads waited for, wait_ns of it while others of the program had them; NULL: not known. */
 const struct report_cpu_taken *findings_cpu_taken(struct findings *findings, uint64_t wait_ns);

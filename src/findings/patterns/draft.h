@@ -46,5 +46,8 @@ void patterns_add_locks(struct findings *findings, struct draft *draft);
 void patterns_add_waits(struct findings *findings, struct draft *draft);
 void patterns_add_threads(struct findings *findings, struct draft *draft);
 
+/* patterns_roots.c: rows that are symptoms of one cause become one row, which is about that. */
+void patterns_fold_by_root(struct findings *findings, struct draft *draft);
+
 /* Fills in report.findings: what stands out, when all the rest is there. */
 void findings_add_patterns(struct findings *findings);

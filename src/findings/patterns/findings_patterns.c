@@ -32,6 +32,7 @@ void findings_add_patterns(struct findings *findings)
 	patterns_add_locks(findings, draft);
 	patterns_add_waits(findings, draft);
 	patterns_add_threads(findings, draft);
+	patterns_fold_by_root(findings, draft);
 	qsort(draft->rows, draft->count, sizeof(*draft->rows), findings_by_weight);
 	rows = arena_alloc(findings->arena, draft->count * sizeof(*rows));
 	for (size_t i = 0; i < draft->count; i++) {

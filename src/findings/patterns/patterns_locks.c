@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "findings/blame/blame.h"
 #include "findings/parts/findings_waits.h"
 
 /* A lock; or those of one kind without a name that are waited for in one function, taken together. */
@@ -13,6 +14,7 @@ struct lock_group {
 	struct report_lock lock; /* sums; what is one's alone is the heaviest's */
 	uint64_t count;
 	struct table *unlockers; /* by key; NULL as long as there is one lock */
+	const struct blame_part *blame;
 };
 
 static const char *lock_title(struct findings *findings, const struct report_lock *lock, uint64_t count)
@@ -159,6 +161,7 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 		row->wait_rank = wait_rank_of(findings, CAUSE_LOCK, lock->name);
 		row->object = name;
 		row->blocker = lock->holder;
+		row->blame = group->blame;
 	}
 	say_lock(findings, row, lock, worst);
 }
@@ -175,8 +178,9 @@ static const struct report_path *path_of_thread(const struct findings *findings,
 	return NULL;
 }
 
-static void add_barrier(struct findings *findings, struct draft *draft, const struct report_lock *lock, double share)
+static void add_barrier(struct findings *findings, struct draft *draft, const struct lock_group *group, double share)
 {
+	const struct report_lock *lock = &group->lock;
 	bool has_straggler = lock->waker && lock->waker_share >= 0.6 && lock->waits >= 4;
 	const char *name = lock_title(findings, lock, 1), *where = NULL;
 	const struct report_path *path;
@@ -199,6 +203,7 @@ static void add_barrier(struct findings *findings, struct draft *draft, const st
 		row->wait_rank = wait_rank_of(findings, CAUSE_BARRIER, NULL);
 		row->object = name;
 		row->blocker = has_straggler ? lock->waker : NULL;
+		row->blame = group->blame;
 	}
 	draft_say(findings, row, "%s", words_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns));
 	draft_say_blocked_on(findings, row, lock->blocked_on);
@@ -258,6 +263,10 @@ static void add_to_group(struct findings *findings, struct lock_group *group, co
 {
 	struct report_lock *sum = &group->lock;
 
+	/* So many that are smaller would change nothing. */
+	if (draft_share(lock->wait_ns - lock->idle_ns, findings->report.balance.threads.busy_ns) >=
+	    finding_share_min / 30)
+		group->blame = blame_join(findings, group->blame, blame_of_lock(findings, lock));
 	if (!group->count++) {
 		*sum = *lock;
 		return;
@@ -351,6 +360,6 @@ void patterns_add_locks(struct findings *findings, struct draft *draft)
 		if (is_held(lock))
 			add_held(findings, draft, &groups[i], share);
 		else if (is_kind(lock, "barrier"))
-			add_barrier(findings, draft, lock, share);
+			add_barrier(findings, draft, &groups[i], share);
 	}
 }

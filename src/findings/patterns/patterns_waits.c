@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Findings of waits for anything but locks. */
 #include "account/run_samples.h"
+#include "findings/blame/blame.h"
 #include "findings/parts/findings_waits.h"
 #include "findings/patterns/draft.h"
 #include "report/report_cause.h"
@@ -73,6 +74,7 @@ struct alike {
 	const struct report_wait *heaviest;
 	uint32_t rank;
 	uint64_t lost_ns, idle_ns, count, max_ns, places;
+	const struct blame_part *blame;
 };
 
 /* Of files and sockets one place may wait for any number, each time for another. */
@@ -296,8 +298,10 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 		row = add_pool(findings, draft, wait, &pool, share);
 	else
 		row = draft_add(findings, draft, PATTERN_WAIT, wait->cause, share, "%s", title);
-	if (row)
+	if (row) {
 		row->wait_rank = alike->rank;
+		row->blame = alike->blame;
+	}
 	draft_say(findings, row, "%s", words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
 	draft_say_blocked_on(findings, row, wait->blocked_on);
 	if (alike->places > 1)
@@ -331,6 +335,7 @@ void patterns_add_waits(struct findings *findings, struct draft *draft)
 		alike->lost_ns += wait->wait_ns;
 		alike->idle_ns += wait->idle_ns;
 		alike->count += wait->waits;
+		alike->blame = blame_join(findings, alike->blame, blame_of_wait(findings, wait));
 		if (wait->max_ns > alike->max_ns)
 			alike->max_ns = wait->max_ns;
 	}

@@ -140,6 +140,29 @@ static bool follow(struct report_verdict *verdict, const struct report_blocked_o
 	return false;
 }
 
+static bool is_unsure(const struct report_blocked_on *on)
+{
+	return on && on->unknown_ns > (1 - certain_min) * on->ns;
+}
+
+/* Of a finding that is a cause itself. */
+static void take_root(struct findings *findings, struct report_verdict *verdict, const struct report_finding *finding)
+{
+	const struct report_root *root = finding->root;
+	struct report_blocker *ender;
+
+	verdict->kind = root->kind == ROOT_CODE ? VERDICT_CODE : kind_of_cause(root->cause);
+	verdict->object = root->object ? root->object : root->ender;
+	verdict->symptom = finding->symptom;
+	verdict->victims = root->victims;
+	set_path(verdict, root->frames, root->frame_count);
+	if (!root->ender)
+		return;
+	ender = arena_alloc(findings->arena, sizeof(*ender)); /* which of those of that name it is, is not known */
+	ender->name = root->ender;
+	verdict->blocker = ender;
+}
+
 /* --- Words --------------------------------------------------------------------------------------- */
 
 static const char *place_words(struct findings *findings, const struct report_verdict *verdict)
@@ -221,14 +244,14 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 		set_path(verdict, path->frames, path->frame_count);
 	else if (wait)
 		set_path(verdict, wait->frames, wait->frame_count);
-	is_followed = verdict->kind != VERDICT_DEADLOCK && follow(verdict, finding->blocked_on);
+	if (finding->root)
+		take_root(findings, verdict, finding);
+	is_followed = verdict->kind != VERDICT_DEADLOCK && !finding->root && follow(verdict, finding->blocked_on);
 	if (is_followed)
 		verdict->symptom = finding->title;
-	verdict->confidence =
-		verdict->kind == VERDICT_DEADLOCK ? CONFIDENCE_CERTAIN
-		: is_followed && finding->blocked_on->unknown_ns > (1 - certain_min) * finding->blocked_on->ns
-			? CONFIDENCE_POSSIBLE
-			: CONFIDENCE_LIKELY;
+	verdict->confidence = verdict->kind == VERDICT_DEADLOCK                                  ? CONFIDENCE_CERTAIN
+			      : (is_followed || finding->root) && is_unsure(finding->blocked_on) ? CONFIDENCE_POSSIBLE
+												 : CONFIDENCE_LIKELY;
 	lines[0] = main_words(findings, verdict, finding, is_followed);
 	lines[1] = evidence_words(findings, finding);
 	lines[2] = try_words(findings, verdict);

@@ -44,7 +44,7 @@ static const struct text_page pages[] = {
 	{ "LOCKS", false, "No thread waited for a lock.", { text_locks_show } },
 	{ "KLOCKS", false, "No thread waited for a kernel lock.", { text_klocks_show_all } },
 	{ "THREADS", false, "No thread ran.", { text_threads_show } },
-	{ "BALANCE", false, "No thread ran.", { text_balance_show, text_parallel_show } },
+	{ "BALANCE", false, "No thread ran.", { text_balance_show, text_blame_show, text_parallel_show } },
 };
 
 enum { PAGE_COUNT = sizeof(pages) / sizeof(*pages) };

@@ -43,6 +43,8 @@ static void show_all(struct page *page, const struct report *report)
 	text_balance_show(page, report);
 	text_parallel_show(page, report);
 	text_findings_show(page, report);
+	if (page->style->is_verbose)
+		text_blame_show(page, report);
 	text_whatifs_show(page, report);
 	text_waits_show(page, report);
 	text_locks_show(page, report);

@@ -27,6 +27,9 @@ void text_totals_show(struct page *page, const struct report *report);
 
 void text_balance_show(struct page *page, const struct report *report);
 void text_findings_show(struct page *page, const struct report *report);
+/* Where all is shown. */
+void text_blame_show(struct page *page, const struct report *report);
+
 void text_whatifs_show(struct page *page, const struct report *report);
 void text_waits_show(struct page *page, const struct report *report);
 void text_locks_show(struct page *page, const struct report *report);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that make the blame share. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "findings/blame/blame.h"
+#include "report/report.h"
+
+struct findings;
+struct table;
+struct wait_path;
+
+enum { BLAME_DEPTH_MAX = 7 };
+
+/* Lost time that came from a row of waits through waits of others. */
+struct blame_chain {
+	const struct report_wait *wait;
+	const struct wait_path *links[BLAME_DEPTH_MAX];
+	size_t depth;
+	double ns;
+	struct blame_chain *next; /* of the same root */
+};
+
+/* One of the objects and places that a root is made of. */
+struct blame_detail {
+	enum wait_cause cause;
+	const char *syscall, *object, *ender; /* ender: see struct report_root */
+	const struct report_frame *frames;
+	size_t frame_count;
+	uint64_t object_key, place_key;
+	double ns;
+	struct blame_detail *next;
+};
+
+struct blame_root {
+	struct report_root row; /* filled in when all is charged */
+	double ns, direct_ns, variance, victims;
+	struct blame_detail *details;
+	struct blame_chain *chains;
+	struct blame_root *next; /* in the order of their appearance */
+};
+
+struct blame {
+	struct table *roots, *details, *chains; /* by key */
+	struct blame_root *first, **last;
+};
+
+/* blame_roots.c: the root of that kind alone. */
+struct blame_root *blame_root_of_kind(struct findings *findings, enum root_kind kind);
+
+/* The root of code that ran; no frames: where is not known. Charges nothing. */
+struct blame_root *blame_root_of_code(struct findings *findings, const struct report_frame *frames, size_t count,
+				      struct blame_detail **detail);
+
+/* The root of waits that no traced thread ended. ender: who did, see struct report_root. */
+struct blame_root *blame_root_of_wait(struct findings *findings, const struct report_blocked_wait *wait,
+				      const char *ender, struct blame_detail **detail);
+
+/* blame_report.c: fills in report.blame of what was charged; so much was lost in all. */
+void blame_put(struct findings *findings, uint64_t lost_ns);

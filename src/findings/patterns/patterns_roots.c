@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Findings are causes: where what threads wait for is blocked in turn, the cause at the end of these chains becomes the
+ * finding, and what threads were seen to wait for is its symptom (doc/metrics.md, "Findings").
+ */
+#include <math.h>
+#include <string.h>
+
+#include "findings/blame/blame.h"
+#include "findings/parts/findings_waits.h"
+#include "findings/patterns/draft.h"
+#include "report/report_cause.h"
+
+enum { SYMPTOMS_MAX = 8, SYMPTOMS_SAID = 3 };
+
+/* So much of what a row lost makes a cause its own. code_min: of it must have run where the rest had no CPU. */
+static const double own_min = 0.5, code_min = 0.2;
+
+/* --- Words --------------------------------------------------------------------------------------- */
+
+/* What those do who are at the end of the chain: "sleep in f (a.c:3), called by g". */
+static const char *root_words(struct findings *findings, const struct report_root *root)
+{
+	const char *where = blame_place(findings, root);
+	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
+	const char *object = root->object ? words_object(findings, root->object) : NULL;
+	char buffer[REPORT_CAUSE_BYTES];
+
+	switch (root->cause) {
+	case CAUSE_SLEEP:
+		return arena_printf(findings->arena, "sleep%s", in);
+	case CAUSE_FILE:
+		if (!object)
+			return arena_printf(findings->arena, "wait for files%s", in);
+		return arena_printf(findings->arena, "wait for file%s %s%s", root->is_directory ? "s in" : "", object,
+				    in);
+	case CAUSE_SOCKET:
+		return arena_printf(findings->arena, "wait for %s%s", object ? object : "sockets", in);
+	case CAUSE_POLL:
+		return arena_printf(findings->arena, "poll %s%s", object ? object : "descriptors", in);
+	case CAUSE_CHILD:
+		return arena_printf(findings->arena, "wait for %s%s", object ? object : "child processes", in);
+	case CAUSE_PAGE_FAULT:
+		return arena_printf(findings->arena, "wait for page faults%s%s%s", object ? " of " : "",
+				    object ? object : "", in);
+	default:
+		return arena_printf(findings->arena, "wait: %s%s%s%s",
+				    report_cause_text(buffer, root->cause, root->syscall), object ? " " : "",
+				    object ? object : "", in);
+	}
+}
+
+static const char *title_of(struct findings *findings, const struct report_root *root)
+{
+	const char *words;
+
+	if (root->kind == ROOT_CODE)
+		return arena_printf(findings->arena, "threads wait for %s, which runs", blame_place(findings, root));
+	words = root_words(findings, root);
+	return arena_printf(findings->arena, "threads %s%s%s%s%s",
+			    root->direct_ns >= own_min * root->ns ? "" : "wait for others that ", words,
+			    root->ender ? ", until " : "", root->ender ? root->ender : "",
+			    root->ender ? ", which is not traced, lets them go on" : "");
+}
+
+/* --- Whose symptom a finding is ------------------------------------------------------------------ */
+
+static double lost_of(const struct blame_part *parts)
+{
+	double ns = 0;
+
+	for (; parts; parts = parts->next)
+		ns += parts->ns;
+	return ns;
+}
+
+static double time_without_cpu(const struct blame_part *parts)
+{
+	double ns = 0;
+
+	for (; parts; parts = parts->next)
+		if (parts->root->kind == ROOT_CPU)
+			ns += parts->ns;
+	return ns;
+}
+
+/* The cause of most of what the row lost; NULL: it has several, or none. */
+static const struct report_root *cause_of(const struct report_finding *row)
+{
+	double lost_ns = lost_of(row->blame), cpu_ns = time_without_cpu(row->blame);
+	const struct blame_part *part = row->blame;
+
+	while (part && part->root->kind != ROOT_WAIT && part->root->kind != ROOT_CODE)
+		part = part->next;
+	if (!part)
+		return NULL;
+	if (part->root->kind == ROOT_WAIT)
+		return part->ns >= own_min * lost_ns ? part->root : NULL;
+	/* Code that could not always run is the cause, too; a shortage of CPUs is a finding of its own. */
+	if (!part->root->frame_count || part->ns < code_min * lost_ns || part->ns < own_min * (lost_ns - cpu_ns))
+		return NULL;
+	return part->root;
+}
+
+/*
+ * Whether the row says more than its cause would: what is taken and given back is contended, whatever those do who have it,
+ * and who waits for threads that nobody signalled.
+ */
+static bool has_own_words(const struct report_finding *row, const struct report_root *root)
+{
+	return row->pattern != PATTERN_WAIT &&
+	       (root->kind == ROOT_CODE || wait_cause_group(root->cause) == GROUP_SYNCHRONISATION);
+}
+
+/* Of a row about code that few others ran beside: it may be what the others waited for. */
+static const struct report_root *code_of(struct findings *findings, const struct report_finding *row)
+{
+	const struct report_path *path = row->path_rank ? &findings->report.paths[row->path_rank - 1] : NULL;
+
+	return path ? blame_find_code(findings, path->frames, path->frame_count) : NULL;
+}
+
+/* Whether the row is about nothing but the cause itself. */
+static bool is_direct(const struct report_root *root)
+{
+	return root->kind == ROOT_WAIT && root->direct_ns == root->ns;
+}
+
+/* Rows of one cause. */
+struct family {
+	const struct report_root *root;
+	struct report_finding *rows[FINDINGS_MAX];
+	size_t count;
+};
+
+static struct family *find_family(struct family *families, size_t *count, const struct report_root *root)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (families[i].root == root)
+			return &families[i];
+	families[*count] = (struct family){ .root = root };
+	return &families[(*count)++];
+}
+
+/* --- The finding --------------------------------------------------------------------------------- */
+
+static void add_symptom(struct findings *findings, struct report_finding *out, const char *title, double share)
+{
+	const char **symptoms = (const char **)out->symptoms;
+
+	if (!symptoms)
+		out->symptoms = symptoms = arena_alloc(findings->arena, SYMPTOMS_MAX * sizeof(*symptoms));
+	if (out->symptom_count == SYMPTOMS_MAX)
+		return;
+	if (!out->symptom)
+		out->symptom = title;
+	symptoms[out->symptom_count++] = arena_printf(findings->arena, "%s (%.0f %%)", title, 100 * share);
+}
+
+static void say_symptoms(struct findings *findings, struct report_finding *out, size_t all)
+{
+	const char *words = "";
+
+	for (size_t i = 0; i < out->symptom_count && i < SYMPTOMS_SAID; i++)
+		words = arena_printf(findings->arena, "%s%s%s", words, *words ? "; " : "", out->symptoms[i]);
+	if (all > SYMPTOMS_SAID)
+		words = arena_printf(findings->arena, "%s; %zu more", words, all - SYMPTOMS_SAID);
+	if (*words)
+		draft_say(findings, out, "seen as: %s", words);
+}
+
+static void say_root(struct findings *findings, struct report_finding *out, const struct report_root *root)
+{
+	double direct = draft_share(root->direct_ns, root->ns);
+
+	draft_say(findings, out, "%s took %s longer for it; %.0f %% of that is of threads that met it themselves",
+		  words_counted(findings, root->victims, "wait"), words_duration(findings, root->ns), 100 * direct);
+	for (size_t i = 0; i < root->chain_count; i++) {
+		const struct report_root_chain *chain = &root->chains[i];
+		const char *words = chain->steps[0];
+
+		if (chain->step_count < 2 || chain->ns * 5 < root->ns)
+			continue;
+		for (size_t k = 1; k < chain->step_count; k++)
+			words = arena_printf(findings->arena, "%s, behind it %s", words, chain->steps[k]);
+		draft_say(findings, out, "%.0f %% came so: %s", 100 * draft_share(chain->ns, root->ns), words);
+		break;
+	}
+}
+
+/* Of a row that stays, for it has words of its own; the evidence of others would only repeat it. */
+static void keep_row(struct findings *findings, const struct family *family, struct report_finding *lead)
+{
+	for (size_t i = 0; i < family->count; i++)
+		if (family->rows[i] != lead)
+			add_symptom(findings, lead, family->rows[i]->title, family->rows[i]->share);
+	say_symptoms(findings, lead, family->count - 1);
+}
+
+/* What is said of chains would repeat the cause. */
+static bool is_of_chain(const struct report_finding *row, const char *sentence)
+{
+	const char *text = row->blocked_on ? row->blocked_on->text : NULL;
+	size_t bytes = strlen(sentence), text_bytes = text ? strlen(text) : 0;
+
+	return text && bytes >= text_bytes && !strcmp(sentence + bytes - text_bytes, text);
+}
+
+static void become_root(struct findings *findings, const struct family *family, struct report_finding *lead)
+{
+	const struct report_root *root = family->root;
+	struct report_finding old = *lead;
+	const char *said[EVIDENCE_MAX];
+	double share = draft_share(root->ns, findings->report.balance.threads.busy_ns);
+
+	memcpy(said, lead->evidence, lead->evidence_count * sizeof(*said));
+	lead->evidence_count = 0;
+	lead->pattern = PATTERN_WAIT;
+	lead->cause = root->kind == ROOT_CODE ? CAUSE_ON_CPU : root->cause;
+	lead->title = title_of(findings, root);
+	lead->root = root;
+	lead->object = root->object;
+	lead->share = root->kind == ROOT_CODE ? fmax(share, old.share) : share;
+	add_symptom(findings, lead, old.title, old.share);
+	for (size_t i = 0; i < family->count; i++)
+		if (family->rows[i] != lead)
+			add_symptom(findings, lead, family->rows[i]->title, family->rows[i]->share);
+	say_symptoms(findings, lead, family->count);
+	say_root(findings, lead, root);
+	for (size_t i = 0; i < old.evidence_count; i++)
+		if (root->kind == ROOT_CODE || !is_of_chain(&old, said[i]))
+			draft_say(findings, lead, "%s", said[i]);
+}
+
+static int compare_rows(const struct report_finding *a, const struct report_finding *b)
+{
+	return a->share != b->share ? (a->share < b->share ? 1 : -1) : strcmp(a->title, b->title);
+}
+
+/* The largest one; NULL: none of them is about waits. */
+static struct report_finding *lead_of(const struct family *family)
+{
+	struct report_finding *lead = family->rows[0];
+	bool is_of_waits = false;
+
+	for (size_t i = 0; i < family->count; i++) {
+		is_of_waits |= family->rows[i]->blame != NULL;
+		if (compare_rows(family->rows[i], lead) < 0)
+			lead = family->rows[i];
+	}
+	return is_of_waits ? lead : NULL;
+}
+
+static void fold_family(struct findings *findings, struct family *family)
+{
+	struct report_finding *lead = lead_of(family);
+
+	if (!lead || (family->count == 1 && (is_direct(family->root) || has_own_words(lead, family->root))))
+		return;
+	if (has_own_words(lead, family->root))
+		keep_row(findings, family, lead);
+	else
+		become_root(findings, family, lead);
+	for (size_t i = 0; i < family->count; i++)
+		if (family->rows[i] != lead)
+			family->rows[i]->title = NULL;
+}
+
+/* Whether most of what the row lost was behind others who are traced: only then the verdict follows it there. */
+static bool is_behind_others(const struct report_finding *row)
+{
+	const struct report_root *root = cause_of(row);
+
+	return (root && root->kind == ROOT_CODE) || time_without_cpu(row->blame) >= own_min * lost_of(row->blame);
+}
+
+/* Evidence stays where it is: nothing is added after this. */
+static void close_ranks(struct draft *draft)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < draft->count; i++)
+		if (draft->rows[i].title)
+			draft->rows[count++] = draft->rows[i];
+	draft->count = count;
+}
+
+void patterns_fold_by_root(struct findings *findings, struct draft *draft)
+{
+	struct family *families = arena_alloc(findings->arena, FINDINGS_MAX * sizeof(*families));
+	size_t count = 0;
+
+	for (size_t i = 0; i < draft->count; i++) {
+		struct report_finding *row = &draft->rows[i];
+		const struct report_root *root = row->blame ? cause_of(row) : code_of(findings, row);
+		struct family *family = root ? find_family(families, &count, root) : NULL;
+
+		if (family)
+			family->rows[family->count++] = row;
+	}
+	for (size_t i = 0; i < count; i++)
+		fold_family(findings, &families[i]);
+	close_ranks(draft);
+	for (size_t i = 0; i < draft->count; i++)
+		if (draft->rows[i].blame && !draft->rows[i].root && !is_behind_others(&draft->rows[i]))
+			draft->rows[i].blocked_on = NULL;
+}
