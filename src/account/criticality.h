@@ -7,7 +7,7 @@
  * Owns all it hands out; pointers stay valid until the next event or criticality_free().
  *
  * Owns: CMetric, slices and stalls: what each thread did, and what that counts.
- * Used by: states, spin, findings/names, findings/parts, findings/blame, findings/code, findings/patterns, engine, query, live.
+ * Used by: spin, findings/names, findings/parts, findings/blame, findings/code, findings/patterns, engine, query, live.
  */
 #pragma once
 

@@ -187,6 +187,7 @@ struct findings *replay_findings(struct replay *replay, size_t path_count_max)
 	input.path_count_max = path_count_max;
 	input.sample_period_ns = replay->run ? replay->run->sample_period_ns : 0;
 	input.tells_kernel_apart = replay->run && replay->run->tells_kernel_apart;
+	input.cpu_count = replay->run ? replay->run->cpu_count : 0;
 	findings = findings_new(&input);
 	fill_target(replay, findings_report(findings));
 	if (replay->end)

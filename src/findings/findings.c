@@ -24,6 +24,7 @@ static void add_totals(struct findings *findings)
 
 	report->target.wall_ns = report->balance.wall.wall_ns = totals.wall_ns;
 	report->target.is_running = totals.alive_count > 0;
+	report->target.cpu_count = findings->input.cpu_count;
 	report->totals.active_ns = totals.active_ns;
 	report->totals.stalled_ns = totals.stalled_ns;
 	report->totals.cmetric_ns = totals.cmetric_ns;

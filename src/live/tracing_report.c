@@ -138,6 +138,7 @@ static struct findings_input findings_input(struct tracing *tracing, size_t path
 	input.sample_period_ns = tracing->settings->kernel.sample_period_ns;
 	input.path_count_max = path_count_max;
 	input.tells_kernel_apart = tracing->settings->kernel.kernel_stacks;
+	input.cpu_count = sysconf(_SC_NPROCESSORS_CONF);
 	input.pause = pause;
 	return input;
 }

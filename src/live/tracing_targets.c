@@ -5,10 +5,10 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "collect/collector.h"
-#include "collect/jvms.h"
+#include "collect/unwind/jvms.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
-#include "collect/unwinder.h"
+#include "collect/unwind/unwinder.h"
 #include "live/tracing_internal.h"
 #include "symbol/symbol.h"
 

@@ -502,7 +502,7 @@ def titles():
         for command in ("record", "-o", "t.pinch"), ("attach", "--json", "live.json"):
             result = pinch(*command, "--duration", "1s", "-p", pids)
             assert result.status == 0, result.text
-        result = pinch("report", "--json", "replay.json", "-o", "report.txt", "t.pinch")
+        result = pinch("report", "-v", "--json", "replay.json", "-o", "report.txt", "t.pinch")
         assert result.status == 0, result.text
     finally:
         for pid in [*parts, target.pid]:

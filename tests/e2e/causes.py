@@ -356,7 +356,7 @@ def reused_fd():
 
 @test("many_files: of 100,000 pipes those that find no room share a row, in bounded memory")
 def many_files():
-    result = pinch("run", "--json", "report.json", "-o", "report.txt", "--top", "100", "--",
+    result = pinch("run", "--json", "report.json", "-v", "-o", "report.txt", "--top", "100", "--",
                    program("many_files"))
     assert result.status == 0, result.text[:2000]
     with open("report.json", encoding="utf-8") as file:

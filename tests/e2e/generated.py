@@ -176,7 +176,7 @@ def check_headlines(report, text):
 
 @test("Java without names: its frames stay, and paths, waits and a note say what would name them")
 def java_nameless():
-    report = run(*java(rounds=50), options=["--nmin", 100, "-o", "report.txt"]).report
+    report = run(*java(rounds=50), options=["--nmin", 100, "-v", "-o", "report.txt"]).report
     assert any("[jit]" in [f["module"] for f in path["stack"]] for path in report["paths"])
     assert check_hints(report["paths"], "--java-map") and check_hints(report["waits"], "--java-map")
     text = " ".join(read("report.txt").split())

@@ -146,7 +146,7 @@ def many_locks():
     small = pinch("run", "-q", "--json", "small.json", "--", program("many_locks"), 10)
     assert small.status == 0, small.text
     small = parse_report(read("small.json", "rb"))
-    result = pinch("run", "--json", "report.json", "--", program("many_locks"))
+    result = pinch("run", "-v", "--json", "report.json", "--", program("many_locks"))
     assert result.status == 0, result.text
     report = json.loads(read("report.json", "rb"))
     locks = report["locks"]

@@ -71,13 +71,13 @@ def page_of_a_run():
     check_page("run.html")
     parts = parts_of("run.html")
     # Now and then somebody waits for a kernel lock.
-    assert set(parts) - {"klock"} == {"report", "verdict", "timelines"}, set(parts)
+    assert set(parts) - {"klock"} == {"report", "timelines"}, set(parts)
     page, report = parts["report"], parse_report(read("run.json", "rb"))
     parse_report(json.dumps(page).encode())
     check_laws(page)
     for lock in report["locks"]:
         lock["unlockers"] = lock["unlockers"][:UNLOCKERS_MAX]
-    for key in ("target", "totals", "threads", "locks", "balance"):
+    for key in ("target", "totals", "threads", "locks", "balance", "verdict"):
         assert page[key] == report[key], f"{key} differs"
     assert len(page["paths"]) == page["totals"]["paths"] or len(page["paths"]) == 1000
     lines = parts["timelines"]
@@ -88,6 +88,7 @@ def page_of_a_run():
     assert {"verdict", "balance", "findings", "flames", "locks", "timelines", "about"} <= set(shown["sections"]), shown["sections"]
     assert shown["frames"] > 1 and shown["canvases"] >= 2, shown
     assert page["findings"][0]["title"] in shown["text"], "the first finding is not shown"
+    assert all(line in shown["text"] for line in page["verdict"]["lines"]), "the verdict is not shown"
 
 
 @test("the page of a trace has the graph, the critical path and finer time lines, which agree with its commands")
@@ -97,7 +98,7 @@ def page_of_a_trace():
     assert result.status == 0, result.text
     check_page("report.html")
     parts = parts_of("report.html")
-    assert set(parts) - {"klock"} == {"report", "verdict", "timelines", "graph", "path"}, set(parts)
+    assert set(parts) - {"klock"} == {"report", "timelines", "graph", "path"}, set(parts)
     alone = json.loads(pinch("critical-path", "--json", "-", "a.pinch").out)
     assert parts["path"].pop("left_out") == 0 and parts["path"] == alone, "the critical path differs"
     graph = json.loads(pinch("graph", "--merge", "--json", "-", "a.pinch").out)

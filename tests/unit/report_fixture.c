@@ -500,11 +500,29 @@ static const struct report_root lock_roots[] = {
 	{ .ns = 502 * (uint64_t)MS, .text = "not known", .kind = ROOT_UNKNOWN, .cause = CAUSE_UNKNOWN },
 };
 
+static const char *const lock_verdict[] = {
+	"Main bottleneck (82 % of non-idle thread time; 1,214 waits): threads wait for work_mutex behind a rare but slow "
+	"holder: big_work(int) (multi_mutex.cpp:28)",
+	"Evidence: 1,214 waits: mean 37.7 ms, max 552 ms; up to 17 threads at once; it used 1.18 of 4 CPUs",
+	"Try next: hold it for less time, or take it less often: big_work(int) (multi_mutex.cpp:23), for work_mutex",
+};
+
+static void set_verdict(struct report *report, enum verdict_kind kind, double share, const char *const *lines)
+{
+	report->verdict.kind = kind;
+	report->verdict.confidence = CONFIDENCE_LIKELY;
+	report->verdict.share = share;
+	report->verdict.lines = lines;
+	report->verdict.line_count = 3;
+	report->target.cpu_count = 4;
+}
+
 static void set_waits(struct report *report)
 {
 	report->blame.lost_ns = 51260 * (uint64_t)MS;
 	report->blame.roots = lock_roots;
 	report->blame.root_count = COUNT(lock_roots);
+	set_verdict(report, VERDICT_LOCK, 0.815, lock_verdict);
 	report->findings = lock_findings;
 	report->finding_count = COUNT(lock_findings);
 	report->whatifs = whatifs;
@@ -866,6 +884,19 @@ static void make_mpi(struct report_fixture *fixture)
 	report->group_count = 1;
 }
 
+static const char *const no_verdict[] = {
+	"Nothing held it back: no wait and no code stands out; it used 1.00 of 4 CPUs",
+	"Evidence: all threads together ran for 100.0 % of their time, waited for a CPU for 0.0 % and had nothing to do "
+	"for 0.0 %; it used 1.00 of 4 CPUs",
+	"Try next: -v shows the code that ran; --page threads, how even its threads are",
+};
+
+static const char *const nothing_verdict[] = {
+	"No thread of the program ran while it was traced",
+	"Evidence: there is no event of its threads",
+	"Try next: trace for longer, or see that it is the process that works",
+};
+
 static void make_empty(struct report_fixture *fixture)
 {
 	struct report *report = &fixture->report;
@@ -889,11 +920,13 @@ static void make_empty(struct report_fixture *fixture)
 	report->losses.keep_min = 1;
 	report->groups = groups;
 	report->group_count = 1;
+	set_verdict(report, VERDICT_NONE, 0, no_verdict);
 }
 
 /* Not even a thread: what the command line names had ended before tracing began. */
 static void make_nothing(struct report_fixture *fixture)
 {
+	set_verdict(&fixture->report, VERDICT_NONE, 0, nothing_verdict);
 	fixture->report.target.exit_status = -1;
 }
 
@@ -924,12 +957,14 @@ static void make_hostile(struct report_fixture *fixture)
 		{ "", 0, 0, NULL, 0 },
 	};
 	static const char *const notes[] = { evil, "A note.\n\tWith a tab." };
+	static const char *const verdict[] = { evil, long_name, "A line.\n\tWith a tab." };
 	struct report *report = &fixture->report;
 	struct report_path *path;
 	struct report_group *groups;
 	struct report_thread *threads = arena_alloc(fixture->arena, 4 * sizeof(*threads));
 
 	make_lock(fixture);
+	set_verdict(report, VERDICT_LOCK, 0.815, verdict);
 	path = copy(fixture, lock_paths, sizeof(*path));
 	path->frames = frames;
 	path->frame_count = COUNT(frames);

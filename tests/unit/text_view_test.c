@@ -12,6 +12,8 @@
 #include "view/page.h"
 #include "view/view.h"
 
+static const struct view_style verbose = { .width = 500, .is_verbose = true };
+
 static struct text render(const char *fixture_name, struct view_style style)
 {
 	struct report_fixture *fixture = report_fixture_new(fixture_name);
@@ -154,74 +156,120 @@ TEST(colour_changes_no_visible_character)
 	text_fini(&color);
 }
 
+static size_t count_lines(const struct text *text)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < text->length; i++)
+		count += text->bytes[i] == '\n';
+	return count;
+}
+
+TEST(the_default_report_has_at_most_forty_lines)
+{
+	static const uint32_t widths[] = { 80, 100, 140, 200 };
+
+	for (const char *const *name = report_fixture_names; *name; name++) {
+		for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
+			struct text text = render(*name, (struct view_style){ .width = widths[i] });
+
+			CHECK_THAT(count_lines(&text), <=, 40);
+			text_fini(&text);
+		}
+	}
+}
+
+static bool begins_with_verdict(const char *fixture_name, struct view_style style)
+{
+	struct report_fixture *fixture = report_fixture_new(fixture_name);
+	const struct report_verdict *verdict = &report_fixture_get(fixture)->verdict;
+	struct text text = render(fixture_name, style);
+	const char *at = text.bytes;
+	bool is_there = verdict->line_count == 3;
+
+	for (size_t i = 0; i < verdict->line_count; i++) {
+		struct text line = { 0 };
+
+		text_put_escaped(&line, verdict->lines[i]);
+		at = at ? strstr(at, line.bytes) : NULL;
+		is_there &= at != NULL;
+		text_fini(&line);
+	}
+	text_fini(&text);
+	report_fixture_free(fixture);
+	return is_there;
+}
+
+/* Before anything else but what was traced, on lines wide enough for them. */
+TEST(each_report_has_the_three_lines_of_the_verdict_with_every_option)
+{
+	for (const char *const *name = report_fixture_names; *name; name++) {
+		CHECK(begins_with_verdict(*name, (struct view_style){ .width = 500 }));
+		CHECK(begins_with_verdict(*name, verbose));
+		CHECK(begins_with_verdict(*name, (struct view_style){ .width = 500, .pages = 1 }));
+		CHECK(begins_with_verdict(*name, (struct view_style){ .width = 500, .pages = 1 << 7 }));
+	}
+}
+
 TEST(the_default_report_never_says_unknown)
 {
 	for (const char *const *name = report_fixture_names; *name; name++)
 		CHECK(!contains(*name, (struct view_style){ .has_unicode = true }, "unknown"));
 }
 
-TEST(the_verdict_names_the_users_function_below_library_frames)
+TEST(the_details_name_the_users_function_below_library_frames)
 {
-	CHECK(contains("lock", (struct view_style){ .width = 500 },
+	CHECK(contains("lock", verbose,
 		       "The path through big_work(int) (programs/multi_mutex.cpp:23) accounts "
 		       "for 71 % of the wall time"));
-	CHECK(contains("mpi", (struct view_style){ .width = 500 }, "The path through Gs::Gather("));
+	CHECK(contains("mpi", verbose, "The path through Gs::Gather("));
 }
 
-TEST(the_verdict_names_the_code_before_it_says_how_parallel_it_was)
+TEST(the_details_name_the_code_before_it_says_how_parallel_it_was)
 {
-	CHECK(contains("lock", (struct view_style){ .width = 500 }, "; start there. On average 1.7 of up to 19"));
-	CHECK(contains("losses", (struct view_style){ .width = 500 }, "has 71 %, mostly at line 27. On average"));
+	CHECK(contains("lock", verbose, "mostly at line 27. On average 1.7 of up to 19"));
+	CHECK(contains("losses", verbose, "has 71 %, mostly at line 27. On average"));
 }
 
-TEST(the_verdict_names_the_stage_that_carries_a_pipeline)
+TEST(the_details_name_the_stage_that_carries_a_pipeline)
 {
-	CHECK(contains("pipeline", (struct view_style){ .width = 500 },
-		       "Of 64 threads, the 15 named \"rank\" carry 72 % of the load."));
+	CHECK(contains("pipeline", verbose, "Of 64 threads, the 15 named \"rank\" carry 72 % of the load."));
 }
 
-TEST(the_verdict_names_what_many_paths_have_in_common_first)
+TEST(the_details_name_what_many_paths_have_in_common_first)
 {
 	CHECK(contains(
-		"losses", (struct view_style){ .width = 500 },
+		"losses", verbose,
 		"1,214 call paths through code of multi_mutex without symbols account for 90 % of the wall time"));
-	CHECK(contains("losses", (struct view_style){ .width = 500 }, "The largest one, through big_work(int)"));
+	CHECK(contains("losses", verbose, "The largest one, through big_work(int)"));
 }
 
 TEST(an_mpi_job_with_one_heavy_rank_is_called_uneven)
 {
-	CHECK(contains("mpi", (struct view_style){ 0 }, "largest is 2.7x the mean"));
-	CHECK(contains("mpi", (struct view_style){ .width = 500 }, "The load is uneven"));
+	CHECK(contains("mpi", (struct view_style){ .is_verbose = true }, "largest is 2.7x the mean"));
+	CHECK(contains("mpi", verbose, "The load is uneven"));
 }
 
 TEST(estimates_are_marked)
 {
-	CHECK(contains("governor", (struct view_style){ 0 }, "~2.99 s"));
-	CHECK(contains("governor", (struct view_style){ .width = 500 }, "about 71 %"));
-	CHECK(!contains("lock", (struct view_style){ 0 }, "~"));
+	CHECK(contains("governor", verbose, "~2.99 s"));
+	CHECK(contains("governor", verbose, "about 71 %"));
+	CHECK(!contains("lock", verbose, "~"));
 }
 
 TEST(nothing_lost_is_said_and_so_is_each_loss)
 {
-	CHECK(contains("lock", (struct view_style){ 0 }, "Lost       nothing\n"));
+	CHECK(contains("lock", (struct view_style){ .is_verbose = true }, "Lost       nothing\n"));
+	CHECK(!contains("lock", (struct view_style){ 0 }, "Lost"));
 	CHECK(!contains("losses", (struct view_style){ 0 }, "nothing\n"));
 	CHECK(contains("losses", (struct view_style){ 0 }, "12,345 events lost"));
 	CHECK(contains("losses", (struct view_style){ 0 }, "1,200 threads beyond the limit"));
 }
 
-TEST(one_path_in_full_leaves_one_line_for_each_other)
-{
-	struct view_style style = { .full_paths = 1 };
-
-	CHECK(contains("lock", style, "1,233 critical slices"));
-	CHECK(!contains("lock", style, "402 critical slices"));
-	CHECK(contains("lock", style, "  2    5.1 %"));
-}
-
 TEST(an_n_min_of_the_user_marks_the_critical_rows)
 {
-	CHECK(contains("attach", (struct view_style){ 0 }, "  critical\n"));
-	CHECK(!contains("lock", (struct view_style){ 0 }, "  critical\n"));
+	CHECK(contains("attach", (struct view_style){ .is_verbose = true }, "  critical\n"));
+	CHECK(!contains("lock", (struct view_style){ .is_verbose = true }, "  critical\n"));
 }
 
 static bool is_shortened_to(const char *name, uint32_t columns, const char *expected)

@@ -55,7 +55,8 @@ export function criticalPath(count) {
 export function wholeReport() {
 	const report = golden("pipeline.json");
 
-	return { report, verdict: { words: "Main bottleneck (82 % of non-idle thread time): threads wait for work_mutex." }, timelines: timelines(24),
+	return { report: { ...report, verdict: { ...report.verdict, lines: ["Main bottleneck (82 % of non-idle thread time): threads wait for work_mutex.",
+		"Evidence: 1,214 waits", "Try next: hold it for less time"] } }, timelines: timelines(24),
 		graph: graph(80), path: criticalPath(2000) };
 }
 
@@ -83,13 +84,14 @@ export function hostileReport() {
 		["name", "function", "file", "path", "object", "command", "module", "holder", "title", "where", "host", "group"].includes(key) &&
 			typeof value === "string" ? HOSTILE : value));
 
-	return { report, verdict: { words: HOSTILE }, timelines: { ...timelines(3), threads: timelines(3).threads.map(t => ({ ...t, name: HOSTILE })) },
+	report.verdict.lines = [HOSTILE, HOSTILE, HOSTILE];
+	return { report, timelines: { ...timelines(3), threads: timelines(3).threads.map(t => ({ ...t, name: HOSTILE })) },
 		graph: { ...graph(10), nodes: graph(10).nodes.map(n => ({ ...n, label: HOSTILE })) },
 		path: { ...criticalPath(10), sums: criticalPath(10).sums.map(s => ({ ...s, who: HOSTILE, what: HOSTILE })) } };
 }
 
 export function emptyReport() {
-	return { report: golden("nothing.json"), verdict: { words: "No thread of the program ran while it was traced." },
+	return { report: golden("nothing.json"),
 		timelines: { begin_ns: 0, part_ns: 1, parts: 0, threads: [], left_out: 0, all: {} }, graph: { from_ns: 0, to_ns: 0, nodes: [] },
 		path: { thread: 1, sums: [], parts: [], left_out: 0 } };
 }

@@ -82,10 +82,10 @@ function ParallelSection({ report }: { report: Report }) {
 }
 
 function ReportSections({ report }: { report: Report }) {
-	const { value: verdict } = usePart("verdict"), { value: leftOut } = usePart("left_out");
+	const { value: leftOut } = usePart("left_out");
 
 	return <>
-		<Verdict words={verdict ? verdict.words : ""} report={report} />
+		<Verdict report={report} />
 		<Balance report={report} />
 		<Findings report={report} />
 		<ParallelSection report={report} />

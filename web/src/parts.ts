@@ -6,7 +6,6 @@ import type { Comparison, Configurations, KernelLocks, LeftOut, Timelines } from
 export interface PartTypes {
 	report: ReportDocument;
 	left_out: LeftOut;
-	verdict: { words: string };
 	timelines: Timelines;
 	graph: ResultGraph;
 	path: ResultPath;

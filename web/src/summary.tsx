@@ -8,11 +8,12 @@ import { Section, Swatch } from "./page";
 import { colourOf, stateTitle } from "./states";
 import type { Report, ReportCause, ReportFinding, ReportWhatif } from "./report";
 
-export function Verdict({ words, report }: { words: string; report: Report }) {
+export function Verdict({ report }: { report: Report }) {
 	const { target, totals, losses } = report;
 	const lost = losses.records + losses.gaps;
 	const figures: [string, string, string][] = [
 		["wall time", duration(target.wall_ns), exactNs(target.wall_ns)],
+		["CPUs", target.cpu_count ? count(target.cpu_count) : "unknown", "that the machine has"],
 		["active threads", totals.parallelism.toFixed(2), `on average; max ${plural(totals.alive_max, "thread")} alive at once`],
 		["critical", shareOf(totals.critical_ns, target.wall_ns), `${duration(totals.critical_ns)} with at most ${totals.nmin
 			? plural(totals.nmin, "thread") : "half of the living threads"} active`],
@@ -23,7 +24,7 @@ export function Verdict({ words, report }: { words: string; report: Report }) {
 
 	return <section id="verdict" aria-labelledby="verdict-title">
 		<h2 id="verdict-title">Verdict</h2>
-		<p class="verdict">{visible(words)}</p>
+		<div class="verdict">{report.verdict.lines.map(line => <p key={line}>{visible(line)}</p>)}</div>
 		<dl class="figures">
 			{figures.map(([name, figure, tip]) => <div key={name} data-tip={tip}><dt>{name}</dt><dd>{figure}</dd></div>)}
 		</dl>

@@ -29,6 +29,7 @@ struct findings_input {
 	struct symbols *symbols;
 	const struct fold_rules *fold; /* gives the program's own functions from its runtime's */
 	uint32_t nmin;                 /* as the user chose it; 0: the default */
+	uint32_t cpu_count;            /* that the machine has; 0: not known */
 	uint64_t sample_period_ns;
 	size_t path_count_max;             /* how many paths to name */
 	bool tells_kernel_apart;           /* paths that differ in the kernel's frames only */

@@ -4,22 +4,22 @@
 #include <string.h>
 
 #include "findings/parts/findings_internal.h"
-#include "findings/parts/words.h"
+#include "findings/verdict/verdict_words.h"
 #include "report/report_cause.h"
 #include "stacks/fold.h"
 
 /*
  * cause_min: a part of what threads were blocked on that is the cause of the rest. code_min: so much of it must have run;
- * and so much of the wall time makes a call path the verdict that nobody waited for. certain_min: so much of the time must be known.
+ * and so much of the wall time makes a call path the verdict that nobody waited for; trunk_min, what paths have in
+ * common. certain_min: so much of the time must be known.
  */
-static const double cause_min = 0.5, code_min = 0.2, certain_min = 0.8, idle_min = 0.5;
+static const double cause_min = 0.5, code_min = 0.2, trunk_min = 0.5, certain_min = 0.8;
 
-enum { LINES = 3 };
-
-static double share_of(double part, double whole)
-{
-	return whole > 0 ? part / whole : 0;
-}
+/*
+ * A finding below share_min of all threads' time that was not idle, or wall_min of the wall time, is no verdict; nor
+ * below small_max where code runs for trunk_min of the wall time. saturated_min: so much of the CPUs is nearly all.
+ */
+static const double share_min = 0.05, wall_min = 0.02, small_max = 0.1, saturated_min = 0.85;
 
 static enum verdict_kind kind_of_cause(enum wait_cause cause)
 {
@@ -163,76 +163,92 @@ static void take_root(struct findings *findings, struct report_verdict *verdict,
 	verdict->blocker = ender;
 }
 
-/* --- Words --------------------------------------------------------------------------------------- */
+/* --- What has weight ----------------------------------------------------------------------------- */
 
-static const char *place_words(struct findings *findings, const struct report_verdict *verdict)
+/* Whether there were, on average, threads for nearly all CPUs: then it is not waiting that keeps CPUs from use. */
+static bool is_saturated(const struct report *report)
 {
-	const char *place = words_place(findings, verdict->cause_path, verdict->cause_frame_count);
-	const char *caller =
-		place ? words_place_caller(findings, verdict->cause_path, verdict->cause_frame_count) : NULL;
-
-	return caller ? arena_printf(findings->arena, "%s, called by %s", place, caller) : place;
+	return report->target.cpu_count && report->totals.parallelism >= saturated_min * report->target.cpu_count;
 }
 
-static const char *try_words(struct findings *findings, const struct report_verdict *verdict)
+/* That those wait who started the others is no loss while the others use all CPUs. */
+static bool is_parent_of_busy(const struct report *report, const struct report_finding *finding)
 {
-	const char *place = place_words(findings, verdict);
-	const char *object = verdict->object ? words_object(findings, verdict->object) : NULL;
+	return finding->pattern == PATTERN_WAIT && (finding->cause == CAUSE_CHILD || finding->cause == CAUSE_JOIN) &&
+	       is_saturated(report);
+}
 
-	switch (verdict->kind) {
-	case VERDICT_CODE:
-		return place ? arena_printf(findings->arena, "make %s faster", place)
-			     : "the code under Call paths has most of the time";
-	case VERDICT_CPU:
-		return "more CPUs, fewer threads, or less beside it: pinch whatif --cpus says what one more would gain";
-	case VERDICT_CPU_LIMIT:
-		return "raise the CPU limit of the cgroup (cpu.max), or use fewer threads";
-	case VERDICT_NETWORK:
-		return object ? arena_printf(findings->arena, "look at %s, which it waits for", object)
-			      : "look at the peers under I/O";
-	default:
-		if (place && object)
-			return arena_printf(findings->arena, "look at %s, for %s", place, object);
-		if (place || object)
-			return arena_printf(findings->arena, "look at %s", place ? place : object);
-		return "the rows under Waits say where";
+static bool has_weight(const struct report *report, const struct report_finding *finding)
+{
+	double lost_ns = finding->share * report->balance.threads.busy_ns;
+
+	if (finding->pattern == PATTERN_DEADLOCK)
+		return true;
+	return finding->share >= share_min && lost_ns >= wall_min * report->target.wall_ns &&
+	       !is_parent_of_busy(report, finding);
+}
+
+/* NULL: none has weight enough for a verdict. */
+static const struct report_finding *first_of_weight(const struct report *report)
+{
+	for (size_t i = 0; i < report->finding_count; i++)
+		if (has_weight(report, &report->findings[i]))
+			return &report->findings[i];
+	return NULL;
+}
+
+static bool is_same_function(const struct report_frame *a, const struct report_frame *b)
+{
+	return a->function && b->function && !strcmp(a->function, b->function);
+}
+
+/*
+ * Whether threads wait without work below that function: then it is their loop, and says nothing of what they do
+ * when they have work.
+ */
+static bool is_loop(const struct report *report, const struct report_frame *frame)
+{
+	for (size_t i = 0; i < report->wait_count; i++) {
+		const struct report_wait *wait = &report->waits[i];
+
+		if (2 * wait->idle_ns <= wait->wait_ns)
+			continue;
+		for (size_t k = 0; k < wait->frame_count; k++)
+			if (is_same_function(&wait->frames[k], frame))
+				return true;
 	}
+	return false;
 }
 
-static const char *main_words(struct findings *findings, const struct report_verdict *verdict,
-			      const struct report_finding *finding, bool is_followed)
+/* The call path, or what most of them have in common, that ran while few others did; NULL frames: none stands out. */
+static struct verdict_code main_code(struct findings *findings)
 {
-	const char *place = is_followed ? place_words(findings, verdict) : NULL;
-	const char *behind = "";
+	const struct report *report = &findings->report;
+	const struct report_path *path = report->path_count ? &report->paths[0] : NULL;
+	const struct report_trunk *trunk = report->trunk;
+	bool is_full = is_saturated(report);
+	const struct report_frame *frame;
 
-	if (is_followed && verdict->kind == VERDICT_CPU)
-		behind = "; behind it: threads without a CPU";
-	else if (place && verdict->kind == VERDICT_CODE)
-		behind = arena_printf(findings->arena, "; behind it: %s runs", place);
-	else if (place)
-		behind = arena_printf(findings->arena, "; behind it: %s%s%s", place, verdict->object ? ", for " : "",
-				      verdict->object ? words_object(findings, verdict->object) : "");
-	return arena_printf(findings->arena, "%s%s", finding->title, behind);
-}
-
-static const char *evidence_words(struct findings *findings, const struct report_finding *finding)
-{
-	const char *words = "";
-
-	for (size_t i = 0; i < finding->evidence_count && i < 2; i++)
-		words = arena_printf(findings->arena, "%s%s%s", words, *words ? "; " : "", finding->evidence[i]);
-	return words;
+	if (path && path->frame_count && path->wall_share >= (is_full ? trunk_min : code_min) &&
+	    path->cmetric_ns > 2 * path->error_ns) {
+		frame = fold_find_headline(findings->input.fold, path->frames, path->frame_count);
+		if (frame && !is_loop(report, frame))
+			return (struct verdict_code){ path->frames, path->frame_count, path->wall_share, path };
+	}
+	if (trunk && trunk->frame_count && !is_full && trunk->wall_share >= trunk_min &&
+	    !is_loop(report, trunk->frames))
+		return (struct verdict_code){ trunk->frames, trunk->frame_count, trunk->wall_share, NULL };
+	return (struct verdict_code){ 0 };
 }
 
 /* --- The verdict --------------------------------------------------------------------------------- */
 
-static void from_finding(struct findings *findings, struct report_verdict *verdict, const char **lines)
+static void from_finding(struct findings *findings, struct report_verdict *verdict, struct verdict_basis *basis)
 {
 	const struct report *report = &findings->report;
-	const struct report_finding *finding = report->findings;
+	const struct report_finding *finding = basis->finding;
 	const struct report_wait *wait = finding->wait_rank ? &report->waits[finding->wait_rank - 1] : NULL;
 	const struct report_path *path = finding->path_rank ? &report->paths[finding->path_rank - 1] : NULL;
-	bool is_followed;
 
 	verdict->kind = kind_of(finding);
 	verdict->share = finding->share;
@@ -246,71 +262,40 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 		set_path(verdict, wait->frames, wait->frame_count);
 	if (finding->root)
 		take_root(findings, verdict, finding);
-	is_followed = verdict->kind != VERDICT_DEADLOCK && !finding->root && follow(verdict, finding->blocked_on);
-	if (is_followed)
+	basis->is_followed =
+		verdict->kind != VERDICT_DEADLOCK && !finding->root && follow(verdict, finding->blocked_on);
+	if (basis->is_followed)
 		verdict->symptom = finding->title;
-	verdict->confidence = verdict->kind == VERDICT_DEADLOCK                                  ? CONFIDENCE_CERTAIN
-			      : (is_followed || finding->root) && is_unsure(finding->blocked_on) ? CONFIDENCE_POSSIBLE
-												 : CONFIDENCE_LIKELY;
-	lines[0] = main_words(findings, verdict, finding, is_followed);
-	lines[1] = evidence_words(findings, finding);
-	lines[2] = try_words(findings, verdict);
+	verdict->confidence = verdict->kind == VERDICT_DEADLOCK ? CONFIDENCE_CERTAIN
+			      : (basis->is_followed || finding->root) && is_unsure(finding->blocked_on)
+				      ? CONFIDENCE_POSSIBLE
+				      : CONFIDENCE_LIKELY;
 }
 
-static bool has_code(const struct report *report)
+static void from_code(struct report_verdict *verdict, const struct verdict_code *code)
 {
-	const struct report_path *path = report->path_count ? &report->paths[0] : NULL;
-
-	return path && path->frame_count && path->wall_share >= code_min && path->cmetric_ns > 2 * path->error_ns;
-}
-
-static void from_code(struct findings *findings, struct report_verdict *verdict, const char **lines)
-{
-	const struct report *report = &findings->report;
-	const struct report_path *path = report->paths;
-
 	verdict->kind = VERDICT_CODE;
 	verdict->confidence = CONFIDENCE_LIKELY;
-	verdict->share = path->wall_share;
-	set_path(verdict, path->frames, path->frame_count);
-	lines[0] = arena_printf(findings->arena, "%s runs for %.0f %% of the wall time while few others are active",
-				place_words(findings, verdict), 100 * path->wall_share);
-	lines[1] = arena_printf(findings->arena, "%llu samples; on average %.1f threads were active",
-				(unsigned long long)path->samples, report->totals.parallelism);
-	lines[2] = try_words(findings, verdict);
-}
-
-static void from_nothing(struct findings *findings, struct report_verdict *verdict, const char **lines)
-{
-	const struct report *report = &findings->report;
-	const struct report_thread_balance *threads = &report->balance.threads;
-	double idle = 1 - share_of(report->totals.active_ns, report->target.wall_ns);
-	double cpus = share_of(threads->running_ns, report->target.wall_ns);
-
-	verdict->kind = VERDICT_NONE;
-	verdict->confidence = CONFIDENCE_LIKELY;
-	lines[0] = idle >= idle_min
-			   ? arena_printf(findings->arena,
-					  "nothing held it back: for %.0f %% of the wall time it had nothing to do",
-					  100 * idle)
-			   : arena_printf(findings->arena, "nothing held it back: it used %.2f CPUs on average", cpus);
-	lines[1] = arena_printf(findings->arena, "of the time of all threads %.0f %% was idle, %.0f %% running",
-				100 * share_of(threads->total_ns - threads->busy_ns, threads->total_ns),
-				100 * share_of(threads->running_ns, threads->total_ns));
-	lines[2] = "look at those who use it, or at a time when it is slow";
+	verdict->share = code->wall_share;
+	set_path(verdict, code->frames, code->frame_count);
 }
 
 void findings_add_verdict(struct findings *findings)
 {
 	struct report *report = &findings->report;
-	const char **lines = arena_alloc(findings->arena, LINES * sizeof(*lines));
+	struct verdict_basis basis = { .finding = first_of_weight(report), .code = main_code(findings) };
 
-	report->verdict.lines = lines;
-	report->verdict.line_count = LINES;
-	if (report->finding_count)
-		from_finding(findings, &report->verdict, lines);
-	else if (has_code(report))
-		from_code(findings, &report->verdict, lines);
-	else
-		from_nothing(findings, &report->verdict, lines);
+	/* What little is waited for does not matter beside code that runs most of the time. */
+	if (basis.finding && basis.finding->share < small_max && basis.finding->pattern != PATTERN_DEADLOCK &&
+	    basis.code.wall_share >= trunk_min)
+		basis.finding = NULL;
+	if (basis.finding) {
+		from_finding(findings, &report->verdict, &basis);
+	} else if (basis.code.frame_count) {
+		from_code(&report->verdict, &basis.code);
+	} else {
+		report->verdict.kind = VERDICT_NONE;
+		report->verdict.confidence = CONFIDENCE_LIKELY;
+	}
+	verdict_put_lines(findings, &report->verdict, &basis);
 }

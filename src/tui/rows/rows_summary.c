@@ -26,6 +26,7 @@ enum {
 	NUMBER_UNLOCKS = 3000,
 	NUMBER_ACTIONS = 4000,
 	NUMBER_THREADS = 5000,
+	NUMBER_DETAILS = 5900,
 	NUMBER_TOTALS = 6000,
 };
 
@@ -186,6 +187,8 @@ static void add_rows(struct rows *rows)
 	add_actions(rows, report);
 	if (report->group_count)
 		add_threads(rows);
+	rows_add_text(rows, NULL, NUMBER_DETAILS, "");
+	rows_add_shown(rows, NUMBER_DETAILS + 1, text_details_show);
 	rows_add_text(rows, NULL, NUMBER_TOTALS, "");
 	rows_add_shown(rows, NUMBER_TOTALS + 1, text_totals_show);
 }

@@ -21,7 +21,7 @@ void html_free(struct html *html);
 
 /*
  * Where to put the JSON of one more part; valid until the next call. web/src/parts.ts knows the names:
- * "report", "left_out", "verdict", "timelines", "graph", "path", "comparison", "configurations", "first", "first_left_out",
+ * "report", "left_out", "timelines", "graph", "path", "comparison", "configurations", "first", "first_left_out",
  * "second", "second_left_out", "klock".
  */
 struct text *html_part(struct html *html, const char *name);
@@ -33,7 +33,7 @@ bool html_has_part(const struct html *html, const char *name);
  */
 void html_add_excerpt(struct html *html, const char *name, const char *left_out, const struct report *report);
 
-/* The same as "report" and "left_out"; "verdict" and, if strips were kept and there are none yet, "timelines". */
+/* The same as "report" and "left_out"; if strips were kept and there are none yet, "timelines", too. */
 void html_add_report(struct html *html, const struct report *report);
 
 /* The whole file. */

@@ -11,29 +11,7 @@
 #include "view/html/timelines.h"
 #include "view/json/json_fields.h"
 #include "view/json/json_parts.h"
-#include "view/page.h"
-#include "view/text/text_sections.h"
 #include "view/view.h"
-
-/* The words of the text's verdict, so that both say the same. */
-static void put_verdict(struct text *out, const struct report *report)
-{
-	struct view_style style = { .has_unicode = true };
-	struct text words = { 0 }, unused = { 0 };
-	struct page page;
-	struct json json;
-
-	page_init(&page, &style, &unused);
-	text_verdict_say(&page, report, &words);
-	json_init(&json, out);
-	json_begin_object(&json);
-	json_put_string(&json, "words", words.bytes);
-	json_end_object(&json);
-	json_fini(&json);
-	page_fini(&page);
-	text_fini(&words);
-	text_fini(&unused);
-}
 
 static void put_klocks(struct text *out, const struct report *report)
 {
@@ -190,7 +168,6 @@ void html_add_report(struct html *html, const struct report *report)
 	html_add_excerpt(html, "report", "left_out", report);
 	if (report->kernel_locks.waits)
 		put_klocks(html_part(html, "klock"), report);
-	put_verdict(html_part(html, "verdict"), report);
 	if (report->strip_count && !html_has_part(html, "timelines"))
 		timelines_put_report(html_part(html, "timelines"), report);
 }

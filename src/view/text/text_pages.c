@@ -33,7 +33,7 @@ static const struct text_page pages[] = {
 	{ "SUMMARY",
 	  true,
 	  "",
-	  { text_verdict_show, text_balance_show, text_findings_show, text_whatifs_show, text_summary_show,
+	  { text_details_show, text_balance_show, text_findings_show, text_whatifs_show, text_summary_show,
 	    text_threads_show } },
 	{ "PATHS", false, "No call path was critical.", { text_paths_show, text_functions_show, text_stalls_show } },
 	{ "SYNCHRONISATION",
@@ -91,6 +91,7 @@ static void show_page(struct page *page, const struct report *report, const stru
 	struct view_style full = *style;
 	size_t begin;
 
+	page_end_line(page);
 	full.is_verbose |= !one->is_brief;
 	page->style = &full;
 	page_color(page, PAGE_BOLD);
@@ -108,14 +109,7 @@ static void show_page(struct page *page, const struct report *report, const stru
 
 void text_pages_show(struct page *page, const struct report *report)
 {
-	bool is_begun = false;
-
-	for (size_t i = 0; i < PAGE_COUNT; i++) {
-		if (!(page->style->pages & 1u << i))
-			continue;
-		if (is_begun)
-			page_end_line(page);
-		is_begun = true;
-		show_page(page, report, &pages[i]);
-	}
+	for (size_t i = 0; i < PAGE_COUNT; i++)
+		if (page->style->pages & 1u << i)
+			show_page(page, report, &pages[i]);
 }

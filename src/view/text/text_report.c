@@ -39,7 +39,7 @@ static void show_target(struct page *page, const struct report *report)
 
 static void show_all(struct page *page, const struct report *report)
 {
-	text_verdict_show(page, report);
+	text_details_show(page, report);
 	text_balance_show(page, report);
 	text_parallel_show(page, report);
 	text_findings_show(page, report);
@@ -63,11 +63,15 @@ static void text_show(const struct report *report, const struct view_style *styl
 
 	page_init(&page, style, out);
 	show_target(&page, report);
+	text_verdict_show(&page, report);
 	if (style->pages)
 		text_pages_show(&page, report);
-	else
+	else if (style->is_verbose)
 		show_all(&page, report);
-	text_totals_show(&page, report);
+	else
+		text_brief_show(&page, report);
+	if (style->pages || style->is_verbose)
+		text_totals_show(&page, report);
 	page_fini(&page);
 }
 

@@ -3,7 +3,7 @@
  * The parts of the text view, in the order in which text.c shows them.
  *
  * Owns: the report as text.
- * Used by: view/json, view/html, tui/rows.
+ * Used by: view/json, tui/rows.
  */
 #pragma once
 
@@ -14,16 +14,20 @@ struct report;
 struct report_hot_function;
 struct text;
 
-/* Its words, for whoever breaks lines otherwise. */
-void text_verdict_say(const struct page *page, const struct report *report, struct text *text);
-
 void text_verdict_show(struct page *page, const struct report *report);
+void text_details_show(struct page *page, const struct report *report);
+
+/* The report as a whole, what comes first of it. */
+void text_brief_show(struct page *page, const struct report *report);
+
 void text_parallel_show(struct page *page, const struct report *report);
 void text_paths_show(struct page *page, const struct report *report);
 void text_functions_show(struct page *page, const struct report *report);
 void text_stalls_show(struct page *page, const struct report *report);
 void text_threads_show(struct page *page, const struct report *report);
 void text_totals_show(struct page *page, const struct report *report);
+/* Of it, only what was lost. */
+void text_losses_show(struct page *page, const struct report *report);
 
 void text_balance_show(struct page *page, const struct report *report);
 void text_findings_show(struct page *page, const struct report *report);

@@ -121,7 +121,7 @@ static void show_loss(struct page *page, const char **label, uint64_t count, con
 	text_fini(&text);
 }
 
-static void show_losses(struct page *page, const struct report *report)
+void text_losses_show(struct page *page, const struct report *report)
 {
 	double keep_min = report->losses.keep_min;
 	struct text gaps = { 0 }, not_kept = { 0 }, hidden = { 0 };
@@ -161,8 +161,6 @@ static void show_losses(struct page *page, const struct report *report)
 	show_loss(page, &label, report->losses.mappings, "file mapping", "file mappings",
 		  "lost: some functions may have no name");
 	show_loss(page, &label, report->losses.threads_untracked, "thread", "threads", "beyond the limit, not traced");
-	if (*label == 'L')
-		page_paragraph(page, label, "nothing");
 	text_fini(&gaps);
 	text_fini(&not_kept);
 	text_fini(&hidden);
@@ -195,6 +193,8 @@ static void show_cost(struct page *page, const struct report *report)
 
 void text_totals_show(struct page *page, const struct report *report)
 {
+	size_t begin;
+
 	page_end_line(page);
 	if (report->totals.threads) {
 		show_counts(page, report);
@@ -202,7 +202,10 @@ void text_totals_show(struct page *page, const struct report *report)
 	}
 	if (report->stacks.taken)
 		show_stacks(page, report);
-	show_losses(page, report);
+	begin = page->out->length;
+	text_losses_show(page, report);
+	if (page->out->length == begin)
+		page_paragraph(page, "Lost       ", "nothing");
 	if (report->cost.collector_cpu_ns) /* not known about a part of a trace */
 		show_cost(page, report);
 	for (size_t i = 0; i < report->note_count; i++) {

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "findings/verdict/verdict_words.h"
+
+#include "findings/parts/findings_internal.h"
+#include "findings/parts/words.h"
+#include "report/report_cause.h"
+#include "stacks/fold.h"
+
+enum { LINES = 3, EVIDENCE_SENTENCES = 2 };
+
+/* full_min: of the CPUs, so much is all; idle_min: of the wall time, so much is mostly; busy_mostly: so much is all. */
+static const double full_min = 0.85, idle_min = 0.5, busy_mostly = 0.99;
+
+static double share_of(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+/* --- Places -------------------------------------------------------------------------------------- */
+
+static const char *place_words(struct findings *findings, const struct report_verdict *verdict)
+{
+	const struct report_frame *frames = verdict->cause_path;
+	size_t count = verdict->cause_frame_count;
+	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
+	const char *caller = frame ? words_caller(findings, frames, count, frame) : NULL;
+
+	if (!frame || (!frame->function && !frame->module))
+		return NULL;
+	return caller ? arena_printf(findings->arena, "%s, called by %s", words_frame(findings, frame), caller)
+		      : words_frame(findings, frame);
+}
+
+/* "1.05 of 2 CPUs" */
+static const char *cpus_words(struct findings *findings)
+{
+	const struct report *report = &findings->report;
+	double used = share_of(report->balance.threads.running_ns, report->target.wall_ns);
+
+	if (!report->target.cpu_count)
+		return arena_printf(findings->arena, "%.2f CPUs", used);
+	return arena_printf(findings->arena, "%.2f of %u CPU%s", used, report->target.cpu_count,
+			    report->target.cpu_count == 1 ? "" : "s");
+}
+
+/* --- The main bottleneck --------------------------------------------------------------------------- */
+
+/* "26 % of non-idle thread time, 1,731 waits" */
+static const char *weight_words(struct findings *findings, const struct report_verdict *verdict)
+{
+	const struct report_thread_balance *threads = &findings->report.balance.threads;
+	const char *whole = threads->busy_ns < busy_mostly * threads->total_ns ? "non-idle thread time" : "thread time";
+	const char *waits = verdict->victims
+				    ? arena_printf(findings->arena, "; %s",
+						   words_counted(findings, verdict->victims, "wait"))
+				    : "";
+
+	return arena_printf(findings->arena, "%.0f %% of %s%s", 100 * verdict->share, whole, waits);
+}
+
+static const char *cause_words(struct findings *findings, const struct report_verdict *verdict)
+{
+	const char *place = place_words(findings, verdict);
+
+	if (verdict->kind == VERDICT_CPU)
+		return "; behind it: threads without a CPU";
+	if (!place)
+		return "";
+	if (verdict->kind == VERDICT_CODE)
+		return arena_printf(findings->arena, "; behind it: %s runs", place);
+	return arena_printf(findings->arena, "; behind it: %s%s%s", place, verdict->object ? ", for " : "",
+			    verdict->object ? words_object(findings, verdict->object) : "");
+}
+
+static const char *main_words(struct findings *findings, const struct report_verdict *verdict,
+			      const struct verdict_basis *basis)
+{
+	const char *title = basis->finding->title;
+
+	if (verdict->kind == VERDICT_DEADLOCK)
+		return arena_printf(findings->arena, "Main bottleneck: %s", title);
+	return arena_printf(findings->arena, "%s (%s): %s%s",
+			    verdict->confidence == CONFIDENCE_POSSIBLE ? "Perhaps the main bottleneck"
+								       : "Main bottleneck",
+			    weight_words(findings, verdict), title,
+			    basis->is_followed ? cause_words(findings, verdict) : "");
+}
+
+static const char *code_words(struct findings *findings, const struct report_verdict *verdict)
+{
+	return arena_printf(findings->arena, "Main bottleneck (%.0f %% of the wall time): %s runs while few others do",
+			    100 * verdict->share, place_words(findings, verdict));
+}
+
+/* --- What proves it -------------------------------------------------------------------------------- */
+
+static void add_sentence(struct findings *findings, const char **words, size_t *count, const char *sentence)
+{
+	if (!sentence || *count == EVIDENCE_SENTENCES)
+		return;
+	*words = arena_printf(findings->arena, "%s%s%s", *words, (*count)++ ? "; " : "", sentence);
+}
+
+static const char *evidence_words(struct findings *findings, const struct verdict_basis *basis)
+{
+	const struct report_finding *finding = basis->finding;
+	const struct report_blocked_on *on = finding->blocked_on;
+	const char *words = "", *cpus = cpus_words(findings);
+	size_t count = 0;
+
+	add_sentence(findings, &words, &count, finding->evidence_count ? finding->evidence[0] : NULL);
+	if (basis->is_followed && on->text)
+		add_sentence(findings, &words, &count,
+			     arena_printf(findings->arena, "what they waited for: %s", on->text));
+	for (size_t i = 1; i < finding->evidence_count; i++)
+		add_sentence(findings, &words, &count, finding->evidence[i]);
+	return arena_printf(findings->arena, "Evidence: %s%sit used %s", words, count ? "; " : "", cpus);
+}
+
+static const char *code_evidence_words(struct findings *findings, const struct verdict_code *code)
+{
+	const struct report_path *path = code->path;
+	const char *in = "";
+
+	if (path && path->samples && path->function_count && path->functions[0].name)
+		in = arena_printf(findings->arena, "%llu samples, %.0f %% of them in %s; ",
+				  (unsigned long long)path->samples,
+				  100 * share_of(path->functions[0].samples, path->samples),
+				  words_function(findings, path->functions[0].name));
+	return arena_printf(findings->arena, "Evidence: %son average %.1f threads were active; it used %s", in,
+			    findings->report.totals.parallelism, cpus_words(findings));
+}
+
+/* --- What to try ----------------------------------------------------------------------------------- */
+
+static const char *at_words(struct findings *findings, const struct report_verdict *verdict, const char *unknown)
+{
+	const char *place = place_words(findings, verdict);
+	const char *object = verdict->object ? words_object(findings, verdict->object) : NULL;
+
+	if (place && object)
+		return arena_printf(findings->arena, "%s, for %s", place, object);
+	return place ? place : object ? object : unknown;
+}
+
+static const char *process_words(struct findings *findings, const struct report_verdict *verdict)
+{
+	const struct report_blocker *blocker = verdict->blocker;
+
+	if (blocker && blocker->pid)
+		return arena_printf(findings->arena, "see what %s does: pinch attach -p %u", blocker->name,
+				    blocker->pid);
+	return arena_printf(findings->arena, "see what the other process does that is waited for: %s",
+			    at_words(findings, verdict, "--page synchronisation,io names it"));
+}
+
+static const char *advice(struct findings *findings, const struct report_verdict *verdict)
+{
+	switch (verdict->kind) {
+	case VERDICT_CODE:
+		return arena_printf(findings->arena, "make %s faster, or do it beside",
+				    at_words(findings, verdict, "the code under --page paths"));
+	case VERDICT_LOCK:
+		return arena_printf(findings->arena, "hold it for less time, or take it less often: %s",
+				    at_words(findings, verdict, "--page locks says where"));
+	case VERDICT_FILE:
+		return arena_printf(findings->arena, "fewer or larger requests to the disk: %s",
+				    at_words(findings, verdict, "--page io says where"));
+	case VERDICT_NETWORK:
+		return arena_printf(findings->arena, "look at the other end: %s",
+				    at_words(findings, verdict, "--page io names the peers"));
+	case VERDICT_TIMER:
+		return arena_printf(findings->arena, "be woken instead of sleeping: %s",
+				    at_words(findings, verdict, "--page synchronisation says where"));
+	case VERDICT_PROCESS:
+		return process_words(findings, verdict);
+	case VERDICT_MEMORY:
+		return arena_printf(findings->arena, "touch less memory, or have it read before: %s",
+				    at_words(findings, verdict, "--page io says where"));
+	case VERDICT_KERNEL_LOCK:
+		return arena_printf(findings->arena, "pinch klock says who holds it: %s",
+				    at_words(findings, verdict, "all of them are there"));
+	case VERDICT_CPU:
+		return "more CPUs, fewer threads, or less beside it: pinch whatif --cpus says what one more would gain";
+	case VERDICT_CPU_LIMIT:
+		return "raise the CPU limit of the cgroup (cpu.max), or use fewer threads";
+	case VERDICT_SPIN:
+		return arena_printf(findings->arena, "let threads sleep until it is done: %s",
+				    at_words(findings, verdict, "--page paths says where"));
+	case VERDICT_DEADLOCK:
+		return arena_printf(findings->arena, "take these locks in one order: %s",
+				    at_words(findings, verdict, "the finding has the call paths"));
+	case VERDICT_NONE:
+		break;
+	}
+	return "";
+}
+
+/* --- Nothing --------------------------------------------------------------------------------------- */
+
+/* "both CPUs", "its 8 CPUs" */
+static const char *all_cpus_words(struct findings *findings)
+{
+	unsigned int count = findings->report.target.cpu_count;
+
+	return count == 1 ? "the CPU" : count == 2 ? "both CPUs" : arena_printf(findings->arena, "all %u CPUs", count);
+}
+
+/* The host, or what else outside, that it waited for most of the time, without a request that is known; NULL: none. */
+static const char *awaited(const struct report *report)
+{
+	const struct report_wait *longest = NULL;
+
+	for (size_t i = 0; i < report->wait_count; i++)
+		if (!longest || report->waits[i].wait_ns > longest->wait_ns)
+			longest = &report->waits[i];
+	return longest && longest->cause == CAUSE_SOCKET ? longest->object : NULL;
+}
+
+static void put_nothing(struct findings *findings, const char **lines)
+{
+	const struct report *report = &findings->report;
+	const struct report_thread_balance *threads = &report->balance.threads;
+	double idle = 1 - share_of(report->totals.active_ns, report->target.wall_ns);
+	const char *peer = awaited(report);
+
+	if (threads->running_ns >= full_min * report->target.cpu_count * report->target.wall_ns &&
+	    report->target.cpu_count)
+		lines[0] = arena_printf(findings->arena, "Nothing held it back: it used %s fully",
+					all_cpus_words(findings));
+	else if (idle >= idle_min)
+		lines[0] = arena_printf(findings->arena, "Nothing held it back: it was idle for %.0f %% of the time%s%s",
+					100 * idle, peer ? ", most of which it waited for " : "",
+					peer ? words_object(findings, peer) : "");
+	else
+		lines[0] = arena_printf(findings->arena, "Nothing held it back: no wait and no code stands out; it used %s",
+					cpus_words(findings));
+	lines[1] = arena_printf(findings->arena,
+				"Evidence: all threads together ran for %.1f %% of their time, waited for a CPU for "
+				"%.1f %% and had nothing to do for %.1f %%; it used %s",
+				100 * share_of(threads->running_ns, threads->total_ns),
+				100 * share_of(threads->cpu_wait_ns, threads->total_ns),
+				100 * share_of(threads->total_ns - threads->busy_ns, threads->total_ns),
+				cpus_words(findings));
+	lines[2] = idle >= idle_min ? "Try next: look at those who use it, or at a time when it is slow"
+				    : "Try next: -v shows the code that ran; --page threads, how even its threads are";
+}
+
+void verdict_put_lines(struct findings *findings, struct report_verdict *verdict, const struct verdict_basis *basis)
+{
+	const struct report *report = &findings->report;
+	const char **lines = arena_alloc(findings->arena, LINES * sizeof(*lines));
+
+	verdict->lines = lines;
+	verdict->line_count = LINES;
+	if (!report->target.wall_ns || !report->totals.threads) {
+		lines[0] = "No thread of the program ran while it was traced";
+		lines[1] = "Evidence: there is no event of its threads";
+		lines[2] = "Try next: trace for longer, or see that it is the process that works";
+		return;
+	}
+	if (verdict->kind == VERDICT_NONE) {
+		put_nothing(findings, lines);
+		return;
+	}
+	lines[0] = basis->finding ? main_words(findings, verdict, basis) : code_words(findings, verdict);
+	lines[1] = basis->finding ? evidence_words(findings, basis) : code_evidence_words(findings, &basis->code);
+	lines[2] = arena_printf(findings->arena, "Try next: %s", advice(findings, verdict));
+}

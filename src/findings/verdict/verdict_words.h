@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The three lines of a verdict. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct findings;
+struct report_finding;
+struct report_frame;
+struct report_path;
+struct report_verdict;
+
+/* Code that ran while few threads were active; frame_count 0: none stands out. */
+struct verdict_code {
+	const struct report_frame *frames;
+	size_t frame_count;
+	double wall_share;
+	const struct report_path *path; /* NULL: what several have in common */
+};
+
+/* What a verdict is made of: a finding; or else code; or else nothing. */
+struct verdict_basis {
+	const struct report_finding *finding; /* NULL: none */
+	bool is_followed;                     /* the verdict is what the finding's waits lead to */
+	struct verdict_code code;
+};
+
+/* Fills in verdict->lines; all else of the verdict and of the report is there. They live in the arena of the findings. */
+void verdict_put_lines(struct findings *findings, struct report_verdict *verdict, const struct verdict_basis *basis);
