@@ -22,14 +22,15 @@ static const struct wait_facts facts_of_kind[WAIT_KINDS] = {
 	[WAITS_CLIENT] = { .syscall = SYS_recvfrom, .state = SWITCH_SLEEPING },
 	[WAITS_PIPE] = { .syscall = SYS_read, .state = SWITCH_SLEEPING },
 	[WAITS_SLEEP] = { .syscall = SYS_clock_nanosleep, .state = SWITCH_SLEEPING },
-	[WAITS_FUTEX] = { .syscall = SYS_futex, .operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
+	[WAITS_FUTEX] = { .syscall = SYS_futex,
+			  .operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
 			  .state = SWITCH_SLEEPING },
 	[WAITS_FILE] = { .syscall = SYS_fdatasync, .state = SWITCH_BLOCKED },
 };
 
 static const enum wait_cause causes_of_kind[WAIT_KINDS] = {
-	[WAITS_POLL] = CAUSE_POLL,   [WAITS_SERVER] = CAUSE_SOCKET, [WAITS_CLIENT] = CAUSE_SOCKET,
-	[WAITS_PIPE] = CAUSE_PIPE,   [WAITS_SLEEP] = CAUSE_SLEEP,   [WAITS_FUTEX] = CAUSE_CONDITION,
+	[WAITS_POLL] = CAUSE_POLL, [WAITS_SERVER] = CAUSE_SOCKET, [WAITS_CLIENT] = CAUSE_SOCKET,
+	[WAITS_PIPE] = CAUSE_PIPE, [WAITS_SLEEP] = CAUSE_SLEEP,   [WAITS_FUTEX] = CAUSE_CONDITION,
 	[WAITS_FILE] = CAUSE_FILE,
 };
 
@@ -250,7 +251,7 @@ static size_t find_opener(const struct given *all, size_t i)
 
 TEST(requests_are_what_looking_back_over_all_waits_finds)
 {
-	static const enum waker_kind enders[] = { WAKER_TIMER, WAKER_TIMER, WAKER_NETWORK, WAKER_PROCESS,
+	static const enum waker_kind enders[] = { WAKER_TIMER,  WAKER_TIMER,  WAKER_NETWORK, WAKER_PROCESS,
 						  WAKER_THREAD, WAKER_THREAD, WAKER_KERNEL };
 	static struct given all[WAITS];
 	size_t delays = 0;

@@ -136,8 +136,8 @@ static void charge_waits(struct split *split, const struct blocked_sum *sum, dou
 	for (const struct blocked_wait *wait = sum->waits; wait; wait = wait->next) {
 		struct report_blocked_wait row = findings_blocked_wait(split->findings, wait);
 		struct blame_detail *detail;
-		struct blame_root *root = blame_root_of_wait(split->findings, &row,
-							     ender_of_path(split->findings, wait->path), &detail);
+		struct blame_root *root =
+			blame_root_of_wait(split->findings, &row, ender_of_path(split->findings, wait->path), &detail);
 
 		charge(split, root, detail, wait->ns * part * split->scale);
 		rest -= wait->ns;
@@ -169,7 +169,8 @@ struct amounts {
 	uint64_t samples;
 };
 
-static void measure(const struct findings *findings, struct amounts *amounts, const struct blocked_sum *sum, double part)
+static void measure(const struct findings *findings, struct amounts *amounts, const struct blocked_sum *sum,
+		    double part)
 {
 	for (size_t i = 0; i < BLOCKED_KINDS; i++)
 		amounts->ns += sum->ns[i] * part;

@@ -67,7 +67,9 @@ static uint64_t code_key(uint64_t place)
 const struct report_root *blame_find_code(struct findings *findings, const struct report_frame *frames, size_t count)
 {
 	const struct blame_root *root =
-		count && findings->blame ? table_find(findings->blame->roots, code_key(place_key(findings, frames, count))) : NULL;
+		count && findings->blame
+			? table_find(findings->blame->roots, code_key(place_key(findings, frames, count)))
+			: NULL;
 
 	return root ? &root->row : NULL;
 }

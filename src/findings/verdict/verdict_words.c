@@ -50,10 +50,9 @@ static const char *weight_words(struct findings *findings, const struct report_v
 {
 	const struct report_thread_balance *threads = &findings->report.balance.threads;
 	const char *whole = threads->busy_ns < busy_mostly * threads->total_ns ? "non-idle thread time" : "thread time";
-	const char *waits = verdict->victims
-				    ? arena_printf(findings->arena, "; %s",
-						   words_counted(findings, verdict->victims, "wait"))
-				    : "";
+	const char *waits = verdict->victims ? arena_printf(findings->arena, "; %s",
+							    words_counted(findings, verdict->victims, "wait"))
+					     : "";
 
 	return arena_printf(findings->arena, "%.0f %% of %s%s", 100 * verdict->share, whole, waits);
 }
@@ -79,11 +78,10 @@ static const char *main_words(struct findings *findings, const struct report_ver
 
 	if (verdict->kind == VERDICT_DEADLOCK)
 		return arena_printf(findings->arena, "Main bottleneck: %s", title);
-	return arena_printf(findings->arena, "%s (%s): %s%s",
-			    verdict->confidence == CONFIDENCE_POSSIBLE ? "Perhaps the main bottleneck"
-								       : "Main bottleneck",
-			    weight_words(findings, verdict), title,
-			    basis->is_followed ? cause_words(findings, verdict) : "");
+	return arena_printf(
+		findings->arena, "%s (%s): %s%s",
+		verdict->confidence == CONFIDENCE_POSSIBLE ? "Perhaps the main bottleneck" : "Main bottleneck",
+		weight_words(findings, verdict), title, basis->is_followed ? cause_words(findings, verdict) : "");
 }
 
 static const char *code_words(struct findings *findings, const struct report_verdict *verdict)
@@ -229,11 +227,12 @@ static void put_nothing(struct findings *findings, const char **lines)
 		lines[0] = arena_printf(findings->arena, "Nothing held it back: it used %s fully",
 					all_cpus_words(findings));
 	else if (idle >= idle_min)
-		lines[0] = arena_printf(findings->arena, "Nothing held it back: it was idle for %.0f %% of the time%s%s",
-					100 * idle, peer ? ", most of which it waited for " : "",
-					peer ? words_object(findings, peer) : "");
+		lines[0] = arena_printf(
+			findings->arena, "Nothing held it back: it was idle for %.0f %% of the time%s%s", 100 * idle,
+			peer ? ", most of which it waited for " : "", peer ? words_object(findings, peer) : "");
 	else
-		lines[0] = arena_printf(findings->arena, "Nothing held it back: no wait and no code stands out; it used %s",
+		lines[0] = arena_printf(findings->arena,
+					"Nothing held it back: no wait and no code stands out; it used %s",
 					cpus_words(findings));
 	lines[1] = arena_printf(findings->arena,
 				"Evidence: all threads together ran for %.1f %% of their time, waited for a CPU for "

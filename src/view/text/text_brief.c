@@ -14,7 +14,15 @@
 #include "view/view.h"
 
 /* EVIDENCE_MAX, FRAMES_MAX: of a finding, which has room for FINDING_LINES. NOTES_MAX: the others are counted. */
-enum { LINES_MAX = 40, FINDING_LINES = 8, FINDINGS_MAX = 5, EVIDENCE_MAX = 2, FRAMES_MAX = 3, PATHS_MAX = 3, NOTES_MAX = 3 };
+enum {
+	LINES_MAX = 40,
+	FINDING_LINES = 8,
+	FINDINGS_MAX = 5,
+	EVIDENCE_MAX = 2,
+	FRAMES_MAX = 3,
+	PATHS_MAX = 3,
+	NOTES_MAX = 3
+};
 
 static size_t count_lines(const struct text *text, size_t from)
 {
@@ -168,7 +176,8 @@ static void show_findings(struct page *page, const struct report *report, size_t
 	while (shown < report->finding_count && shown < FINDINGS_MAX && add_finding(page, report, shown, left))
 		shown++;
 	if (shown < report->finding_count)
-		show_rest(page, report->finding_count - shown, report->finding_count - shown == 1 ? "finding" : "findings");
+		show_rest(page, report->finding_count - shown,
+			  report->finding_count - shown == 1 ? "finding" : "findings");
 }
 
 /* Where nothing stands out that is waited for, the code that ran. */
@@ -236,9 +245,10 @@ static void show_end(struct page *page, const struct report *report)
 static void show_more(struct page *page)
 {
 	page_color(page, PAGE_DIM);
-	page_paragraph(page, "More       ",
-		       "-v: waits, locks, files, call paths, threads, totals; --page NAME: one of them; --html FILE: for "
-		       "a browser; pinch report takes these of a trace");
+	page_paragraph(
+		page, "More       ",
+		"-v: waits, locks, files, call paths, threads, totals; --page NAME: one of them; --html FILE: for "
+		"a browser; pinch report takes these of a trace");
 }
 
 static size_t without(size_t all, size_t reserved)
