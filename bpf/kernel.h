@@ -134,6 +134,12 @@ struct file {
 	struct path f_path;
 	struct inode *f_inode;
 	void *private_data;
+	struct hlist_head *f_ep; /* what polls it: struct epitem.fllink */
+};
+
+struct epitem {
+	struct hlist_node fllink;
+	void *ep; /* struct eventpoll */
 };
 
 struct fs_struct {
@@ -175,8 +181,22 @@ struct sock_common {
 struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_type;
+	__u16 sk_protocol;
 	struct pid *sk_peer_pid;
 	struct socket *sk_socket;
+};
+
+struct inet_sock {
+	struct sock sk;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	__u64 first_tx_mstamp; /* us of CLOCK_MONOTONIC */
 };
 
 struct socket {

@@ -6,6 +6,7 @@
 #include "context.bpf.h"
 #include "cost.bpf.h"
 #include "external_sched.bpf.h"
+#include "ready.bpf.h"
 #include "slots.bpf.h"
 #include "stack.bpf.h"
 #include "switch.bpf.h"
@@ -408,6 +409,7 @@ static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct
 	if (!thread || __sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED, PHASE_RUNNABLE) != PHASE_BLOCKED)
 		return;
 	context = context_here(current);
+	ready_emit(here, thread, context);
 	waker = thread_of(current);
 	if (!waker && may_be_sender(current, context))
 		other_emit(here, current);

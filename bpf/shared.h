@@ -102,7 +102,9 @@ struct cpu_counts {
 	__u64 run_queue;       /* where the kernel has that of this CPU; 0: unknown */
 	__u32 stack_times[STACK_TIMES];
 	__u64 timer_due_ns; /* when the timer whose interrupt is being handled was to expire; 0: unknown */
-	__u64 reserved[7];
+	/* The last socket that data came to here, when, and while which thread ran: its address in the kernel. */
+	__u64 ready_socket, ready_ns, ready_task;
+	__u64 reserved[4];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
 

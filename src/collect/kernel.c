@@ -109,6 +109,8 @@ static void choose_programs(struct kernel *kernel)
 	bpf_program__set_autoload(kernel->bpf->progs.exit_begin, btf && machine_exit_is_late(btf));
 	/* Without it, a wait in a page fault does not say of which file. */
 	bpf_program__set_autoload(kernel->bpf->progs.page_fault, btf && machine_has_fault_events(btf));
+	/* Without it, a thread that waits for many connections does not say for which one it was woken. */
+	bpf_program__set_autoload(kernel->bpf->progs.data_ready, btf && machine_has_ready_events(btf));
 	btf__free(btf);
 }
 

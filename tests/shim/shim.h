@@ -126,6 +126,7 @@ int sched_process_exit(void *ctx, struct task_struct *task);
 int task_rename(void *ctx, struct task_struct *task, const char *name);
 int list_threads(struct bpf_iter__task *ctx);
 int list_waits(struct bpf_iter__task *ctx);
+int data_ready(void *ctx, const struct sock *sock);
 int page_fault(void *ctx, unsigned long address, struct pt_regs *regs);
 int sample_timer(struct bpf_perf_event_data *ctx);
 int sample_expiry(void *ctx, struct hrtimer *timer);

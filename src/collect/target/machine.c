@@ -133,6 +133,11 @@ bool machine_has_fault_events(const struct btf *btf)
 	return tracepoint_arguments(btf, "page_fault_user") == 4;
 }
 
+bool machine_has_ready_events(const struct btf *btf)
+{
+	return tracepoint_arguments(btf, "sk_data_ready") == 2;
+}
+
 static void check_tracepoints(struct machine_check *check)
 {
 	static const struct {

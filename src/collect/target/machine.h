@@ -29,6 +29,9 @@ bool machine_exit_is_late(const struct btf *btf);
 /* Whether it reports page faults in user space. */
 bool machine_has_fault_events(const struct btf *btf);
 
+/* Whether it reports sockets that data has come to: since Linux 6.4. */
+bool machine_has_ready_events(const struct btf *btf);
+
 /* Functions of the kernel can be probed. */
 bool machine_has_kprobes(void);
 
