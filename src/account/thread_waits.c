@@ -52,6 +52,23 @@ void thread_wait_begin(struct waits *waits, struct thread_row *row, const struct
 	waits_begin(waits, &party, p->now_ns, fixed_to_ns(p->share), row->slice_cmetric_ns, e);
 }
 
+/* Parts of the wait that time had ended (wait_repeats.h): as if they came one after the other just before it. */
+static void blocked_on_end_parts(struct blocked_on *blocked, const struct thread_row *row, struct thread_row *waker)
+{
+	const struct wait_repeats *repeats = &row->wait.repeats;
+	uint64_t end_ns = row->wait.begin_ns, begin_ns;
+
+	for (size_t i = 0; i < WAIT_PORTIONS && repeats->has_ended; i++, end_ns = begin_ns) {
+		const struct wait_portion *parts = &repeats->parts[i];
+
+		begin_ns = end_ns - parts->wait_ns;
+		blocked_on_end(blocked, &waker->past, begin_ns, end_ns,
+			       (struct blocked_key[]){ { parts->place.path, parts->place.weight, parts->place.path },
+						       { parts->lock, 1, NULL } },
+			       2);
+	}
+}
+
 void thread_wait_end(struct waits *waits, struct blocked_on *blocked, struct thread_row *row, struct thread_row *waker,
 		     const struct parallelism *p, uint64_t end_ns, const struct ev_sched_wake *e)
 {
@@ -65,10 +82,11 @@ void thread_wait_end(struct waits *waits, struct blocked_on *blocked, struct thr
 	party = party_of(row, p);
 	added = waits_end(waits, &party, end_ns, e, waker ? &waker_party : NULL, false);
 	past_end_wait(&row->past, added.cause, added.path, added.is_by_waker ? waker->number : 0);
-	if (blocked && added.is_by_waker)
-		blocked_on_end(
-			blocked, &waker->past, row->wait.begin_ns, end_ns,
-			(struct blocked_key[]){ { added.path, added.weight, added.path }, { added.lock, 1, NULL } }, 2);
+	if (!blocked || !added.is_by_waker)
+		return;
+	blocked_on_end_parts(blocked, row, waker);
+	blocked_on_end(blocked, &waker->past, row->wait.begin_ns, end_ns,
+		       (struct blocked_key[]){ { added.path, added.weight, added.path }, { added.lock, 1, NULL } }, 2);
 }
 
 void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p, bool is_over)

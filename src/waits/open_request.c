@@ -73,7 +73,7 @@ static struct request_place place_of(const struct request_wait *wait)
 /* Whether a condition was waited for with a limit, elsewhere than jobs are: as a sleep. As long as that is not known, it is not. */
 static bool is_sleep_on_futex(const struct open_request *request, const struct request_wait *wait)
 {
-	return wait->kind == WAKER_TIMER && wait->stack && !is_at(&request->taken, wait);
+	return wait->kind == WAKER_TIMER && wait->stack && !wait->is_repeated && !is_at(&request->taken, wait);
 }
 
 bool open_request_is_delayed(const struct open_request *request, const struct request_wait *wait)
@@ -118,6 +118,21 @@ static void sleep_at(struct open_request *request, const struct request_wait *wa
 	request->slept = place_of(wait);
 }
 
+/* Where others end waits, too, it does not sleep. */
+static void end_on_futex(struct open_request *request, const struct request_wait *wait)
+{
+	if (wait->is_by_thread) {
+		if (is_at(&request->slept, wait))
+			request->slept = (struct request_place){ 0 };
+		if (wait->is_job && (!request->is_open || is_at(&request->taken, wait)))
+			open_at(request, wait);
+	} else if (is_sleep_on_futex(request, wait)) {
+		sleep_at(request, wait);
+	} else if (wait->kind == WAKER_TIMER && is_at(&request->taken, wait)) {
+		request->is_open = false;
+	}
+}
+
 void open_request_end_wait(struct open_request *request, const struct request_wait *wait)
 {
 	switch (role_of(wait)) {
@@ -130,12 +145,7 @@ void open_request_end_wait(struct open_request *request, const struct request_wa
 		sleep_at(request, wait);
 		break;
 	case ROLE_JOINS:
-		if (wait->is_by_thread && wait->is_job && (!request->is_open || is_at(&request->taken, wait)))
-			open_at(request, wait);
-		else if (is_sleep_on_futex(request, wait))
-			sleep_at(request, wait);
-		else if (wait->kind == WAKER_TIMER)
-			request->is_open = false;
+		end_on_futex(request, wait);
 		break;
 	default:
 		break;

@@ -28,6 +28,7 @@ struct request_wait {
 	const struct file_info *file; /* that was waited for; NULL: none, or not known */
 	enum waker_kind kind;         /* of what ended it; WAKER_NONE: it lasts */
 	bool is_by_thread;            /* a traced one ended it, */
+	bool is_repeated;             /* time ended it for the same thing just before */
 	bool is_job;                  /* which had a request open and does not wait for the same by turns */
 };
 

@@ -62,15 +62,20 @@ static void give(struct given *given, enum kind kind, uint64_t place, enum waker
 }
 
 /* Whether it delays somebody; then it ends. */
+static bool pass_given(struct open_request *request, const struct given *given)
+{
+	bool is_delayed = open_request_is_delayed(request, &given->wait);
+
+	open_request_end_wait(request, &given->wait);
+	return is_delayed;
+}
+
 static bool pass(struct open_request *request, enum kind kind, uint64_t place, enum waker_kind ended_by, bool is_job)
 {
 	struct given given;
-	bool is_delayed;
 
 	give(&given, kind, place, ended_by, is_job);
-	is_delayed = open_request_is_delayed(request, &given.wait);
-	open_request_end_wait(request, &given.wait);
-	return is_delayed;
+	return pass_given(request, &given);
 }
 
 TEST(a_sleep_between_a_message_and_the_wait_for_the_next_delays_who_sent_it)
@@ -141,6 +146,22 @@ TEST(a_condition_with_a_limit_is_a_sleep_except_where_jobs_are_waited_for)
 	CHECK(!pass(&request, WAITS_FUTEX, 0, WAKER_TIMER, false));
 }
 
+TEST(a_wait_with_a_limit_that_is_repeated_until_another_thread_ends_it_is_no_tick)
+{
+	struct open_request request = { 0 };
+	struct given again;
+
+	give(&again, WAITS_FUTEX, 2, WAKER_TIMER, false);
+	again.wait.is_repeated = true;
+	CHECK(!pass(&request, WAITS_SERVER, 1, WAKER_PROCESS, false));
+	for (int i = 0; i < 3; i++) {
+		CHECK(pass(&request, WAITS_FUTEX, 2, WAKER_TIMER, false));
+		CHECK(!pass_given(&request, &again));
+		CHECK(!pass(&request, WAITS_FUTEX, 2, WAKER_THREAD, false));
+	}
+	CHECK(pass(&request, WAITS_SLEEP, 3, WAKER_TIMER, false));
+}
+
 TEST(a_peer_that_does_not_answer_in_time_delays_who_asked)
 {
 	struct open_request request = { 0 };
@@ -209,15 +230,18 @@ static bool is_sleep(const struct given *all, size_t i)
 	if (all[i].kind == WAITS_SLEEP)
 		return true;
 	return all[i].kind == WAITS_FUTEX && all[i].wait.kind == WAKER_TIMER && all[i].wait.stack &&
-	       !(at < i && same_place(&all[at], &all[i]));
+	       !all[i].wait.is_repeated && !(at < i && same_place(&all[at], &all[i]));
 }
 
-/* The last sleep between the opener and the i-th. */
+/* Whether it was the last place where the thread slept between the opener and the i-th, and nobody has ended a wait there since. */
 static bool slept_there_last(const struct given *all, size_t i)
 {
-	for (size_t k = i; k-- > all[i].opener + 1;)
+	for (size_t k = i; k-- > all[i].opener + 1;) {
+		if (all[k].kind == WAITS_FUTEX && all[k].wait.is_by_thread && same_place(&all[k], &all[i]))
+			return false;
 		if (is_sleep(all, k))
 			return same_place(&all[k], &all[i]);
+	}
 	return false;
 }
 
@@ -242,7 +266,7 @@ static size_t find_opener(const struct given *all, size_t i)
 			return k;
 		if (before == k)
 			return i;
-		if (is_sleep(all, k) ? slept_there_last(all, k) : by == WAKER_TIMER)
+		if (is_sleep(all, k) ? slept_there_last(all, k) : by == WAKER_TIMER && same_place(&all[before], wait))
 			return i;
 		return before;
 	}
@@ -267,6 +291,7 @@ TEST(requests_are_what_looking_back_over_all_waits_finds)
 			/* Places of different kinds are different. */
 			give(&all[i], kind, rand() % PLACES ? (uint64_t)kind * PLACES + rand() % PLACES + 1 : 0,
 			     kind == WAITS_SLEEP ? WAKER_TIMER : enders[rand() % 7], rand() % 2);
+			all[i].wait.is_repeated = rand() % 4 == 0;
 			is_delayed = open_request_is_delayed(&request, &all[i].wait);
 			all[i].opener = find_opener(all, i);
 			expected = all[i].opener < i &&

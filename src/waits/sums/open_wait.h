@@ -8,23 +8,13 @@
 
 #include "session/threads.h"
 #include "waits/sums/history.h"
+#include "waits/sums/wait_repeats.h"
 #include "waits/open_request.h"
 #include "waits/wait_cause.h"
 
-struct wait_file;
 struct wait_lock;
-struct wait_path;
-struct wait_unseen_row;
 
 enum { WAIT_RECENT = 4 };
-
-/* Where a wait was added, by whether its stack was kept. */
-struct wait_place {
-	struct wait_path *path;         /* NULL: it was not kept, */
-	struct wait_unseen_row *unseen; /* but its length is here */
-	double weight;                  /* of the path: the waits that it stands for */
-	struct wait_file *file;         /* NULL: for none */
-};
 
 /* The wait that a thread is in, or was in last; part of what is kept of a thread. */
 struct open_wait {
@@ -61,6 +51,7 @@ struct open_wait {
 		enum wait_cause cause;
 	} last, leaving;
 	struct open_request request;
+	struct wait_repeats repeats;
 	bool is_dying; /* it was woken from the last one to end; later ones do not count */
 };
 

@@ -50,11 +50,16 @@ static inline void wait_amount_move_idle(struct wait_amount *sum, double idle_ns
 	sum->of[WAIT_BUSY_NS] -= idle_ns;
 }
 
-static inline struct wait_amount *wait_class(struct wait_classes *classes, uint64_t wait_ns)
+static inline size_t wait_class_number(uint64_t wait_ns)
 {
 	size_t i = 0;
 
 	while (i < WAIT_CLASSES - 1 && wait_ns >> (WAIT_CLASS_FIRST_BITS + i * WAIT_CLASS_BITS))
 		i++;
-	return &classes->at[i];
+	return i;
+}
+
+static inline struct wait_amount *wait_class(struct wait_classes *classes, uint64_t wait_ns)
+{
+	return &classes->at[wait_class_number(wait_ns)];
 }

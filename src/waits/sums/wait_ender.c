@@ -139,6 +139,15 @@ static bool is_traced_kind(enum waker_kind kind)
 	return kind == WAKER_THREAD || kind == WAKER_EXIT || kind == WAKER_SIGNAL;
 }
 
+/* What the waker had added up since the first part, by then. */
+static struct history_sum before(const struct wait_party *waker, const struct wait_repeats *parts,
+				 struct history_sum then)
+{
+	struct history_sum first = history_at(waker->history, parts->begin_ns, parts->begin_share_ns);
+
+	return (struct history_sum){ then.cmetric_ns - first.cmetric_ns, then.busy_ns - first.busy_ns };
+}
+
 struct wait_end wait_end_of(const struct open_wait *wait, uint64_t now_ns, const struct ev_sched_wake *e,
 			    const struct wait_party *waker, const struct file_info *file, const struct others *others)
 {
@@ -154,6 +163,8 @@ struct wait_end wait_end_of(const struct open_wait *wait, uint64_t now_ns, const
 		end.stack = e->flags & WAKE_HAS_STACK ? e->stack : 0;
 		end.cmetric_ns = waker->sum.cmetric_ns - then.cmetric_ns;
 		end.busy_ns = waker->sum.busy_ns - then.busy_ns;
+		if (wait->repeats.begin_ns)
+			end.before = before(waker, &wait->repeats, then);
 	} else if (end.kind == WAKER_PROCESS || end.kind == WAKER_KERNEL || end.kind == WAKER_SIGNAL) {
 		end.other = other;
 	}

@@ -293,6 +293,14 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 	return lock;
 }
 
+void wait_lock_move_waker(struct wait_locks *locks, struct wait_lock *lock, const struct wait_end *end, uint64_t count,
+			  uint64_t wait_ns, uint64_t cmetric_ns, double weight)
+{
+	if (end->waker)
+		add_ender(lock, end->waker->thread->number, wait_ns);
+	wait_wakers_move(locks->arena, &lock->unlockers, end, count, wait_ns, cmetric_ns, weight);
+}
+
 struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
 					const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
 					struct wait_path *path, struct journal *journal)

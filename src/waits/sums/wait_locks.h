@@ -33,6 +33,10 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 				 uint64_t wait_ns, uint64_t idle_ns, struct wait_path *path, const struct wait_end *end,
 				 bool *is_call);
 
+/* So many waits for it, which time ended, are those that end ended, too: parts of one; weight: that each stands for. */
+void wait_lock_move_waker(struct wait_locks *locks, struct wait_lock *lock, const struct wait_end *end, uint64_t count,
+			  uint64_t wait_ns, uint64_t cmetric_ns, double weight);
+
 /* Whether the thread has waited for it, too; true also of one in 64 others that wait. */
 bool wait_lock_may_be_waited_by(const struct wait_lock *lock, const struct thread *thread);
 

@@ -184,6 +184,13 @@ void wait_path_move_idle(struct wait_path *path, uint64_t wait_ns, double idle_n
 		wait_amount_move_idle(wait_class(path->excess, wait_ns), idle_ns * (weight - 1));
 }
 
+void wait_path_move_waker(struct wait_paths *paths, struct wait_path *path, const struct wait_end *end, uint64_t count,
+			  uint64_t wait_ns, uint64_t cmetric_ns, double weight)
+{
+	path->is_estimated |= end->weight != 1;
+	wait_wakers_move(paths->arena, &path->wakers, end, count, wait_ns, cmetric_ns, weight);
+}
+
 /* A wait that was counted while it lasted leaves its path behind. */
 const struct wait_path *wait_paths_next(const struct wait_paths *paths, size_t *cursor)
 {

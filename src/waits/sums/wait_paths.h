@@ -26,5 +26,9 @@ void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, ui
 /* Of the time of a wait of such a length, so much (or below 0, so much less) was idle than was added. */
 void wait_path_move_idle(struct wait_path *path, uint64_t wait_ns, double idle_ns, double weight);
 
+/* wait_wakers_move() of its wakers. */
+void wait_path_move_waker(struct wait_paths *paths, struct wait_path *path, const struct wait_end *end, uint64_t count,
+			  uint64_t wait_ns, uint64_t cmetric_ns, double weight);
+
 /* Those that have waits. */
 const struct wait_path *wait_paths_next(const struct wait_paths *paths, size_t *cursor);

@@ -89,6 +89,41 @@ void wait_wakers_add(struct arena *arena, struct wait_waker **list, const struct
 		waker->cmetric_max_ns = end->cmetric_ns;
 }
 
+/* Takes waits of so much weight from what has ended them, of which nothing more is known than its kind. False: it has no row. */
+static bool take_back(struct wait_waker **list, enum waker_kind kind, double count, double wait_ns)
+{
+	enum { ANY_HALF = 1 }; /* of a wait: what is left is rounding */
+	struct wait_waker **place = list, *waker;
+
+	while (*place && ((*place)->kind != kind || (*place)->thread || (*place)->name[0]))
+		place = &(*place)->next;
+	waker = *place;
+	if (!waker)
+		return false;
+	waker->wait_ns -= wait_ns;
+	waker->count -= count;
+	if (2 * waker->count < ANY_HALF)
+		*place = waker->next;
+	return true;
+}
+
+void wait_wakers_move(struct arena *arena, struct wait_waker **list, const struct wait_end *end, uint64_t count,
+		      uint64_t wait_ns, uint64_t cmetric_ns, double weight)
+{
+	struct wait_waker *waker;
+
+	if (!end->weight || !weight || !take_back(list, WAKER_TIMER, count * weight, wait_ns * weight))
+		return;
+	waker = take(arena, list, end);
+	waker->next = *list;
+	*list = waker;
+	waker->wait_ns += wait_ns * weight;
+	waker->count += count * weight;
+	waker->cmetric_ns += cmetric_ns * weight;
+	if (cmetric_ns > waker->cmetric_max_ns)
+		waker->cmetric_max_ns = cmetric_ns;
+}
+
 void wait_wakers_hide(struct arena *arena, struct wait_waker **list, uint64_t wait_ns, double weight)
 {
 	enum { ANY_HALF = 1 }; /* of a wait: what is left is rounding */

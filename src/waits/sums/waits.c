@@ -7,11 +7,11 @@
 
 #include "base/memory.h"
 #include "values.h"
-#include "waits/file_calls.h"
 #include "waits/files.h"
 #include "waits/sums/journal.h"
 #include "waits/sums/wait_ender.h"
 #include "waits/sums/wait_files.h"
+#include "waits/sums/wait_idle.h"
 #include "waits/sums/wait_last.h"
 #include "waits/sums/wait_lasting.h"
 #include "waits/sums/wait_locks.h"
@@ -96,6 +96,8 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	struct open_wait *wait = party->wait;
 	struct wait_facts facts = wait_facts_of(e);
 	bool is_spurious_wake = is_spurious(party, &facts);
+
+	wait_repeats_begin(&wait->repeats, &facts, party->running_ns);
 
 	wait->is_open = true;
 	wait->is_found = false;
@@ -224,96 +226,6 @@ static double weigh(const struct wait_party *party, const struct ev_sched_wake *
 	return 1 / p;
 }
 
-/* Who waits to write waits for a reader that is slow. */
-static bool is_for_space(const struct wait_facts *facts)
-{
-	return file_waited_direction(facts) == FILE_WRITING;
-}
-
-/* Whether what ends such a wait from outside is work that this program asked for. */
-static bool is_asked_for(const struct open_wait *wait, const struct wait_end *end, const struct file_info *file)
-{
-	switch (wait->cause) {
-	case CAUSE_FILE:
-	case CAUSE_PAGE_FAULT:
-	case CAUSE_KERNEL_LOCK:
-	case CAUSE_THROTTLED:
-		return true;
-	case CAUSE_SOCKET:
-		return is_for_space(&wait->facts) || (file && !file->is_server && end->kind != WAKER_TIMER);
-	case CAUSE_PIPE:
-		return is_for_space(&wait->facts);
-	case CAUSE_CHILD:
-		return end->kind != WAKER_NONE;
-	case CAUSE_OTHER:
-		return wait->facts.state == SWITCH_BLOCKED; /* which nothing can interrupt: the kernel works for it */
-	default:
-		return false;
-	}
-}
-
-/* Whether it ended because its process does. */
-static bool is_killed(const struct wait_party *party, const struct open_wait *wait, const struct wait_end *end)
-{
-	return end->kind == WAKER_EXIT && end->waker && wait->cause != CAUSE_JOIN &&
-	       end->waker->thread->pid == party->thread->pid;
-}
-
-static struct request_wait request_wait_of(const struct waits *waits, const struct open_wait *wait,
-					   const struct wait_end *end, uint64_t stack)
-{
-	return (struct request_wait){
-		.facts = &wait->facts,
-		.cause = wait->ready_file ? CAUSE_POLL : wait->cause,
-		.stack = stack,
-		.file = file_of(waits, &wait->facts),
-		.kind = end->kind,
-		.is_by_thread = end->waker,
-	};
-}
-
-/* Whether it delays the answer to somebody else. */
-static bool is_delay(const struct waits *waits, const struct open_wait *wait, const struct wait_end *end,
-		     uint64_t stack)
-{
-	struct request_wait request_wait = request_wait_of(waits, wait, end, stack);
-
-	return open_request_is_delayed(&wait->request, &request_wait);
-}
-
-/* Of what was asked of whoever ended the wait, this thread does a part from here on. */
-static bool is_job(const struct wait_party *party, const struct wait_party *waker, const struct wait_lock *lock)
-{
-	if (!waker || (lock && wait_lock_may_be_waited_by(lock, waker->thread)))
-		return false;
-	return waker->wait->request.is_open || (!lock && waker->thread->pid != party->thread->pid);
-}
-
-static void end_request(struct waits *waits, struct wait_party *party, const struct wait_end *end, uint64_t stack,
-			const struct wait_lock *lock)
-{
-	struct request_wait request_wait = request_wait_of(waits, party->wait, end, stack);
-
-	request_wait.is_job = is_job(party, end->waker, lock);
-	open_request_end_wait(&party->wait->request, &request_wait);
-}
-
-/*
- * A wait is idle as far as nothing that it waited for was being done: doc/metrics.md has the rule.
- * What only a name tells (a lock from a condition) is not known yet; findings have the last word.
- */
-static uint64_t idle_part(struct waits *waits, const struct wait_party *party, const struct open_wait *wait,
-			  uint64_t wait_ns, const struct wait_end *end, uint64_t stack)
-{
-	if (is_killed(party, wait, end))
-		return wait_ns;
-	if (!end->waker)
-		return is_asked_for(wait, end, file_of(waits, &wait->facts)) || is_delay(waits, wait, end, stack)
-			       ? 0
-			       : wait_ns;
-	return end->busy_ns < wait_ns ? wait_ns - end->busy_ns : 0;
-}
-
 /*
  * Whether the waker surely held what was waited for. glibc, Rust and others that follow U. Drepper's
  * "Futexes are tricky" have 2 in the word of a mutex that somebody waits for.
@@ -353,6 +265,7 @@ static void take_back_idle(struct waits *waits, struct open_wait *of, uint64_t b
 		recent->idle_ns -= back_ns;
 		waits->by_cause[recent->cause].idle_ns -= back_ns;
 		of->real_ns += back_ns;
+		wait_repeats_take_back(&of->repeats, recent->begin_ns, &recent->place, back_ns);
 		move_idle(&recent->place, recent->end_ns - recent->begin_ns, -(double)back_ns);
 	}
 }
@@ -373,6 +286,79 @@ static uint64_t end_asking(struct waits *waits, struct open_wait *wait, uint64_t
 	if (wait->asked_ns > wait->begin_ns && wait->asked_ns - wait->begin_ns > idle_ns)
 		return wait->asked_ns - wait->begin_ns;
 	return idle_ns;
+}
+
+/* So much of the idle time of the parts was none. */
+static void take_back_parts(struct waits *waits, struct open_wait *wait, struct wait_portion *parts, uint64_t back_ns)
+{
+	parts->idle_ns -= back_ns;
+	waits->by_cause[parts->cause].idle_ns -= back_ns;
+	wait->real_ns += back_ns;
+	move_idle(&parts->place, parts->part_ns, -(double)back_ns);
+	if (parts->lock)
+		parts->lock->sum.idle_ns -= back_ns;
+}
+
+/* Parts are no longer among the last waits whose idle time may turn out to be none. */
+static void forget_recent_parts(struct open_wait *wait)
+{
+	for (size_t i = 0; i < WAIT_RECENT; i++)
+		if (wait->recent[i].begin_ns >= wait->repeats.begin_ns && wait->recent[i].begin_ns < wait->begin_ns)
+			wait->recent[i].idle_ns = 0;
+}
+
+static void move_waker(struct waits *waits, const struct wait_portion *parts, const struct wait_end *end,
+		       uint64_t cmetric_ns)
+{
+	if (parts->place.path)
+		wait_path_move_waker(waits->paths, parts->place.path, end, parts->count, parts->wait_ns, cmetric_ns,
+				     parts->place.weight);
+	if (parts->lock)
+		wait_lock_move_waker(waits->locks, parts->lock, end, parts->count, parts->wait_ns, cmetric_ns,
+				     parts->place.weight);
+}
+
+/* What has ended the wait has ended its parts, too. */
+static void settle_parts(struct waits *waits, struct open_wait *wait, const struct wait_end *end)
+{
+	uint64_t left_ns = wait_idle_of_parts(wait, end, file_of(waits, &wait->facts));
+	uint64_t back_ns = wait_repeats_idle_ns(&wait->repeats) - left_ns;
+
+	if (back_ns)
+		forget_recent_parts(wait);
+	for (size_t i = 0; i < WAIT_PORTIONS; i++) {
+		struct wait_portion *parts = &wait->repeats.parts[i];
+		uint64_t part_back_ns = back_ns < parts->idle_ns ? back_ns : parts->idle_ns;
+
+		if (!parts->count)
+			continue;
+		if (part_back_ns)
+			take_back_parts(waits, wait, parts, part_back_ns);
+		back_ns -= part_back_ns;
+		/* What the waker did meanwhile is counted once. */
+		move_waker(waits, parts, end, i ? 0 : end->before.cmetric_ns);
+	}
+}
+
+static bool is_known_end(const struct wait_end *end)
+{
+	return end->kind != WAKER_NONE && end->kind != WAKER_LOST && end->kind != WAKER_HIDDEN;
+}
+
+/* The wait has ended: as a part of one, first being what there is to know of it, or as the last one. */
+static void end_parts(struct waits *waits, struct open_wait *wait, const struct wait_end *end,
+		      const struct wait_repeats *first)
+{
+	if (end->kind == WAKER_TIMER) {
+		if (wait->is_lock || wait->cause == CAUSE_SOCKET || wait->cause == CAUSE_PIPE)
+			wait_repeats_add(&wait->repeats, first);
+		return;
+	}
+	if (!wait->repeats.begin_ns)
+		return;
+	if (is_known_end(end))
+		settle_parts(waits, wait, end);
+	wait->repeats.has_ended = true;
 }
 
 static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns, const struct wait_place *place)
@@ -437,7 +423,7 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 	settle_ready(waits, wait);
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
 	place.weight = weigh(party, e, waker, &end, &stack);
-	idle_ns = idle_part(waits, party, wait, wait_ns, &end, stack);
+	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file_of(waits, &wait->facts), stack);
 	if (is_held_by(wait, end.waker)) {
 		idle_ns = 0;
 		take_back_idle(waits, waker->wait, wait->begin_ns, now_ns);
@@ -460,8 +446,18 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 		wait->called_running_ns = party->running_ns;
 	}
 	place.file = end_file(waits, party, wait, wait_ns, idle_ns, &end);
-	end_request(waits, party, &end, stack, lock);
+	wait_idle_end_request(party, &end, file_of(waits, &wait->facts), stack, lock);
 	remember(wait, now_ns, idle_ns, &place);
+	end_parts(waits, wait, &end,
+		  &(struct wait_repeats){
+			  .begin_ns = wait->begin_ns,
+			  .begin_share_ns = wait->begin_share_ns,
+			  .object = wait->facts.object,
+			  .syscall = wait->facts.syscall,
+			  .running_ns = party->running_ns,
+			  .last_ns = wait_ns,
+			  .parts = { { place, lock, wait->cause, wait_ns, 1, wait_ns, idle_ns } },
+		  });
 	wait->real_ns += wait_ns - idle_ns;
 	wait_last_set(wait,
 		      &(struct last_wait){
@@ -506,7 +502,7 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 	settle_cause(waits, wait);
 	end = end_of(waits, wait, now_ns, NULL, NULL, true);
 	weight = weigh(party, NULL, NULL, &end, &stack);
-	idle_ns = idle_part(waits, party, wait, wait_ns, &end, stack);
+	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file_of(waits, &wait->facts), stack);
 	sum = &waits->by_cause[wait->cause];
 	journal_save(waits->journal, sum, sizeof(*sum));
 	wait_sum_add(sum, wait_ns, idle_ns);
