@@ -282,7 +282,7 @@ static void check_chains(const struct blocked_sum *sum, uint32_t chain, const st
 
 TEST(what_is_behind_waits_of_others_is_kept_apart)
 {
-	for (uint32_t seed = 1; seed <= 300; seed++) {
+	for (uint32_t seed = 1; seed <= 2000; seed++) {
 		static struct sums expected;
 
 		memset(&expected, 0, sizeof(expected));

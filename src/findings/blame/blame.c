@@ -17,6 +17,9 @@
 
 enum { CHAINS_MAX = 1 << 13 };
 
+/* What ended so much of the waits at a place is what they are for. */
+static const double ender_min = 0.5;
+
 /* A row that is being divided. */
 struct split {
 	struct findings *findings;
@@ -110,23 +113,28 @@ static void charge_code(struct split *split, const struct blocked_sum *sum, doub
 	charge(split, root, detail, rest * split->code_scale);
 }
 
-/* So much of the waits at a place makes who ended them the one they are for. */
-static const double ender_min = 0.5;
-
-/* Who ended most of the waits at the path; NULL: nobody who is not traced. */
-static const char *ender_of_path(struct findings *findings, const struct wait_path *path)
+static struct blame_ending ending_of_path(struct findings *findings, const struct wait_path *path)
 {
-	for (const struct wait_waker *waker = path ? path->wakers : NULL; waker; waker = waker->next)
-		if (waker->kind == WAKER_PROCESS && *waker->name && waker->wait_ns >= ender_min * path->wait_ns)
-			return arena_strdup(findings->arena, waker->name);
-	return NULL;
+	for (const struct wait_waker *waker = path ? path->wakers : NULL; waker; waker = waker->next) {
+		if (waker->wait_ns < ender_min * path->wait_ns)
+			continue;
+		if (waker->kind == WAKER_PROCESS && *waker->name)
+			return (struct blame_ending){ .ender = arena_strdup(findings->arena, waker->name) };
+		return (struct blame_ending){ .is_timed = waker->kind == WAKER_TIMER };
+	}
+	return (struct blame_ending){ 0 };
 }
 
-static const char *ender_of_wait(const struct report_wait *wait)
+static struct blame_ending ending_of_wait(const struct report_wait *wait)
 {
 	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
 
-	return waker && waker->context == WAKER_PROCESS && waker->share >= ender_min ? waker->name : NULL;
+	if (!waker || waker->share < ender_min)
+		return (struct blame_ending){ 0 };
+	return (struct blame_ending){
+		.ender = waker->context == WAKER_PROCESS ? waker->name : NULL,
+		.is_timed = waker->context == WAKER_TIMER,
+	};
 }
 
 static void charge_waits(struct split *split, const struct blocked_sum *sum, double part)
@@ -137,7 +145,7 @@ static void charge_waits(struct split *split, const struct blocked_sum *sum, dou
 		struct report_blocked_wait row = findings_blocked_wait(split->findings, wait);
 		struct blame_detail *detail;
 		struct blame_root *root =
-			blame_root_of_wait(split->findings, &row, ender_of_path(split->findings, wait->path), &detail);
+			blame_root_of_wait(split->findings, &row, ending_of_path(split->findings, wait->path), &detail);
 
 		charge(split, root, detail, wait->ns * part * split->scale);
 		rest -= wait->ns;
@@ -188,9 +196,9 @@ static const struct blocked_sum *sum_of(const struct findings *findings, const s
 
 /* --- Rows ---------------------------------------------------------------------------------------- */
 
-/* own: what is waited for where no traced thread ended it, but ender. */
+/* own: what is waited for where no traced thread ended it. */
 static void divide(struct split *split, const struct blocked_source *sources, double wait_ns, double lost_ns,
-		   const struct report_blocked_wait *own, const char *ender)
+		   const struct report_blocked_wait *own, struct blame_ending ending)
 {
 	struct amounts amounts = { 0 };
 	struct blame_detail *detail;
@@ -208,7 +216,7 @@ static void divide(struct split *split, const struct blocked_source *sources, do
 		root = blame_root_of_code(split->findings, NULL, 0, &detail);
 		charge(split, root, detail, split->running_ns);
 	}
-	root = blame_root_of_wait(split->findings, own, ender, &detail);
+	root = blame_root_of_wait(split->findings, own, ending, &detail);
 	charge(split, root, detail, lost_ns - amounts.ns * split->scale);
 	if (split->wait)
 		root->direct_ns += fmax(lost_ns - amounts.ns * split->scale, 0);
@@ -275,7 +283,7 @@ const struct blame_part *blame_of_wait(struct findings *findings, const struct r
 
 	if (wait->wait_ns > wait->idle_ns)
 		divide(&split, wait->blocked_sources, wait->wait_ns, wait->wait_ns - wait->idle_ns, &own,
-		       ender_of_wait(wait));
+		       ending_of_wait(wait));
 	return list_parts(split.parts);
 }
 
@@ -285,7 +293,8 @@ const struct blame_part *blame_of_lock(struct findings *findings, const struct r
 	struct report_blocked_wait own = { .cause = CAUSE_LOCK, .object = lock->name };
 
 	if (lock->wait_ns > lock->idle_ns)
-		divide(&split, lock->blocked_sources, lock->wait_ns, lock->wait_ns - lock->idle_ns, &own, NULL);
+		divide(&split, lock->blocked_sources, lock->wait_ns, lock->wait_ns - lock->idle_ns, &own,
+		       (struct blame_ending){ 0 });
 	return list_parts(split.parts);
 }
 
@@ -316,7 +325,7 @@ static void charge_wait(struct findings *findings, const struct report_wait *wai
 	struct report_blocked_wait own = own_of(wait);
 
 	split.share_of_wait = wait->waits / lost_ns;
-	divide(&split, wait->blocked_sources, wait->wait_ns, lost_ns, &own, ender_of_wait(wait));
+	divide(&split, wait->blocked_sources, wait->wait_ns, lost_ns, &own, ending_of_wait(wait));
 	add_errors(&split);
 	table_free(split.parts);
 }

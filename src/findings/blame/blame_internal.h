@@ -2,6 +2,7 @@
 /* What the files that make the blame share. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,10 +24,17 @@ struct blame_chain {
 	struct blame_chain *next; /* of the same root */
 };
 
+/* What ended most of some waits, as struct report_root has it. */
+struct blame_ending {
+	const char *ender;
+	bool is_timed;
+};
+
 /* One of the objects and places that a root is made of. */
 struct blame_detail {
 	enum wait_cause cause;
-	const char *syscall, *object, *ender; /* ender: see struct report_root */
+	const char *syscall, *object;
+	struct blame_ending ending;
 	const struct report_frame *frames;
 	size_t frame_count;
 	uint64_t object_key, place_key;
@@ -54,9 +62,9 @@ struct blame_root *blame_root_of_kind(struct findings *findings, enum root_kind 
 struct blame_root *blame_root_of_code(struct findings *findings, const struct report_frame *frames, size_t count,
 				      struct blame_detail **detail);
 
-/* The root of waits that no traced thread ended. ender: who did, see struct report_root. */
+/* The root of waits that no traced thread ended. */
 struct blame_root *blame_root_of_wait(struct findings *findings, const struct report_blocked_wait *wait,
-				      const char *ender, struct blame_detail **detail);
+				      struct blame_ending ending, struct blame_detail **detail);
 
 /* blame_report.c: fills in report.blame of what was charged; so much was lost in all. */
 void blame_put(struct findings *findings, uint64_t lost_ns);

@@ -84,6 +84,13 @@ static const char *directory_of(struct findings *findings, const struct blame_ro
 	return length ? arena_printf(findings->arena, "%.*s", (int)length, first) : NULL;
 }
 
+/* Where a limit of time that is over means that no more was wanted; elsewhere something did not come. */
+static bool is_for_time(enum wait_cause cause)
+{
+	return cause == CAUSE_SLEEP || cause == CAUSE_CONDITION || cause == CAUSE_SEMAPHORE || cause == CAUSE_POLL ||
+	       cause == CAUSE_OTHER;
+}
+
 static void describe(struct findings *findings, struct blame_root *root)
 {
 	const struct blame_detail *most = heaviest(root);
@@ -93,7 +100,8 @@ static void describe(struct findings *findings, struct blame_root *root)
 		return;
 	root->row.cause = most->cause;
 	root->row.syscall = most->syscall;
-	root->row.ender = most->ender;
+	root->row.ender = most->ending.ender;
+	root->row.is_timed = most->ending.is_timed && is_for_time(most->cause);
 	if (time_of(root, most, true) >= most_min * all_ns)
 		root->row.object = most->object;
 	else if (most->cause == CAUSE_FILE)

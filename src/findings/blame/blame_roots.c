@@ -106,7 +106,7 @@ static enum wait_cause kin_of(enum wait_cause cause)
 }
 
 struct blame_root *blame_root_of_wait(struct findings *findings, const struct report_blocked_wait *wait,
-				      const char *ender, struct blame_detail **detail)
+				      struct blame_ending ending, struct blame_detail **detail)
 {
 	uint64_t object = wait->object ? hash_string(1, wait->object) : 0;
 	uint64_t place = place_key(findings, wait->frames, wait->frame_count);
@@ -125,7 +125,7 @@ struct blame_root *blame_root_of_wait(struct findings *findings, const struct re
 		(*detail)->cause = wait->cause;
 		(*detail)->syscall = wait->syscall;
 		(*detail)->object = wait->object;
-		(*detail)->ender = ender;
+		(*detail)->ending = ending;
 		(*detail)->frames = wait->frames;
 		(*detail)->frame_count = wait->frame_count;
 	}

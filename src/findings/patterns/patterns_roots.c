@@ -57,10 +57,14 @@ static const char *title_of(struct findings *findings, const struct report_root 
 	if (root->kind == ROOT_CODE)
 		return arena_printf(findings->arena, "threads wait for %s, which runs", blame_place(findings, root));
 	words = root_words(findings, root);
-	return arena_printf(findings->arena, "threads %s%s%s%s%s",
-			    root->direct_ns >= own_min * root->ns ? "" : "wait for others that ", words,
-			    root->ender ? ", until " : "", root->ender ? root->ender : "",
-			    root->ender ? ", which is not traced, lets them go on" : "");
+	words = arena_printf(findings->arena, "threads %s%s",
+			     root->direct_ns >= own_min * root->ns ? "" : "wait for others that ", words);
+	if (root->ender)
+		return arena_printf(findings->arena, "%s, until %s, which is not traced, lets them go on", words,
+				    root->ender);
+	return root->is_timed && root->cause != CAUSE_SLEEP
+		       ? arena_printf(findings->arena, "%s, until the time is over that they have asked for", words)
+		       : words;
 }
 
 /* --- Whose symptom a finding is ------------------------------------------------------------------ */

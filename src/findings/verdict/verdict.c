@@ -151,7 +151,9 @@ static void take_root(struct findings *findings, struct report_verdict *verdict,
 	const struct report_root *root = finding->root;
 	struct report_blocker *ender;
 
-	verdict->kind = root->kind == ROOT_CODE ? VERDICT_CODE : kind_of_cause(root->cause);
+	verdict->kind = root->kind == ROOT_CODE ? VERDICT_CODE
+			: root->is_timed        ? VERDICT_TIMER
+						: kind_of_cause(root->cause);
 	verdict->object = root->object ? root->object : root->ender;
 	verdict->symptom = finding->symptom;
 	verdict->victims = root->victims;
