@@ -10,7 +10,7 @@
 enum {
 	SUMS_MAX = 1 << 14,
 	DEPTH_MAX = 64,
-	/* A walk takes so many steps on average at most, or so many a part; a long one may use what others have left over. */
+	/* A walk takes so many steps on average at most, or so many a part; a long one may use what others have left over, and what is there at first. */
 	STEPS = 128,
 	STEPS_A_PART = 4,
 	STEPS_SAVED_MAX = 1 << 16,
@@ -40,6 +40,7 @@ struct blocked_on *blocked_on_new(struct past *(*find)(void *data, uint32_t thre
 	blocked->find = find;
 	blocked->data = data;
 	blocked->budget = budget;
+	blocked->steps = STEPS_SAVED_MAX;
 	blocked->sums = table_new();
 	return blocked;
 }

@@ -1041,21 +1041,24 @@ def sleep_holding_found():
 
 def assert_chain(report, text):
     """Of chain_of_waits: one finding is the cause, with all that threads wait for because of it."""
-    first, root = report["findings"][0], report["blame"]["roots"][0]
-    assert "flush_pages" in first["title"] and text in first["title"], first
-    seen = " | ".join(first["symptoms"])
-    assert "answered" in seen and "page_lock" in seen, first
-    assert not [f for f in report["findings"][1:] if "answered" in f["title"] or "page_lock" in f["title"]]
-    assert root["ns"] >= 5 * 600 * FORCED_NS, root
-    assert any("answered" in chain["steps"][0] and "write_page" in chain["steps"][1]
-               for chain in root["chains"] if len(chain["steps"]) == 2), root["chains"]
-    return report["verdict"]
+    found, = [f for f in report["findings"] if "flush_pages" in f["title"]]
+    assert text in found["title"] and found["pattern"] == "wait", found
+    seen = " | ".join(found["symptoms"])
+    assert "answer_lock" in seen and "page_lock" in seen, found
+    assert not [f for f in report["findings"] if "answer_lock" in f["title"] or "page_lock" in f["title"]]
+    root, = [r for r in report["blame"]["roots"] if "flush_pages" in r["text"]]
+    ways = [chain["steps"] for chain in root["chains"] if len(chain["steps"]) == 2]
+    assert any("answer_lock" in first and "write_page" in second for first, second in ways), root["chains"]
+    return root
 
 
-@test("chain_of_waits: clients wait behind a condition and a lock for a sleep, and that is the finding")
+@test("chain_of_waits: clients wait behind two locks for a sleep, and that is the finding")
 def chain_of_waits():
-    verdict = assert_chain(trace("chain_of_waits"), "sleep in ")
-    assert verdict["kind"] == "timer" and "answered" in verdict["symptom"], verdict
+    report = trace("chain_of_waits")
+    root = assert_chain(report, "sleep in ")
+    # Four clients and the writer wait for it, and the flusher sleeps itself.
+    assert root["cause"] == "sleep" and 5 * 600 * FORCED_NS <= root["ns"] <= 6.5 * root["direct_ns"], root
+    assert report["verdict"]["kind"] in ("timer", "cpu"), report["verdict"]
 
 
 @test("chain_of_waits computing: the same for code that runs")
@@ -1068,9 +1071,9 @@ def idle_crowd():
     report = trace("idle_crowd")
     threads = report["balance"]["threads"]
     assert threads["busy_ns"] < 0.2 * threads["total_ns"], threads
-    lock, = [f for f in report["findings"] if "till_lock" in f["title"]]
-    # Three are not idle, main among them; one of these waits for it nearly all the time.
-    assert 0.1 < lock["share"] < 0.5, lock
+    # Three are not idle, main among them; one of these waits for it nearly all the time, and who has it sleeps.
+    found, = [f for f in report["findings"] if any("till_lock" in seen for seen in f["symptoms"])]
+    assert "sleep" in found["title"] and 0.1 < found["share"] < 1, found
     assert not [f for f in report["findings"] if f["cause"] == "condition"], report["findings"]
 
 
@@ -1091,7 +1094,8 @@ def shared_wrapper():
 
 @test("cond_wait: where a function has one caller, or its condition a name, no caller is said")
 def no_callers():
-    found = [seen for f in trace("cond_wait")["findings"] if f["pattern"] == "wait" for seen in f["symptoms"]]
+    found = [seen for f in trace("cond_wait")["findings"] if f["pattern"] == "wait"
+             for seen in f["symptoms"] or [f["title"]]]
     assert found and not any("called by" in title for title in found), found
 
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Planted bottleneck: the thread `flusher` (main) has page_lock for 600 ms, in which it sleeps in flush_pages(), or
- * computes there if there is an argument. `writer` waits for that lock in write_page(), and four threads, `client-0` to
- * `client-3`, wait in ask() for `answered`, which `writer` signals.
- * Known answer: the cause of all of it is what flush_pages() does; the condition and the lock are its symptoms.
+ * computes there if there is an argument. `writer`, which has answer_lock, waits for that in write_page(), and four threads,
+ * `client-0` to `client-3`, wait for answer_lock in ask().
+ * Known answer: the cause of all of it is what flush_pages() does; the two locks are its symptoms.
  */
 #include "roles.h"
 
@@ -13,17 +13,15 @@ enum { CLIENTS = 4, FLUSH_MS = 600 };
 
 static pthread_mutex_t page_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t answer_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t answered = PTHREAD_COND_INITIALIZER;
-static volatile int pages; /* owned by page_lock */
-static int answers;        /* owned by answer_lock */
+static volatile int pages;   /* owned by page_lock */
+static volatile int answers; /* owned by answer_lock */
 static bool does_compute;
 
 static OWN_FRAME void ask(int number)
 {
 	(void)number;
 	pthread_mutex_lock(&answer_lock);
-	while (!answers)
-		pthread_cond_wait(&answered, &answer_lock);
+	answers++;
 	pthread_mutex_unlock(&answer_lock);
 }
 
@@ -37,10 +35,8 @@ static OWN_FRAME void write_page(void)
 static void answer(int number)
 {
 	(void)number;
-	write_page();
 	pthread_mutex_lock(&answer_lock);
-	answers++;
-	pthread_cond_broadcast(&answered);
+	write_page();
 	pthread_mutex_unlock(&answer_lock);
 }
 

@@ -119,7 +119,9 @@ static bool has_own_words(const struct report_finding *row, const struct report_
 /* Of a row about code that few others ran beside: it may be what the others waited for. */
 static const struct report_root *code_of(struct findings *findings, const struct report_finding *row)
 {
-	const struct report_path *path = row->path_rank ? &findings->report.paths[row->path_rank - 1] : NULL;
+	bool is_of_code = row->pattern == PATTERN_SERIAL_PHASE || row->pattern == PATTERN_HOT_THREAD;
+	const struct report_path *path =
+		is_of_code && row->path_rank ? &findings->report.paths[row->path_rank - 1] : NULL;
 
 	return path ? blame_find_code(findings, path->frames, path->frame_count) : NULL;
 }
@@ -241,27 +243,38 @@ static int compare_rows(const struct report_finding *a, const struct report_find
 	return a->share != b->share ? (a->share < b->share ? 1 : -1) : strcmp(a->title, b->title);
 }
 
-/* The largest one; NULL: none of them is about waits. */
-static struct report_finding *lead_of(const struct family *family)
+/* The only one that says more than the cause would, if it is not small; or the largest; NULL: none is about waits. */
+static struct report_finding *lead_of(const struct family *family, bool *is_kept)
 {
-	struct report_finding *lead = family->rows[0];
+	struct report_finding *largest = family->rows[0], *own = NULL;
+	size_t own_count = 0;
 	bool is_of_waits = false;
 
 	for (size_t i = 0; i < family->count; i++) {
-		is_of_waits |= family->rows[i]->blame != NULL;
-		if (compare_rows(family->rows[i], lead) < 0)
-			lead = family->rows[i];
+		struct report_finding *row = family->rows[i];
+
+		is_of_waits |= row->blame != NULL;
+		if (compare_rows(row, largest) < 0)
+			largest = row;
+		if (row->blame && has_own_words(row, family->root)) {
+			own = row;
+			own_count++;
+		}
 	}
-	return is_of_waits ? lead : NULL;
+	if (own_count == 1 && own->share >= own_min * largest->share)
+		largest = own;
+	*is_kept = has_own_words(largest, family->root) && own_count < 2;
+	return is_of_waits ? largest : NULL;
 }
 
 static void fold_family(struct findings *findings, struct family *family)
 {
-	struct report_finding *lead = lead_of(family);
+	bool is_kept;
+	struct report_finding *lead = lead_of(family, &is_kept);
 
-	if (!lead || (family->count == 1 && (is_direct(family->root) || has_own_words(lead, family->root))))
+	if (!lead || (family->count == 1 && (is_kept || is_direct(family->root))))
 		return;
-	if (has_own_words(lead, family->root))
+	if (is_kept)
 		keep_row(findings, family, lead);
 	else
 		become_root(findings, family, lead);
