@@ -417,7 +417,7 @@ TESTS := $(BUILT_TESTS) $(if $(SAN),$(FUZZ_TEST),$(SOURCE_TESTS))
 WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs,$(wildcard tests/web/*.mjs)))
 
 # Real kernels and real programs, as root: one suite at a time, for an emulated machine takes minutes beside them.
-ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %/lib_schema.py %_model.py,$(wildcard tests/e2e/*.py)))
+ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %/lib_schema.py %/lib_page.py %_model.py,$(wildcard tests/e2e/*.py)))
 
 # Programs that want to harm what looks at them. FULL=1: as long and as many as it takes; else a minute or two.
 ATTACK_TRACE := $O/attacks/hostile_trace

@@ -127,6 +127,7 @@ struct findings *findings_new(const struct findings_input *input)
 		findings_add_goroutines(findings);
 	findings_add_summary(findings);
 	findings_add_verdict(findings);
+	findings_end_paths(findings);
 	add_odd_note(findings);
 	count = symbols_notes(input->symbols, &notes);
 	for (size_t i = 0; i < count; i++)

@@ -316,7 +316,7 @@ const struct option_spec report_options[] = {
 	  "show only these pages of the text, in full: summary, paths, synchronisation, io, locks, klocks, threads, "
 	  "balance",
 	  set_page },
-	{ "verbose", 'v', NULL, "show every path, thread and frame in full", set_verbose },
+	{ "verbose", 'v', NULL, "show all sections, and every path, thread and frame in full", set_verbose },
 	{ 0 },
 };
 

@@ -32,9 +32,7 @@ static int show_json(const struct settings *settings, const struct report *repor
 static int show_text(const struct settings *settings, const struct fold_rules *fold, const struct report *report)
 {
 	int fd = settings->is_reporting ? STDOUT_FILENO : STDERR_FILENO;
-	struct view_style style =
-		settings->text_path ? (struct view_style){ .has_unicode = true, .full_paths = VIEW_FULL_PATHS_DEFAULT }
-				    : view_style_for(fd);
+	struct view_style style = settings->text_path ? (struct view_style){ .has_unicode = true } : view_style_for(fd);
 	const char *path = settings->text_path;
 	struct text text = { 0 };
 	int err;

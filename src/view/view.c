@@ -40,7 +40,6 @@ struct view_style view_style_for(int fd)
 {
 	struct view_style style = {
 		.width = VIEW_WIDTH_DEFAULT,
-		.full_paths = VIEW_FULL_PATHS_DEFAULT,
 		.has_unicode = locale_is_utf8(),
 	};
 	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");

@@ -16,12 +16,10 @@ struct report;
 struct text;
 
 enum { VIEW_WIDTH_DEFAULT = 100, VIEW_WIDTH_MIN = 60, VIEW_WIDTH_MAX = 500 };
-enum { VIEW_FULL_PATHS_DEFAULT = 3 };
 
 struct view_style {
-	uint32_t width;      /* columns; 0: the default */
-	uint32_t full_paths; /* so many paths with stack and samples, the others in one line */
-	bool is_verbose;     /* every path in full, every thread, every frame */
+	uint32_t width;  /* columns; 0: the default */
+	bool is_verbose; /* all sections, with every path, thread and frame; else what comes first */
 	bool has_color, has_unicode;
 	uint32_t pages;                /* of the text, by text_pages_parse(); 0: the report as a whole */
 	const struct fold_rules *fold; /* borrowed; NULL: no frame is folded */

@@ -3,7 +3,6 @@
 """The forms of a report that go to a file, of real runs: the page for a browser, folded paths, the table."""
 import base64
 import csv
-import gzip
 import hashlib
 import json
 import os
@@ -13,21 +12,10 @@ import subprocess
 import sys
 
 from lib import ROOT, Skip, check_laws, find, main, near, parse_report, pinch, program, read, test
+from lib_page import parts_of
 
 PAGE_BYTES_MAX = 1 << 20        # without its data
 UNLOCKERS_MAX = 8               # of each lock, in the page
-
-
-def parts_of(path):
-    """The JSON of each part, by its name."""
-    found = re.findall(rb'<script type="application/gzip" data-part="(\w+)" data-bytes="(\d+)">([A-Za-z0-9+/=]*)</script>\n',
-                       read(path, "rb"))
-    parts = {}
-    for name, size_bytes, content in found:
-        text = gzip.decompress(base64.b64decode(content, validate=True))
-        assert len(text) == int(size_bytes), f"{name}: {len(text)} bytes, not {size_bytes}"
-        parts[name.decode()] = json.loads(text)
-    return parts
 
 
 def check_page(path):

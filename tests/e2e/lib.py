@@ -287,10 +287,14 @@ def check_verdict(report):
     """It is of what the report has elsewhere, and says three things."""
     verdict, findings = report["verdict"], report["findings"]
     assert len(verdict["lines"]) == 3 and all(verdict["lines"]), verdict
-    assert verdict["kind"] != "none" or not findings, verdict
-    assert not findings or verdict["share"] == findings[0]["share"], (verdict, findings[0])
-    seen = [findings[0]["title"], *findings[0]["symptoms"]] if findings else []
+    seen = [one for f in findings for one in (f["title"], *f["symptoms"])]
     assert verdict["symptom"] is None or any(one.startswith(verdict["symptom"]) for one in seen), (verdict, seen)
+    said = [f for f in findings if f["title"] in verdict["lines"][0]]
+    if verdict["kind"] == "none":
+        assert not said and not [f for f in findings if f["pattern"] == "deadlock"], (verdict, findings)
+    # What has less weight is no verdict; what is said is the first that has it, or no finding at all.
+    assert not said or verdict["share"] == said[0]["share"], (verdict, said)
+    assert 0 <= verdict["share"] <= 1 and (verdict["kind"] in ("none", "deadlock") or verdict["share"] >= 0.05), verdict
     blocker = verdict["blocker"]
     if blocker and blocker["tid"]:
         row, = [t for t in report["threads"] if t["name"] == blocker["name"]]

@@ -469,7 +469,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	uint8_t mode = take_byte(&source);
 	struct view_style style = {
 		.width = VIEW_WIDTH_MIN + take_byte(&source),
-		.full_paths = mode % 4,
 		.has_unicode = mode & 16,
 		.is_verbose = mode & 32,
 	};

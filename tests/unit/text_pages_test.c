@@ -33,7 +33,6 @@ static struct text render_at(const char *fixture_name, const char *pages, uint32
 	text_view.show(report_fixture_get(fixture),
 		       &(struct view_style){
 			       .has_unicode = true,
-			       .full_paths = VIEW_FULL_PATHS_DEFAULT,
 			       .fold = rules,
 			       .width = width,
 			       .pages = pages ? chosen_by(pages) : 0,

@@ -20,7 +20,6 @@ static struct text render(const char *fixture_name, struct view_style style)
 	struct fold_rules *rules = fold_rules_new();
 	struct text text = { 0 };
 
-	style.full_paths = style.full_paths ? style.full_paths : VIEW_FULL_PATHS_DEFAULT;
 	style.fold = rules;
 	text_view.show(report_fixture_get(fixture), &style, &text);
 	fold_rules_free(rules);

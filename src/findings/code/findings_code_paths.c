@@ -360,7 +360,7 @@ void findings_add_code_paths(struct findings *findings, const struct code_places
 	for (size_t i = 0; i < places->count; i++)
 		add_place(&paths, i);
 	rank(&paths);
-	count = paths.count < findings->input.path_count_max ? paths.count : findings->input.path_count_max;
+	count = findings_paths_made(findings, paths.count);
 	rows = arena_alloc(findings->arena, count * sizeof(*rows));
 	for (size_t i = 0; i < count; i++)
 		rows[i] = as_report_path(&paths, paths.list[i], i + 1);

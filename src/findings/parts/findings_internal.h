@@ -15,6 +15,9 @@
 
 enum { FINDINGS_SPIN_NAMES_MAX = 4 };
 
+/* So many call paths are looked at for what stands out, however many are reported: that is the same then. */
+enum { FINDINGS_PATHS_READ = 32 };
+
 struct blame;
 struct klock_words;
 struct run_place;
@@ -50,8 +53,15 @@ struct findings {
 	size_t request_count, request_capacity;
 };
 
-/* findings_paths.c: fills in report.paths. */
+/* findings_paths.c: fills in report.paths: those that are read as well, until findings_end_paths(). */
 void findings_add_paths(struct findings *findings);
+
+/* findings_path_counts.c: of so many that there are, how many to make, and how many to read for what stands out. */
+size_t findings_paths_made(const struct findings *findings, size_t count);
+size_t findings_paths_read(const struct report *report);
+
+/* findings_path_counts.c: leaves in report.paths as many as are asked for. */
+void findings_end_paths(struct findings *findings);
 
 /* findings_klocks.c: fills in report.klocks. */
 void findings_add_klocks(struct findings *findings);

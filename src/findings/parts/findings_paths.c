@@ -369,7 +369,7 @@ void findings_add_paths(struct findings *findings)
 	qsort(all, all_count, sizeof(*all), by_cmetric);
 	for (size_t i = 0; i < all_count; i++)
 		all[i]->rank = i + 1;
-	count = all_count < findings->input.path_count_max ? all_count : findings->input.path_count_max;
+	count = findings_paths_made(findings, all_count);
 	report->paths = name_paths(findings, all, count);
 	report->path_count = count;
 	report->totals.paths = all_count;

@@ -22,7 +22,10 @@ enum { PATH_PLACES_MAX = 64, PLACES_MAX = 4096, SPINS_MAX = 64, BUSY_MAX = 128 }
 /* Of all threads' time, or of their time on CPUs, which may be scarce, this much stands out. */
 static const double share_min = 0.03, running_share_min = 0.1;
 
-enum { EVIDENCE_MAX = 3 };
+/* And that much of the wall time; of fewer samples, one more or less is too much. */
+static const double wall_share_min = 0.01;
+
+enum { EVIDENCE_MAX = 3, FINDING_SAMPLES_MIN = 30 };
 
 bool findings_is_spin(struct findings *findings, const struct path_metrics *path)
 {
@@ -328,7 +331,7 @@ static uint32_t path_rank_of(const struct findings *findings, const char *functi
 {
 	const struct report *report = &findings->report;
 
-	for (size_t i = 0; i < report->path_count && function; i++)
+	for (size_t i = 0; i < findings_paths_read(report) && function; i++)
 		if (report->paths[i].function_count && !strcmp(report->paths[i].functions[0].name, function))
 			return report->paths[i].rank;
 	return 0;
@@ -366,7 +369,8 @@ size_t findings_put_spins(struct findings *findings, struct report_finding *rows
 		double share = part * share_of(report->balance.threads.running_ns, report->balance.threads.busy_ns);
 		struct report_finding *row = &rows[count];
 
-		if (share < share_min && part < running_share_min)
+		if ((share < share_min && part < running_share_min) || spin->count < FINDING_SAMPLES_MIN ||
+		    part * report->balance.threads.running_ns < wall_share_min * report->target.wall_ns)
 			break;
 		*row = (struct report_finding){
 			.title = arena_printf(findings->arena, "threads spin in %s%s%s%s",

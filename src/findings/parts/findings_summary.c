@@ -95,7 +95,7 @@ static void add_hot_functions(struct findings *findings)
 	struct hot_function **all, *hot;
 	size_t cursor = 0, count = 0;
 
-	for (size_t i = 0; i < report->path_count; i++)
+	for (size_t i = 0; i < findings_paths_read(report); i++)
 		add_functions(findings, by_name, &report->paths[i]);
 	all = xcalloc(table_count(by_name) + 1, sizeof(*all));
 	while ((hot = table_next(by_name, &cursor)))

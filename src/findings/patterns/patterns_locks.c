@@ -171,7 +171,7 @@ static const struct report_path *path_of_thread(const struct findings *findings,
 {
 	const struct report *report = &findings->report;
 
-	for (size_t i = 0; i < report->path_count; i++)
+	for (size_t i = 0; i < findings_paths_read(report); i++)
 		for (size_t k = 0; k < report->paths[i].thread_name_count; k++)
 			if (!strcmp(report->paths[i].thread_names[k], name))
 				return &report->paths[i];

@@ -91,7 +91,7 @@ static void add_serial(struct findings *findings, struct draft *draft)
 /* The path by which a thread of that name spends most of its time; 0: none is known. */
 static uint32_t path_rank_of(const struct report *report, const char *name)
 {
-	for (size_t i = 0; i < report->path_count; i++)
+	for (size_t i = 0; i < findings_paths_read(report); i++)
 		for (size_t k = 0; k < report->paths[i].thread_name_count; k++)
 			if (!strcmp(report->paths[i].thread_names[k], name))
 				return report->paths[i].rank;
@@ -189,7 +189,7 @@ static bool is_others_cpu(const struct report *report)
 	return process_ns > cpu_wait_ns(report) / 2;
 }
 
-/* More threads could run than there are CPUs for. */
+/* More threads could run than there are CPUs for; of a program that hardly ever runs it is no loss. */
 static void add_runqueue(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
@@ -197,7 +197,8 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 	double share = draft_lost(findings, cpu_wait_ns(report));
 	struct report_finding *row;
 
-	if (share < 0.05 || cpu_wait_ns(report) < 0.25 * active_ns)
+	if (share < 0.05 || cpu_wait_ns(report) < 0.25 * active_ns ||
+	    cpu_wait_ns(report) < 0.2 * report->target.wall_ns)
 		return;
 	row = draft_add(findings, draft, PATTERN_CPU_WAIT, CAUSE_PREEMPTED, share,
 			"active threads spend %.0f %% of their time waiting for a CPU%s",

@@ -227,7 +227,7 @@ static bool find_pool(const struct report *report, const struct report_wait *wai
 /* Where the threads of the pool spent most of their time. */
 static const struct report_path *path_of_pool(const struct report *report, const struct pool *pool)
 {
-	for (size_t i = 0; i < report->path_count; i++) {
+	for (size_t i = 0; i < findings_paths_read(report); i++) {
 		const struct report_path *path = &report->paths[i];
 
 		for (size_t k = 0; k < path->thread_name_count; k++)

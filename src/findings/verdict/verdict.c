@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "findings/parts/findings_internal.h"
+#include "findings/verdict/verdict_goroutines.h"
 #include "findings/verdict/verdict_words.h"
 #include "report/report_cause.h"
 #include "stacks/fold.h"
@@ -17,9 +18,10 @@ static const double cause_min = 0.5, code_min = 0.2, trunk_min = 0.5, certain_mi
 
 /*
  * A finding below share_min of all threads' time that was not idle, or wall_min of the wall time, is no verdict; nor
- * below small_max where code runs for trunk_min of the wall time. saturated_min: so much of the CPUs is nearly all.
+ * below small_max where code runs for trunk_min of the wall time. saturated_min: so much of the CPUs is nearly all. serial_min:
+ * so much of the wall time one thread alone has to be active to run all the time.
  */
-static const double share_min = 0.05, wall_min = 0.02, small_max = 0.1, saturated_min = 0.85;
+static const double share_min = 0.05, wall_min = 0.02, small_max = 0.1, saturated_min = 0.85, serial_min = 0.8;
 
 static enum verdict_kind kind_of_cause(enum wait_cause cause)
 {
@@ -222,24 +224,49 @@ static bool is_loop(const struct report *report, const struct report_frame *fram
 	return false;
 }
 
-/* The call path, or what most of them have in common, that ran while few others did; NULL frames: none stands out. */
+/* Whether most samples of the path are in that function itself. */
+static bool runs_itself(const struct report_path *path, const struct report_frame *frame)
+{
+	return path->function_count && path->functions[0].name && frame->function &&
+	       !strcmp(path->functions[0].name, frame->function);
+}
+
+/* Whether it is code that one can say something of, and more than its error. */
+static bool is_known(struct findings *findings, const struct report_path *path)
+{
+	const struct report_frame *frame =
+		path->frame_count ? fold_find_headline(findings->input.fold, path->frames, path->frame_count) : NULL;
+
+	return frame && (frame->function || frame->module) && path->cmetric_ns > 2 * path->error_ns &&
+	       (runs_itself(path, frame) || !is_loop(&findings->report, frame));
+}
+
+/* Whether one thread at a time computes, all the time. */
+static bool is_serial(const struct report *report)
+{
+	uint64_t alone_ns = 0;
+
+	for (size_t i = 0; i < report->level_count; i++)
+		if (report->parallelism[i].active == 1)
+			alone_ns = report->parallelism[i].ns;
+	return !is_saturated(report) && alone_ns >= serial_min * report->target.wall_ns;
+}
+
+/* The call path, or what most of them have in common, that ran while few others did; no frames: none stands out. */
 static struct verdict_code main_code(struct findings *findings)
 {
 	const struct report *report = &findings->report;
-	const struct report_path *path = report->path_count ? &report->paths[0] : NULL;
+	const struct report_path *path = report->path_count && is_known(findings, report->paths) ? report->paths : NULL;
 	const struct report_trunk *trunk = report->trunk;
 	bool is_full = is_saturated(report);
-	const struct report_frame *frame;
 
-	if (path && path->frame_count && path->wall_share >= (is_full ? trunk_min : code_min) &&
-	    path->cmetric_ns > 2 * path->error_ns) {
-		frame = fold_find_headline(findings->input.fold, path->frames, path->frame_count);
-		if (frame && !is_loop(report, frame))
-			return (struct verdict_code){ path->frames, path->frame_count, path->wall_share, path };
-	}
+	if (path && path->wall_share >= (is_full ? trunk_min : code_min))
+		return (struct verdict_code){ path->frames, path->frame_count, path->wall_share, path };
 	if (trunk && trunk->frame_count && !is_full && trunk->wall_share >= trunk_min &&
 	    !is_loop(report, trunk->frames))
 		return (struct verdict_code){ trunk->frames, trunk->frame_count, trunk->wall_share, NULL };
+	if (path && path->wall_share >= share_min && is_serial(report))
+		return (struct verdict_code){ path->frames, path->frame_count, path->wall_share, path };
 	return (struct verdict_code){ 0 };
 }
 
@@ -274,12 +301,48 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 				      : CONFIDENCE_LIKELY;
 }
 
+/* Runnable goroutines wait for others to leave a CPU: so do those that wait for a mutex behind code that runs. */
+static void from_goroutines(struct report_verdict *verdict, const struct verdict_basis *basis)
+{
+	const struct report_go_process *go = basis->go;
+	double held = basis->goroutines ? basis->goroutines->waiting : go->runnable;
+	double others = go->running + go->in_syscall + (basis->goroutines ? go->runnable : 0);
+
+	verdict->kind = !basis->goroutines ? VERDICT_CPU : basis->code.frame_count ? VERDICT_CODE : VERDICT_LOCK;
+	verdict->confidence = CONFIDENCE_LIKELY;
+	verdict->share = held / (held + others);
+	if (!basis->goroutines)
+		return;
+	verdict->object = basis->goroutines->what;
+	if (basis->code.frame_count)
+		set_path(verdict, basis->code.frames, basis->code.frame_count);
+	else
+		set_path(verdict, basis->goroutines->frames, basis->goroutines->frame_count);
+}
+
 static void from_code(struct report_verdict *verdict, const struct verdict_code *code)
 {
 	verdict->kind = VERDICT_CODE;
-	verdict->confidence = CONFIDENCE_LIKELY;
+	verdict->confidence = code->wall_share < code_min ? CONFIDENCE_POSSIBLE : CONFIDENCE_LIKELY;
 	verdict->share = code->wall_share;
 	set_path(verdict, code->frames, code->frame_count);
+}
+
+/*
+ * Goroutines, if they are held back, instead of a finding of how threads of Go's runtime wait for each other or for CPUs;
+ * what any others wait for is behind the goroutines, too.
+ */
+static void set_goroutines(const struct report *report, struct verdict_basis *basis)
+{
+	enum verdict_kind kind = basis->finding ? kind_of(basis->finding) : VERDICT_NONE;
+
+	if (kind != VERDICT_NONE && kind != VERDICT_CPU && kind != VERDICT_LOCK)
+		return;
+	basis->goroutines = verdict_goroutine_wait(report, &basis->go);
+	if (!basis->goroutines)
+		basis->go = verdict_few_processors(report);
+	if (basis->go)
+		basis->finding = NULL;
 }
 
 void findings_add_verdict(struct findings *findings)
@@ -287,12 +350,15 @@ void findings_add_verdict(struct findings *findings)
 	struct report *report = &findings->report;
 	struct verdict_basis basis = { .finding = first_of_weight(report), .code = main_code(findings) };
 
+	set_goroutines(report, &basis);
 	/* What little is waited for does not matter beside code that runs most of the time. */
 	if (basis.finding && basis.finding->share < small_max && basis.finding->pattern != PATTERN_DEADLOCK &&
 	    basis.code.wall_share >= trunk_min)
 		basis.finding = NULL;
 	if (basis.finding) {
 		from_finding(findings, &report->verdict, &basis);
+	} else if (basis.go) {
+		from_goroutines(&report->verdict, &basis);
 	} else if (basis.code.frame_count) {
 		from_code(&report->verdict, &basis.code);
 	} else {

@@ -8,8 +8,11 @@
 
 enum { LINES = 3, EVIDENCE_SENTENCES = 2 };
 
-/* full_min: of the CPUs, so much is all; idle_min: of the wall time, so much is mostly; busy_mostly: so much is all. */
-static const double full_min = 0.85, idle_min = 0.5, busy_mostly = 0.99;
+/*
+ * full_min: of the CPUs, so much is all; idle_min: of the wall time, so much is mostly; busy_mostly: so much is all.
+ * ender_min: of the waiting, so much has to be ended in one place.
+ */
+static const double full_min = 0.85, idle_min = 0.5, busy_mostly = 0.99, ender_min = 0.5;
 
 static double share_of(double part, double whole)
 {
@@ -71,6 +74,12 @@ static const char *cause_words(struct findings *findings, const struct report_ve
 			    verdict->object ? words_object(findings, verdict->object) : "");
 }
 
+/* How sure it is, in words. */
+static const char *main_label(const struct report_verdict *verdict)
+{
+	return verdict->confidence == CONFIDENCE_POSSIBLE ? "Perhaps the main bottleneck" : "Main bottleneck";
+}
+
 static const char *main_words(struct findings *findings, const struct report_verdict *verdict,
 			      const struct verdict_basis *basis)
 {
@@ -78,16 +87,53 @@ static const char *main_words(struct findings *findings, const struct report_ver
 
 	if (verdict->kind == VERDICT_DEADLOCK)
 		return arena_printf(findings->arena, "Main bottleneck: %s", title);
-	return arena_printf(
-		findings->arena, "%s (%s): %s%s",
-		verdict->confidence == CONFIDENCE_POSSIBLE ? "Perhaps the main bottleneck" : "Main bottleneck",
-		weight_words(findings, verdict), title, basis->is_followed ? cause_words(findings, verdict) : "");
+	return arena_printf(findings->arena, "%s (%s): %s%s", main_label(verdict), weight_words(findings, verdict),
+			    title, basis->is_followed ? cause_words(findings, verdict) : "");
 }
 
 static const char *code_words(struct findings *findings, const struct report_verdict *verdict)
 {
-	return arena_printf(findings->arena, "Main bottleneck (%.0f %% of the wall time): %s runs while few others do",
-			    100 * verdict->share, place_words(findings, verdict));
+	const char *place = place_words(findings, verdict);
+
+	return arena_printf(findings->arena, "%s (%.0f %% of the wall time): %s runs while few others do",
+			    main_label(verdict), 100 * verdict->share, place ? place : "code without a name");
+}
+
+/* --- Goroutines ------------------------------------------------------------------------------------ */
+
+static const char *goroutine_place(struct findings *findings, const struct report_goroutine_wait *wait)
+{
+	if (wait->own_frame >= wait->frame_count)
+		return words_name(findings, wait->what);
+	return arena_printf(findings->arena, "%s, called by %s", words_name(findings, wait->what),
+			    words_frame(findings, &wait->frames[wait->own_frame]));
+}
+
+static const char *goroutine_words(struct findings *findings, const struct report_verdict *verdict,
+				   const struct verdict_basis *basis)
+{
+	const char *place = place_words(findings, verdict);
+
+	if (!basis->goroutines)
+		return arena_printf(
+			findings->arena,
+			"Main bottleneck: on average %.1f goroutines that could run were not let: GOMAXPROCS "
+			"is too small, or goroutines are switched too late",
+			basis->go->runnable);
+	return arena_printf(findings->arena, "Main bottleneck: on average %.1f goroutines waited in %s%s%s%s",
+			    basis->goroutines->waiting, goroutine_place(findings, basis->goroutines),
+			    place ? "; behind it: " : "", place ? place : "", place ? " runs" : "");
+}
+
+static const char *goroutine_evidence_words(struct findings *findings, const struct verdict_basis *basis)
+{
+	const struct report_go_process *go = basis->go;
+
+	return arena_printf(
+		findings->arena,
+		"Evidence: %llu samples of goroutines: %.1f ran, %.1f could run, %.1f waited on average; it "
+		"used %s",
+		(unsigned long long)go->samples, go->running, go->runnable, go->waiting, cpus_words(findings));
 }
 
 /* --- What proves it -------------------------------------------------------------------------------- */
@@ -152,15 +198,54 @@ static const char *process_words(struct findings *findings, const struct report_
 			    at_words(findings, verdict, "--page synchronisation,io names it"));
 }
 
-static const char *advice(struct findings *findings, const struct report_verdict *verdict)
+/* Where those are who end most of the waiting, as a rule who hold the lock; NULL: not known. */
+static const char *ender_words(struct findings *findings, const struct report_finding *finding)
+{
+	const struct report *report = &findings->report;
+	const struct report_wait *wait = finding && finding->wait_rank ? &report->waits[finding->wait_rank - 1] : NULL;
+	const struct report_waker *waker = wait && wait->waker_count ? &wait->wakers[0] : NULL;
+
+	if (!waker || waker->context != WAKER_THREAD || waker->share < ender_min)
+		return NULL;
+	return words_place(findings, waker->frames, waker->frame_count);
+}
+
+static const char *lock_words(struct findings *findings, const struct report_verdict *verdict,
+			      const struct report_finding *finding)
+{
+	const char *object = verdict->object ? words_object(findings, verdict->object) : "it";
+	const char *ender = ender_words(findings, finding), *name = verdict->blocker ? verdict->blocker->name : NULL;
+	enum wait_cause cause = finding ? finding->cause : CAUSE_LOCK;
+
+	switch (cause) {
+	case CAUSE_LOCK:
+		return arena_printf(findings->arena, "hold %s for less time, or take it less often%s%s", object,
+				    ender ? "; it is released in " : "; --page locks says where", ender ? ender : "");
+	case CAUSE_BARRIER:
+		return arena_printf(findings->arena, "give its threads equal work: %s",
+				    name ? arena_printf(findings->arena, "thread %s arrives last", name)
+					 : "--page threads has that of each");
+	case CAUSE_JOIN:
+		return arena_printf(findings->arena, "see what is done by who is waited for: %s",
+				    name ? arena_printf(findings->arena, "thread %s", name) : "--page threads");
+	default:
+		return arena_printf(findings->arena, "see why it is signalled so late%s%s",
+				    ender ? ", in " : ": --page synchronisation says by whom", ender ? ender : "");
+	}
+}
+
+static const char *advice(struct findings *findings, const struct report_verdict *verdict,
+			  const struct verdict_basis *basis)
 {
 	switch (verdict->kind) {
 	case VERDICT_CODE:
-		return arena_printf(findings->arena, "make %s faster, or do it beside",
-				    at_words(findings, verdict, "the code under --page paths"));
+		return arena_printf(findings->arena, "make %s faster, or %s",
+				    place_words(findings, verdict) ? place_words(findings, verdict)
+								   : "the code under --page paths",
+				    basis->is_followed || basis->go ? "take it out of what others wait for"
+								    : "let several threads do parts of it");
 	case VERDICT_LOCK:
-		return arena_printf(findings->arena, "hold it for less time, or take it less often: %s",
-				    at_words(findings, verdict, "--page locks says where"));
+		return lock_words(findings, verdict, basis->finding);
 	case VERDICT_FILE:
 		return arena_printf(findings->arena, "fewer or larger requests to the disk: %s",
 				    at_words(findings, verdict, "--page io says where"));
@@ -168,7 +253,7 @@ static const char *advice(struct findings *findings, const struct report_verdict
 		return arena_printf(findings->arena, "look at the other end: %s",
 				    at_words(findings, verdict, "--page io names the peers"));
 	case VERDICT_TIMER:
-		return arena_printf(findings->arena, "be woken instead of sleeping: %s",
+		return arena_printf(findings->arena, "be woken instead of sleeping, or sleep for less: %s",
 				    at_words(findings, verdict, "--page synchronisation says where"));
 	case VERDICT_PROCESS:
 		return process_words(findings, verdict);
@@ -179,15 +264,17 @@ static const char *advice(struct findings *findings, const struct report_verdict
 		return arena_printf(findings->arena, "pinch klock says who holds it: %s",
 				    at_words(findings, verdict, "all of them are there"));
 	case VERDICT_CPU:
-		return "more CPUs, fewer threads, or less beside it: pinch whatif --cpus says what one more would gain";
+		return basis->go && !basis->finding
+			       ? "a larger GOMAXPROCS, or none: --page synchronisation has the goroutines"
+			       : "more CPUs, fewer threads, or less beside it: pinch whatif --cpus says what one more "
+				 "would gain";
 	case VERDICT_CPU_LIMIT:
 		return "raise the CPU limit of the cgroup (cpu.max), or use fewer threads";
 	case VERDICT_SPIN:
 		return arena_printf(findings->arena, "let threads sleep until it is done: %s",
 				    at_words(findings, verdict, "--page paths says where"));
 	case VERDICT_DEADLOCK:
-		return arena_printf(findings->arena, "take these locks in one order: %s",
-				    at_words(findings, verdict, "the finding has the call paths"));
+		return "take these locks in one order everywhere; the finding has the call paths of both";
 	case VERDICT_NONE:
 		break;
 	}
@@ -262,7 +349,15 @@ void verdict_put_lines(struct findings *findings, struct report_verdict *verdict
 		put_nothing(findings, lines);
 		return;
 	}
-	lines[0] = basis->finding ? main_words(findings, verdict, basis) : code_words(findings, verdict);
-	lines[1] = basis->finding ? evidence_words(findings, basis) : code_evidence_words(findings, &basis->code);
-	lines[2] = arena_printf(findings->arena, "Try next: %s", advice(findings, verdict));
+	if (basis->finding) {
+		lines[0] = main_words(findings, verdict, basis);
+		lines[1] = evidence_words(findings, basis);
+	} else if (basis->go) {
+		lines[0] = goroutine_words(findings, verdict, basis);
+		lines[1] = goroutine_evidence_words(findings, basis);
+	} else {
+		lines[0] = code_words(findings, verdict);
+		lines[1] = code_evidence_words(findings, &basis->code);
+	}
+	lines[2] = arena_printf(findings->arena, "Try next: %s", advice(findings, verdict, basis));
 }

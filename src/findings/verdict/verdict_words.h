@@ -7,6 +7,8 @@
 
 struct findings;
 struct report_finding;
+struct report_go_process;
+struct report_goroutine_wait;
 struct report_frame;
 struct report_path;
 struct report_verdict;
@@ -19,10 +21,12 @@ struct verdict_code {
 	const struct report_path *path; /* NULL: what several have in common */
 };
 
-/* What a verdict is made of: a finding; or else code; or else nothing. */
+/* What a verdict is made of: a finding; or else goroutines; or else code; or else nothing. */
 struct verdict_basis {
-	const struct report_finding *finding; /* NULL: none */
-	bool is_followed;                     /* the verdict is what the finding's waits lead to */
+	const struct report_finding *finding;           /* NULL: none */
+	bool is_followed;                               /* the verdict is what the finding's waits lead to */
+	const struct report_go_process *go;             /* NULL: no goroutines are held back */
+	const struct report_goroutine_wait *goroutines; /* of go, where; NULL: they could run */
 	struct verdict_code code;
 };
 

@@ -180,13 +180,13 @@ static void show_findings(struct page *page, const struct report *report, size_t
 			  report->finding_count - shown == 1 ? "finding" : "findings");
 }
 
-/* Where nothing stands out that is waited for, the code that ran. */
+/* Where no wait stands out, the code that ran. */
 static void show_paths(struct page *page, const struct report *report, size_t *left)
 {
 	struct part part;
 	struct page *out;
 
-	if (report->finding_count || !report->path_count)
+	if (!report->path_count || (report->finding_count && report->verdict.kind != VERDICT_CODE))
 		return;
 	out = part_begin(&part, page);
 	page_heading(out, "Call paths by CMetric", "share of the wall time while few threads were active");

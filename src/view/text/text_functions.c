@@ -5,8 +5,6 @@
 #include "view/text/text_sections.h"
 #include "view/view.h"
 
-enum { ROWS_MAX = 8 };
-
 /* Below this share of all, and below twice its error, a function gets no row; the first one does. */
 static const double share_min = 0.01;
 
@@ -49,7 +47,6 @@ static void show_function(struct page *page, const struct report_code *code,
 void text_functions_show(struct page *page, const struct report *report)
 {
 	const struct report_code *code = &report->code;
-	size_t limit = page->style->is_verbose ? SIZE_MAX : ROWS_MAX;
 
 	if (!code->function_count)
 		return;
@@ -59,7 +56,7 @@ void text_functions_show(struct page *page, const struct report *report)
 	page_color(page, PAGE_DIM);
 	page_put(page, "      self     total  CPU self  function");
 	page_end_line(page);
-	for (size_t i = 0; i < code->function_count && i < limit; i++)
+	for (size_t i = 0; i < code->function_count; i++)
 		if (!i || is_shown(code, &code->functions[i]))
 			show_function(page, code, &code->functions[i]);
 }

@@ -8,9 +8,8 @@
 #include "view/text/text_sections.h"
 #include "view/view.h"
 
-enum { ROWS_MAX = 8, DETAIL_COLUMN = 12 };
+enum { DETAIL_COLUMN = 12 };
 
-static const double share_min = 0.001;
 static const char deleted[] = " (deleted)";
 
 static void put_figures(struct page *page, uint64_t wait_ns, uint64_t max_ns, uint64_t count)
@@ -66,8 +65,7 @@ static void put_details(struct page *page, const struct report_transfer *transfe
 
 	io_put_peer(&text, peer);
 	put_detail(page, "other end: ", &text);
-	if (page->style->is_verbose)
-		io_put_asked(&text, transfer);
+	io_put_asked(&text, transfer);
 	put_detail(page, "", &text);
 }
 
@@ -79,33 +77,11 @@ static void show_heading(struct page *page, const char *title)
 	page_end_line(page);
 }
 
-static bool is_shown(const struct page *page, const struct report *report, size_t row, uint64_t wait_ns)
-{
-	if (page->style->is_verbose)
-		return true;
-	return row < ROWS_MAX && wait_ns && wait_ns >= share_min * report->balance.threads.busy_ns;
-}
-
-static void show_rest(struct page *page, size_t shown, size_t count)
-{
-	if (!shown || shown == count)
-		return;
-	page_color(page, PAGE_DIM);
-	page_pad_to(page, 4);
-	page_put_ellipsis(page);
-	page_printf(page, " %zu more", count - shown);
-	page_end_line(page);
-}
-
 static void show_files(struct page *page, const struct report *report)
 {
-	size_t i = 0;
-
-	for (; i < report->file_count; i++) {
+	for (size_t i = 0; i < report->file_count; i++) {
 		const struct report_file *file = &report->files[i];
 
-		if (!is_shown(page, report, i, file->wait_ns - file->idle_ns))
-			break;
 		if (!i)
 			show_heading(page, "Files that threads waited for");
 		put_figures(page, file->wait_ns - file->idle_ns, file->max_ns, file->waits);
@@ -117,19 +93,15 @@ static void show_files(struct page *page, const struct report *report)
 		put_direction(page, &file->transfer);
 		put_details(page, &file->transfer, &file->other_end);
 	}
-	show_rest(page, i, report->file_count);
 }
 
 static void show_sockets(struct page *page, const struct report *report)
 {
 	struct text peer = { 0 };
-	size_t i = 0;
 
-	for (; i < report->socket_count; i++) {
+	for (size_t i = 0; i < report->socket_count; i++) {
 		const struct report_socket *socket = &report->sockets[i];
 
-		if (!is_shown(page, report, i, socket->wait_ns - socket->idle_ns))
-			break;
 		if (!i)
 			show_heading(page, "Sockets that threads waited for");
 		put_figures(page, socket->wait_ns - socket->idle_ns, socket->max_ns, socket->waits);
@@ -146,7 +118,6 @@ static void show_sockets(struct page *page, const struct report *report)
 		put_direction(page, &socket->transfer);
 		put_details(page, &socket->transfer, &socket->other_end);
 	}
-	show_rest(page, i, report->socket_count);
 }
 
 void text_io_show(struct page *page, const struct report *report)

@@ -11,9 +11,7 @@
 #include "view/text/text_sections.h"
 #include "view/view.h"
 
-enum { CLASSES_MAX = 5, UNLOCKERS_MAX = 3, PLACES_MAX = 16, DETAIL_COLUMN = 6 };
-
-static const double lock_share_min = 0.005;
+enum { PLACES_MAX = 16, DETAIL_COLUMN = 6 };
 
 static void show_summary(struct page *page, const struct lock_class *class)
 {
@@ -154,15 +152,6 @@ static void show_unlock_place(struct page *page, const struct unlock_place *plac
 	page_end_line(page);
 }
 
-static bool is_worth_it(const struct page *page, const struct report *report, const struct lock_class *class,
-			size_t shown)
-{
-	if (page->style->is_verbose)
-		return true;
-	return shown < CLASSES_MAX &&
-	       class->all.wait_ns - class->all.idle_ns >= lock_share_min * report->balance.threads.busy_ns;
-}
-
 static void show_class(struct page *page, const struct lock_class *class)
 {
 	struct unlock_place places[PLACES_MAX];
@@ -175,32 +164,21 @@ static void show_class(struct page *page, const struct lock_class *class)
 		show_class_counts(page, class);
 	if (class->lock_count == 1)
 		text_put_blocked_on(page, class->locks[0]->blocked_on, "      ");
-	for (size_t i = 0; i < count && (i < UNLOCKERS_MAX || page->style->is_verbose); i++)
+	for (size_t i = 0; i < count; i++)
 		show_unlock_place(page, &places[i]);
 }
 
 void text_locks_show(struct page *page, const struct report *report)
 {
 	struct arena *arena = arena_new();
-	size_t count, shown = 0, left_out = 0;
+	size_t count;
 	const struct lock_class *classes = lock_classes(arena, report, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!is_worth_it(page, report, &classes[i], shown)) {
-			left_out += classes[i].lock_count;
-			continue;
-		}
-		if (!shown++)
+		if (!i)
 			page_heading(page, "Locks by wait time",
 				     "with the threads that released them, by CMetric accrued during the wait");
 		show_class(page, &classes[i]);
-	}
-	if (shown && left_out) {
-		page_color(page, PAGE_DIM);
-		page_pad_to(page, 4);
-		page_put_ellipsis(page);
-		page_printf(page, " %zu more %s", left_out, left_out == 1 ? "lock" : "locks");
-		page_end_line(page);
 	}
 	arena_free(arena);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Call paths by CMetric: the first in full, the others in a line each. */
+/* Call paths by CMetric, in full. */
 #include "view/text/text_sections.h"
 
 #include <stdio.h>
@@ -13,16 +13,10 @@
 #include "view/view.h"
 
 enum {
-	FRAME_LINES_MAX = 12,
-	KERNEL_LINES_MAX = 5,
-	FUNCTIONS_MAX = 5,
 	LINES_MAX = 4,
 	LABELS_MAX = 4,
 };
 enum { DETAIL_COLUMN = 6, FRAME_COLUMN = 8, LOCATION_COLUMNS = 30 };
-
-/* A path below this share of the wall time gets one line, whatever its rank but the first. */
-static const double full_share_min = 0.02;
 
 static void put_caller(struct page *page, const struct report_path *path)
 {
@@ -132,18 +126,6 @@ static size_t show_folded(struct page *page, const struct report_frame *frames, 
 	return length;
 }
 
-/* The same for what a wait is in the kernel's eyes, of which the innermost frames say enough. */
-static size_t show_kernel(struct page *page, const struct report_frame *frames, size_t count)
-{
-	static const char *const label = "kernel";
-	size_t length = 0;
-
-	while (length < count && frames[length].is_kernel)
-		length++;
-	show_run(page, &label, 1, length);
-	return length;
-}
-
 /* Shows frames[0] and its repetitions. Returns how many frames that were. */
 static size_t show_frame(struct page *page, const struct report_frame *frames, size_t count, bool is_headline,
 			 uint32_t location_column)
@@ -179,7 +161,7 @@ static uint32_t location_column_of(struct page *page, const struct report_path *
 {
 	uint32_t widest = 20, limit = page->width - LOCATION_COLUMNS - FRAME_COLUMN - 2;
 
-	for (size_t i = 0; i < path->frame_count && (i < 40 || page->style->is_verbose); i++) {
+	for (size_t i = 0; i < path->frame_count; i++) {
 		struct text name = { 0 }, shown = { 0 };
 		uint32_t columns;
 
@@ -204,26 +186,18 @@ static const char *const stack_ends[STACK_ENDS] = {
 static void show_stack(struct page *page, const struct report_path *path)
 {
 	const struct report_frame *headline = text_path_headline(path, page->style->fold);
-	size_t lines_max = page->style->is_verbose ? SIZE_MAX : FRAME_LINES_MAX, i = 0;
+	size_t i = 0;
 	uint32_t location_column = location_column_of(page, path);
 
-	for (size_t lines = 0; i < path->frame_count && lines < lines_max; lines++) {
+	while (i < path->frame_count) {
 		const struct report_frame *frame = &path->frames[i];
 
-		if (frame->is_kernel && i >= KERNEL_LINES_MAX && !page->style->is_verbose)
-			i += show_kernel(page, frame, path->frame_count - i);
-		else if (i && frame != headline && fold_find_label(page->style->fold, frame))
+		if (i && frame != headline && fold_find_label(page->style->fold, frame))
 			i += show_folded(page, frame, path->frame_count - i);
 		else
 			i += show_frame(page, frame, path->frame_count - i, frame == headline, location_column);
 	}
-	if (i < path->frame_count) {
-		page_pad_to(page, FRAME_COLUMN);
-		page_color(page, PAGE_DIM);
-		page_put_ellipsis(page);
-		page_printf(page, " %zu more", path->frame_count - i);
-		page_end_line(page);
-	} else if (path->frame_count && path->stack_end != STACK_COMPLETE) {
+	if (path->frame_count && path->stack_end != STACK_COMPLETE) {
 		page_pad_to(page, FRAME_COLUMN);
 		page_color(page, PAGE_DIM);
 		page_put_ellipsis(page);
@@ -291,11 +265,11 @@ static void show_function(struct page *page, const struct report_function *funct
 }
 
 /* Where the lines of the functions begin: right of the longest name, within reason. */
-static uint32_t place_column_of(struct page *page, const struct report_path *path, size_t shown)
+static uint32_t place_column_of(struct page *page, const struct report_path *path)
 {
 	uint32_t begin = DETAIL_COLUMN + 20, limit = (page->width - begin) / 2, widest = 8;
 
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0; i < path->function_count; i++) {
 		uint32_t columns = text_columns(path->functions[i].name);
 
 		widest = columns > widest ? columns : widest;
@@ -307,16 +281,12 @@ static const char stack_top_meaning[] = "  (stack top: slice not sampled; innerm
 
 static void show_functions(struct page *page, const struct report_path *path)
 {
-	size_t shown = page->style->is_verbose || path->function_count <= FUNCTIONS_MAX + 1 ? path->function_count
-											    : FUNCTIONS_MAX;
-	uint32_t place_column = place_column_of(page, path, shown);
-	uint64_t count_all = 0, count_rest = 0, stack_tops = 0;
+	uint32_t place_column = place_column_of(page, path);
+	uint64_t count_all = 0, stack_tops = 0;
 
 	for (size_t i = 0; i < path->function_count; i++) {
 		count_all += path->functions[i].samples;
 		stack_tops += path->functions[i].stack_tops;
-		if (i >= shown)
-			count_rest += path->functions[i].samples;
 	}
 	page_pad_to(page, DETAIL_COLUMN);
 	page_color(page, PAGE_DIM);
@@ -324,16 +294,8 @@ static void show_functions(struct page *page, const struct report_path *path)
 	if (stack_tops && page_columns_left(page) >= strlen(stack_top_meaning))
 		page_put(page, stack_top_meaning);
 	page_end_line(page);
-	for (size_t i = 0; i < shown; i++)
+	for (size_t i = 0; i < path->function_count; i++)
 		show_function(page, &path->functions[i], count_all, place_column);
-	if (shown < path->function_count) {
-		page_pad_to(page, DETAIL_COLUMN);
-		page_color(page, PAGE_DIM);
-		page_put_count(page, count_rest, 9);
-		page_put_share(page, count_all ? (double)count_rest / count_all : 0, 9);
-		page_printf(page, "  in %zu more functions", path->function_count - shown);
-		page_end_line(page);
-	}
 }
 
 /* Where it stands first: other paths that lack names mostly lack them for the same reason. */
@@ -356,23 +318,9 @@ static void show_full(struct page *page, const struct report_path *path, const c
 		show_functions(page, path);
 }
 
-static void show_brief(struct page *page, const struct report_path *path, const char **hint)
-{
-	show_summary(page, path);
-	page_color(page, PAGE_DIM);
-	if (page_columns_left(page) > 20 && !path->samples) {
-		page_put(page, "  ");
-		put_threads(page, path);
-	}
-	page_end_line(page);
-	show_names_hint(page, path, hint);
-}
-
 void text_paths_show(struct page *page, const struct report *report)
 {
-	size_t full = page->style->is_verbose ? SIZE_MAX : page->style->full_paths;
 	const char *hint = NULL;
-	bool was_full = false;
 
 	if (!report->path_count)
 		return;
@@ -381,16 +329,9 @@ void text_paths_show(struct page *page, const struct report *report)
 		     : report->code.is_critical ? "of the code that ran while few threads were active"
 						: "of the code that ran; at no time were few threads active");
 	for (size_t i = 0; i < report->path_count; i++) {
-		const struct report_path *path = &report->paths[i];
-		bool is_full = i < full && (page->style->is_verbose || !i || path->wall_share >= full_share_min);
-
-		if (was_full)
+		if (i)
 			page_end_line(page);
-		if (is_full)
-			show_full(page, path, &hint);
-		else
-			show_brief(page, path, &hint);
-		was_full = is_full;
+		show_full(page, &report->paths[i], &hint);
 	}
 	if (report->totals.paths > report->path_count) {
 		page_color(page, PAGE_DIM);

@@ -42,9 +42,6 @@ void text_klocks_show(struct page *page, const struct report *report);
 void text_io_show(struct page *page, const struct report *report);
 void text_goroutines_show(struct page *page, const struct report *report);
 
-/* A sentence, if goroutines wait for what holds them back; else nothing. */
-void text_goroutines_say(const struct page *page, const struct report *report, struct text *text);
-
 /* Only on pages of their own: what is most critical of each kind, and all waits of a group of causes. */
 void text_summary_show(struct page *page, const struct report *report);
 void text_klocks_show_all(struct page *page, const struct report *report);

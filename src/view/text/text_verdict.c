@@ -19,9 +19,5 @@ void text_verdict_show(struct page *page, const struct report *report)
 		page_color(page, PAGE_YELLOW);
 		page_paragraph(page, "", "Events were lost (see below): all figures are approximate.");
 	}
-	text.length = 0;
-	text_goroutines_say(page, report, &text);
-	if (text.length)
-		page_paragraph(page, "", text.bytes);
 	text_fini(&text);
 }

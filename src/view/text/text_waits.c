@@ -9,10 +9,7 @@
 #include "view/text/text_sections.h"
 #include "view/view.h"
 
-enum { WAITS_MAX = 8, WAKERS_MAX = 3, RANK_COLUMN = 4, DETAIL_COLUMN = 6 };
-
-/* Smaller shares of all threads' busy time are left to the verbose report, except for the first one. */
-static const double wait_share_min = 0.005, waker_share_min = 0.02;
+enum { DETAIL_COLUMN = 6 };
 
 static const char detail_indent[] = "      ";
 
@@ -68,61 +65,11 @@ static void show_counts(struct page *page, const struct report_wait *wait)
 	text_fini(&text);
 }
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
-static bool is_same_frame(const struct report_frame *a, const struct report_frame *b)
-{
-	if (!a || !b)
-		return a == b;
-	return a->line == b->line && is_same_text(a->function, b->function) && (a->function || a->offset == b->offset);
-}
-
-/* Whether their lines would read the same: they differ further out. */
-static bool reads_same(const struct page *page, const struct report_waker *a, const struct report_waker *b)
-{
-	const struct fold_rules *fold = page->style->fold;
-
-	return a->context == b->context && is_same_text(a->name, b->name) &&
-	       is_same_frame(text_headline(a->frames, a->frame_count, fold),
-			     text_headline(b->frames, b->frame_count, fold));
-}
-
-static void show_wakers(struct page *page, const struct report_wait *wait)
-{
-	size_t shown = 0;
-
-	for (size_t i = 0; i < wait->waker_count && shown < WAKERS_MAX; i++) {
-		struct report_waker waker = wait->wakers[i];
-		bool is_shown = false;
-
-		for (size_t k = 0; k < i && !is_shown; k++)
-			is_shown = reads_same(page, &wait->wakers[k], &waker);
-		if (is_shown)
-			continue;
-		for (size_t k = i + 1; k < wait->waker_count; k++)
-			if (reads_same(page, &wait->wakers[k], &waker))
-				waker.share += wait->wakers[k].share;
-		if (shown && waker.share < waker_share_min)
-			continue;
-		page_pad_to(page, DETAIL_COLUMN);
-		text_put_waker(page, &waker, page->style->fold);
-		page_end_line(page);
-		shown++;
-	}
-}
-
 static void show_wait(struct page *page, const struct report *report, const struct report_wait *wait, size_t rank)
 {
 	show_summary(page, report, wait, rank);
 	show_counts(page, wait);
 	text_put_blocked_on(page, wait->blocked_on, detail_indent);
-	if (!page->style->is_verbose) {
-		show_wakers(page, wait);
-		return;
-	}
 	for (size_t i = 0; i < wait->waker_count; i++) {
 		page_pad_to(page, DETAIL_COLUMN);
 		text_put_waker(page, &wait->wakers[i], page->style->fold);
@@ -137,27 +84,11 @@ static void show_heading(struct page *page)
 
 void text_waits_show(struct page *page, const struct report *report)
 {
-	size_t i = 0;
-
 	if (!report->wait_count || !report->balance.threads.total_ns)
 		return;
 	show_heading(page);
-	for (; i < report->wait_count; i++) {
-		const struct report_wait *wait = &report->waits[i];
-
-		if (i && !page->style->is_verbose &&
-		    (i >= WAITS_MAX || wait->wait_ns < wait_share_min * report->balance.threads.busy_ns))
-			break;
-		show_wait(page, report, wait, i + 1);
-	}
-	if (i < report->wait_count) {
-		page_color(page, PAGE_DIM);
-		page_pad_to(page, RANK_COLUMN);
-		page_put_ellipsis(page);
-		page_printf(page, " %zu more %s", report->wait_count - i,
-			    report->wait_count - i == 1 ? "place" : "places");
-		page_end_line(page);
-	}
+	for (size_t i = 0; i < report->wait_count; i++)
+		show_wait(page, report, &report->waits[i], i + 1);
 }
 
 void text_waits_show_group(struct page *page, const struct report *report, enum cause_group group)

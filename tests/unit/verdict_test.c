@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which of a report's findings, and of its code, has weight enough for the verdict; and that its lines say so. */
+#include "findings/verdict/verdict.h"
+
+#include <string.h>
+
+#include "findings/parts/findings_internal.h"
+#include "stacks/fold.h"
+#include "test.h"
+
+/* What a table leaves out at the end of a row is 0. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+enum { SECOND = 1000000000 };
+
+static const struct report_frame work_frames[] = {
+	{ .function = "squeeze", .module = "server" },
+	{ .function = "serve", .module = "server" },
+	{ .function = "main", .module = "server" },
+};
+
+static const struct report_frame idle_frames[] = {
+	{ .function = "epoll_wait", .module = "libc.so.6" },
+	{ .function = "serve", .module = "server" },
+	{ .function = "main", .module = "server" },
+};
+
+static const char *const evidence[] = { "70 waits: mean 1 ms, max 2 ms", "held 1 ms on average" };
+
+static struct findings findings;
+static struct report_path path;
+static struct report_wait waits[2];
+static struct report_finding finding;
+static struct report_trunk trunk;
+static struct report_blocked_on blocked_on;
+
+/* Ten seconds of two CPUs and four threads, of which one thread runs for half of the time, and all else is idle. */
+static void begin(void)
+{
+	struct report *report;
+
+	findings = (struct findings){ .arena = arena_new(), .input.fold = fold_rules_new() };
+	report = &findings.report;
+	report->target.wall_ns = 10ull * SECOND;
+	report->target.cpu_count = 2;
+	report->totals.threads = 4;
+	report->totals.active_ns = 5ull * SECOND;
+	report->totals.parallelism = 0.5;
+	report->balance.threads.total_ns = 40ull * SECOND;
+	report->balance.threads.busy_ns = 5ull * SECOND;
+	report->balance.threads.running_ns = 5ull * SECOND;
+	path = (struct report_path){ .rank = 1, .frames = work_frames, .frame_count = 3, .samples = 100 };
+	waits[0] = (struct report_wait){ .cause = CAUSE_LOCK, .waits = 70, .frames = work_frames, .frame_count = 3 };
+	waits[1] = (struct report_wait){ .cause = CAUSE_POLL,
+					 .wait_ns = 9ull * SECOND,
+					 .idle_ns = 9ull * SECOND,
+					 .frames = idle_frames,
+					 .frame_count = 3 };
+	report->waits = waits;
+	report->wait_count = 2;
+	finding = (struct report_finding){ .title = "threads wait for accounts",
+					   .pattern = PATTERN_CONTENDED_LOCK,
+					   .cause = CAUSE_LOCK,
+					   .object = "accounts",
+					   .wait_rank = 1,
+					   .evidence = evidence,
+					   .evidence_count = 2 };
+	trunk = (struct report_trunk){ 0 };
+	blocked_on = (struct report_blocked_on){ 0 };
+}
+
+static void with_path(double wall_share)
+{
+	path.wall_share = wall_share;
+	path.cmetric_ns = wall_share * findings.report.target.wall_ns;
+	findings.report.paths = &path;
+	findings.report.path_count = 1;
+}
+
+/* Of the time that is not idle, which it adds to. */
+static void with_finding(double share)
+{
+	finding.share = share;
+	findings.report.findings = &finding;
+	findings.report.finding_count = 1;
+	findings.report.balance.threads.busy_ns = findings.report.balance.threads.running_ns / (1 - share);
+}
+
+static const struct report_verdict *verdict_of(void)
+{
+	findings_add_verdict(&findings);
+	return &findings.report.verdict;
+}
+
+static bool says(size_t line, const char *words)
+{
+	const struct report_verdict *verdict = &findings.report.verdict;
+
+	return line < verdict->line_count && strstr(verdict->lines[line], words);
+}
+
+static void end(void)
+{
+	fold_rules_free((struct fold_rules *)findings.input.fold);
+	arena_free(findings.arena);
+}
+
+TEST(a_program_that_hardly_runs_was_idle)
+{
+	begin();
+	findings.report.totals.active_ns = SECOND / 10;
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_NONE);
+	CHECK(says(0, "Nothing held it back: it was idle for 99 % of the time"));
+	CHECK(says(1, "0.50 of 2 CPUs"));
+	end();
+}
+
+TEST(a_program_that_uses_all_cpus_is_not_held_back)
+{
+	begin();
+	findings.report.totals.active_ns = 10ull * SECOND;
+	findings.report.totals.parallelism = 1.9;
+	findings.report.balance.threads.running_ns = 19ull * SECOND;
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_NONE);
+	CHECK(says(0, "Nothing held it back: it used both CPUs fully"));
+	end();
+}
+
+TEST(where_no_thread_ran_the_verdict_says_so)
+{
+	begin();
+	findings.report.totals.threads = 0;
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_NONE);
+	CHECK(says(0, "No thread of the program ran"));
+	CHECK_EQUAL(findings.report.verdict.line_count, 3);
+	end();
+}
+
+TEST(a_finding_with_weight_is_the_verdict_with_its_evidence)
+{
+	begin();
+	with_finding(0.3);
+	with_path(0.3);
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_LOCK);
+	CHECK(says(0, "Main bottleneck (30 % of non-idle thread time; 70 waits): threads wait for accounts"));
+	CHECK(says(1, "Evidence: 70 waits: mean 1 ms, max 2 ms; held 1 ms on average; it used 0.50 of 2 CPUs"));
+	CHECK(says(2, "Try next: hold accounts for less time"));
+	end();
+}
+
+TEST(a_finding_of_a_small_share_is_no_verdict)
+{
+	begin();
+	with_finding(0.04);
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_NONE);
+	end();
+}
+
+TEST(a_finding_of_next_to_none_of_the_wall_time_is_no_verdict)
+{
+	begin();
+	findings.report.balance.threads.running_ns = SECOND / 10;
+	with_finding(0.6);
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_NONE);
+	end();
+	begin();
+	findings.report.balance.threads.running_ns = SECOND / 2;
+	with_finding(0.6);
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_LOCK);
+	end();
+}
+
+TEST(code_that_runs_for_long_goes_before_a_finding_of_little)
+{
+	begin();
+	with_finding(0.08);
+	with_path(0.45);
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_LOCK);
+	end();
+	begin();
+	with_finding(0.08);
+	with_path(0.6);
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_CODE);
+	CHECK(says(0, "squeeze, called by serve"));
+	end();
+	begin();
+	with_finding(0.12);
+	with_path(0.6);
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_LOCK);
+	end();
+}
+
+TEST(code_alone_needs_a_fifth_of_the_wall_time)
+{
+	begin();
+	with_path(0.19);
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_NONE);
+	end();
+	begin();
+	with_path(0.25);
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_CODE);
+	end();
+	begin();
+	with_path(0.25);
+	path.error_ns = path.cmetric_ns * 0.6;
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_NONE);
+	end();
+}
+
+TEST(a_thread_that_computes_all_the_time_has_a_verdict_though_no_function_stands_out)
+{
+	struct report_level levels[] = { { .active = 1, .ns = 9ull * SECOND }, { .active = 2, .ns = SECOND } };
+
+	for (int has_levels = 0; has_levels < 2; has_levels++) {
+		begin();
+		with_path(0.08);
+		findings.report.parallelism = levels;
+		findings.report.level_count = has_levels ? 2 : 0;
+		CHECK_EQUAL(verdict_of()->kind, has_levels ? VERDICT_CODE : VERDICT_NONE);
+		CHECK(!has_levels || says(0, "Perhaps the main bottleneck (8 % of the wall time): squeeze"));
+		end();
+	}
+}
+
+/* A thread that has nothing to do waits in that function, too. */
+TEST(the_function_of_an_event_loop_is_not_named)
+{
+	begin();
+	with_path(0.9);
+	path.frames = &work_frames[1];
+	path.frame_count = 2;
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_NONE);
+	end();
+	begin();
+	with_path(0.9);
+	path.frames = &work_frames[1];
+	path.frame_count = 2;
+	path.functions = &(struct report_function){ .name = "serve", .samples = 100 };
+	path.function_count = 1;
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_CODE);
+	end();
+	begin();
+	with_path(0.1);
+	trunk = (struct report_trunk){
+		.wall_share = 0.9, .path_count = 30, .frames = &work_frames[1], .frame_count = 2
+	};
+	findings.report.trunk = &trunk;
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_NONE);
+	end();
+	begin();
+	with_path(0.1);
+	trunk = (struct report_trunk){ .wall_share = 0.9, .path_count = 30, .frames = work_frames, .frame_count = 3 };
+	findings.report.trunk = &trunk;
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_CODE);
+	end();
+}
+
+/* As make waits for compilers: only if CPUs are free does it matter what these do. */
+TEST(parents_of_what_uses_all_cpus_are_not_held_back)
+{
+	for (int is_saturated = 0; is_saturated < 2; is_saturated++) {
+		begin();
+		with_finding(0.5);
+		finding.pattern = PATTERN_WAIT;
+		finding.cause = CAUSE_CHILD;
+		findings.report.totals.active_ns = 10ull * SECOND;
+		findings.report.totals.parallelism = is_saturated ? 1.9 : 1.1;
+		CHECK_EQUAL(verdict_of()->kind, is_saturated ? VERDICT_NONE : VERDICT_PROCESS);
+		end();
+	}
+}
+
+TEST(a_deadlock_is_certain_however_little_time_it_took)
+{
+	begin();
+	with_finding(0.001);
+	finding.pattern = PATTERN_DEADLOCK;
+	finding.title = "deadlock: a waits for b";
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_DEADLOCK);
+	CHECK_EQUAL(findings.report.verdict.confidence, CONFIDENCE_CERTAIN);
+	CHECK(says(0, "Main bottleneck: deadlock: a waits for b"));
+	end();
+}
+
+TEST(what_rests_on_little_that_is_known_is_perhaps_so)
+{
+	struct report_blocked_wait behind = { .ns = SECOND, .cause = CAUSE_FILE, .object = "redo.log" };
+
+	begin();
+	with_finding(0.5);
+	blocked_on = (struct report_blocked_on){ .ns = 3ull * SECOND / 2,
+						 .waiting_ns = SECOND,
+						 .unknown_ns = SECOND / 2,
+						 .waits = &behind,
+						 .wait_count = 1 };
+	finding.blocked_on = &blocked_on;
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_FILE);
+	CHECK_EQUAL(findings.report.verdict.confidence, CONFIDENCE_POSSIBLE);
+	CHECK(says(0, "Perhaps the main bottleneck"));
+	CHECK(says(2, "redo.log"));
+	end();
+}
+
+TEST(goroutines_that_wait_for_a_mutex_go_before_how_threads_of_the_runtime_wait)
+{
+	struct report_goroutine_wait wait = { .what = "sync.(*Mutex).Lock",
+					      .kind = GOROUTINE_LOCK,
+					      .waiting = 6,
+					      .waiting_error = 0.5,
+					      .frames = work_frames,
+					      .frame_count = 3,
+					      .reason = "sync.Mutex.Lock" };
+	struct report_go_process process = { .samples = 90, .running = 1, .waits = &wait, .wait_count = 1 };
+
+	for (int has_code = 0; has_code < 2; has_code++) {
+		begin();
+		with_finding(0.5);
+		if (has_code)
+			with_path(0.5);
+		findings.report.goroutines = &process;
+		findings.report.go_process_count = 1;
+		CHECK_EQUAL(verdict_of()->kind, has_code ? VERDICT_CODE : VERDICT_LOCK);
+		CHECK(says(0, "on average 6.0 goroutines waited in sync.(*Mutex).Lock, called by squeeze"));
+		CHECK(!has_code || says(0, "behind it: squeeze, called by serve runs"));
+		end();
+	}
+	begin();
+	with_finding(0.5);
+	finding.cause = CAUSE_FILE;
+	finding.pattern = PATTERN_WAIT;
+	findings.report.goroutines = &process;
+	findings.report.go_process_count = 1;
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_FILE);
+	end();
+}
+
+TEST(goroutines_that_could_run_beside_free_cpus_are_held_back_by_gomaxprocs)
+{
+	struct report_go_process process = { .samples = 90, .running = 1, .runnable = 3, .runnable_error = 0.5 };
+
+	for (int is_short_of_cpus = 0; is_short_of_cpus < 2; is_short_of_cpus++) {
+		begin();
+		findings.report.totals.parallelism = is_short_of_cpus ? 2 : 1;
+		findings.report.goroutines = &process;
+		findings.report.go_process_count = 1;
+		CHECK_EQUAL(verdict_of()->kind, is_short_of_cpus ? VERDICT_NONE : VERDICT_CPU);
+		CHECK(is_short_of_cpus || says(0, "GOMAXPROCS"));
+		end();
+	}
+}
+
+static uint32_t random_state = 1;
+
+static double pick(void)
+{
+	random_state = random_state * 1664525 + 1013904223;
+	return (random_state >> 8) / (double)(1 << 24);
+}
+
+/* Whatever the figures: three lines, a share of at most 1, and none is a bottleneck that is below the floors. */
+TEST(any_figures_make_three_lines_and_no_share_above_one)
+{
+	static const char *const begins[] = { "Main bottleneck", "Perhaps the main bottleneck",
+					      "Nothing held it back" };
+
+	for (int i = 0; i < 5000; i++) {
+		const struct report_verdict *verdict;
+		size_t known = 0;
+
+		begin();
+		findings.report.target.cpu_count = pick() < 0.2 ? 0 : 1 + 8 * pick();
+		findings.report.totals.parallelism = 4 * pick();
+		findings.report.balance.threads.running_ns = 40 * pick() * pick() * SECOND;
+		if (pick() < 0.6)
+			with_finding(0.99 * pick() * pick());
+		if (pick() < 0.6)
+			with_path(pick());
+		finding.cause = pick() * CAUSES;
+		finding.pattern = pick() < 0.5 ? PATTERN_WAIT : PATTERN_CPU_WAIT;
+		verdict = verdict_of();
+		CHECK_EQUAL(verdict->line_count, 3);
+		for (size_t k = 0; k < sizeof(begins) / sizeof(*begins); k++)
+			known += !strncmp(verdict->lines[0], begins[k], strlen(begins[k]));
+		CHECK_EQUAL(known, 1);
+		CHECK_EQUAL(says(0, "Nothing held it back"), verdict->kind == VERDICT_NONE);
+		CHECK(!strncmp(verdict->lines[1], "Evidence: ", 10) && !strncmp(verdict->lines[2], "Try next: ", 10));
+		CHECK(verdict->share >= 0 && verdict->share <= 1);
+		CHECK(verdict->kind == VERDICT_NONE || verdict->share >= 0.05);
+		end();
+	}
+}
