@@ -349,6 +349,29 @@ TEST(goroutines_that_could_run_beside_free_cpus_are_held_back_by_gomaxprocs)
 	}
 }
 
+TEST(a_process_that_has_the_cpus_for_most_of_the_time_is_named)
+{
+	struct report_rival rivals[] = {
+		{ .kind = RIVAL_PROGRAM, .wait_ns = SECOND },
+		{ .kind = RIVAL_PROCESS, .name = "backup", .pid = 77, .wait_ns = 0 },
+	};
+
+	for (uint64_t wait_ns = SECOND / 2; wait_ns <= 2ull * SECOND; wait_ns *= 4) {
+		begin();
+		with_finding(0.4);
+		finding.pattern = PATTERN_CPU_WAIT;
+		finding.cause = CAUSE_PREEMPTED;
+		rivals[1].wait_ns = wait_ns;
+		findings.report.balance.threads.cpu_wait_ns = rivals[0].wait_ns + wait_ns;
+		findings.report.balance.threads.ran_instead = rivals;
+		findings.report.balance.threads.rival_count = 2;
+		CHECK_EQUAL(verdict_of()->kind, VERDICT_CPU);
+		CHECK_EQUAL(findings.report.verdict.blocker != NULL, wait_ns > SECOND);
+		CHECK_EQUAL(says(2, "backup (pid 77)"), wait_ns > SECOND);
+		end();
+	}
+}
+
 static uint32_t random_state = 1;
 
 static double pick(void)

@@ -97,6 +97,25 @@ static const struct report_blocker *blocker_of(struct findings *findings, const 
 	return blocker;
 }
 
+/* The process that had the CPU for most of the time that threads waited for one; NULL: none. */
+static const struct report_blocker *rival_of(struct findings *findings)
+{
+	const struct report_thread_balance *threads = &findings->report.balance.threads;
+	struct report_blocker *blocker;
+
+	for (size_t i = 0; i < threads->rival_count; i++) {
+		const struct report_rival *rival = &threads->ran_instead[i];
+
+		if (rival->kind != RIVAL_PROCESS || !rival->name ||
+		    rival->wait_ns < cause_min * (threads->cpu_wait_ns - threads->throttled_ns))
+			continue;
+		blocker = arena_alloc(findings->arena, sizeof(*blocker));
+		*blocker = (struct report_blocker){ .name = rival->name, .pid = rival->pid };
+		return blocker;
+	}
+	return NULL;
+}
+
 static const char *waker_name(const struct report_wait *wait)
 {
 	const struct report_waker *waker = wait && wait->waker_count ? &wait->wakers[0] : NULL;
@@ -283,7 +302,9 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 	verdict->share = finding->share;
 	verdict->object = finding->object ? finding->object : wait ? wait->object : NULL;
 	verdict->victims = wait ? wait->waits : 0;
-	if (finding->pattern != PATTERN_DEADLOCK) /* of those each other one is */
+	if (finding->pattern == PATTERN_CPU_WAIT)
+		verdict->blocker = rival_of(findings);
+	else if (finding->pattern != PATTERN_DEADLOCK) /* of those each other one is */
 		verdict->blocker = blocker_of(findings, finding->blocker ? finding->blocker : waker_name(wait));
 	if (path)
 		set_path(verdict, path->frames, path->frame_count);

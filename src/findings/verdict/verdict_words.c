@@ -234,6 +234,17 @@ static const char *lock_words(struct findings *findings, const struct report_ver
 	}
 }
 
+static const char *cpu_words(struct findings *findings, const struct report_verdict *verdict,
+			     const struct verdict_basis *basis)
+{
+	if (basis->go && !basis->finding)
+		return "a larger GOMAXPROCS, or none: --page synchronisation has the goroutines";
+	if (verdict->blocker)
+		return arena_printf(findings->arena, "let %s (pid %u) have other CPUs, or less of them",
+				    verdict->blocker->name, verdict->blocker->pid);
+	return "more CPUs, fewer threads, or less beside it: pinch whatif --cpus says what one more would gain";
+}
+
 static const char *advice(struct findings *findings, const struct report_verdict *verdict,
 			  const struct verdict_basis *basis)
 {
@@ -264,10 +275,7 @@ static const char *advice(struct findings *findings, const struct report_verdict
 		return arena_printf(findings->arena, "pinch klock says who holds it: %s",
 				    at_words(findings, verdict, "all of them are there"));
 	case VERDICT_CPU:
-		return basis->go && !basis->finding
-			       ? "a larger GOMAXPROCS, or none: --page synchronisation has the goroutines"
-			       : "more CPUs, fewer threads, or less beside it: pinch whatif --cpus says what one more "
-				 "would gain";
+		return cpu_words(findings, verdict, basis);
 	case VERDICT_CPU_LIMIT:
 		return "raise the CPU limit of the cgroup (cpu.max), or use fewer threads";
 	case VERDICT_SPIN:
