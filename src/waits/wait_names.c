@@ -100,7 +100,7 @@ static bool take_frame(const struct wait_names *names, const struct wait_facts *
 	const char *label = fold_find_label(names->rules, frame);
 	struct wait_meaning outer = *meaning;
 
-	if (!label)
+	if (!label || !strcmp(label, "callback"))
 		return !*has_begun;
 	if (!strcmp(label, "."))
 		return *has_begun = true;
@@ -117,6 +117,18 @@ static bool take_frame(const struct wait_names *names, const struct wait_facts *
 		meaning->is_named = parse_label(label, meaning);
 	}
 	return *has_begun = true;
+}
+
+/* Whether an event loop has called what waits: all others that want something of the loop wait for it. */
+static bool is_in_callback(const struct wait_names *names, const struct report_frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *label = frames[i].is_kernel ? NULL : fold_find_label(names->rules, &frames[i]);
+
+		if (label && !strcmp(label, "callback"))
+			return true;
+	}
+	return false;
 }
 
 struct wait_meaning wait_meaning_of(const struct wait_names *names, const struct wait_facts *facts,
@@ -136,6 +148,7 @@ struct wait_meaning wait_meaning_of(const struct wait_names *names, const struct
 		if (!take_frame(names, facts, &frames[i], is_futex, &has_begun, &meaning))
 			break;
 	}
+	meaning.is_in_callback = (cause == CAUSE_SLEEP || is_futex) && is_in_callback(names, frames, count);
 	meaning.is_idle = meaning.is_named && meaning.lock_kind && !strcmp(meaning.lock_kind, "idle");
 	return meaning;
 }

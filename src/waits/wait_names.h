@@ -20,6 +20,7 @@ struct wait_meaning {
 	const char *lock_kind; /* "rwlock"; NULL: it is not a lock */
 	bool is_named;         /* a rule knew one of the functions */
 	bool is_made;          /* a lock whose waiters sleep on something of their own: object is not a lock */
+	bool is_in_callback;   /* a sleep or a wait for a futex, in what an event loop has called */
 	bool is_idle;          /* by its name: a worker of a pool for which there is no work */
 };
 

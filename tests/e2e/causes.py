@@ -445,7 +445,7 @@ def resolve_slow():
     check_resolved(result)
     # Who follows a function's return changes where it returns to: the callers are there nevertheless,
     # unless the stack had to be copied, before there were tables, and was too large for that.
-    wait = wait_of(result.report, cause="poll", about=":53")
+    wait = wait_of(result.report, cause="socket", about=":53")
     if wait["stack_end"] != "truncated":
         names = functions_of(wait)
         assert names.index("find_server") < names.index("main"), describe_wait(wait)
@@ -457,7 +457,7 @@ def resolve_slow():
 def resolve_unnamed():
     report = trace("resolve_slow")
     assert not any(s["host"] for s in report["sockets"]), report["sockets"]
-    wait_of(report, cause="poll", about=":53")
+    wait_of(report, cause="socket", about=":53")
 
 
 @test("resolve_slow --dns with a C library of its own, which pinch meets on its way")

@@ -219,3 +219,18 @@ TEST(a_mutex_taken_again_after_a_condition_is_a_mutex)
 
 	CHECK(is(&found, CAUSE_LOCK, "mutex"));
 }
+
+TEST(what_an_event_loop_calls_keeps_it_from_others_while_it_sleeps_or_waits_for_a_futex)
+{
+	static const struct wait_facts sleeping = { .syscall = SYS_clock_nanosleep };
+	const char *const called[] = { "time_sleep", "load_profile", "Handle._run", "BaseEventLoop._run_once", NULL };
+	const char *const waiting[] = { "epoll_wait", "BaseEventLoop._run_once", "Handle.run", NULL };
+
+	CHECK(meaning_of(&sleeping, CAUSE_SLEEP, "python3", called).is_in_callback);
+	CHECK(meaning_of(&bitset_wait, CAUSE_CONDITION, "python3", called).is_in_callback);
+	CHECK(!meaning_of(&reading, CAUSE_SOCKET, "python3", called).is_in_callback);
+	CHECK(!meaning_of(&sleeping, CAUSE_SLEEP, "python3", waiting).is_in_callback);
+	CHECK(!meaning_of(&epoll, CAUSE_POLL, "python3", called).is_in_callback);
+	/* It says nothing of what kind of wait it is. */
+	CHECK(!meaning_of(&sleeping, CAUSE_SLEEP, "python3", called).is_named);
+}

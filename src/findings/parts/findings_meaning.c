@@ -29,6 +29,8 @@ double findings_idle_ns(enum wait_cause cause, double idle_ns)
 
 double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns)
 {
+	if (meaning->is_in_callback)
+		return 0;
 	if (meaning->is_idle)
 		return wait_ns;
 	/* That an unknown futex is a lock is a guess. */

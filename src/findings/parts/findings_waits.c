@@ -13,6 +13,7 @@
 #include "base/whole.h"
 #include "findings/parts/stuck.h"
 #include "stacks/fold.h"
+#include "waits/file_calls.h"
 #include "waits/files.h"
 
 struct merged_waker {
@@ -284,6 +285,11 @@ size_t findings_put_unlockers(struct findings *findings, struct table *unlockers
 	return put_wakers(findings, unlockers, sum->wait_ns, sum->count, true, out);
 }
 
+static bool is_sending(enum wait_cause cause, const struct wait_facts *facts)
+{
+	return (cause == CAUSE_SOCKET || cause == CAUSE_PIPE) && file_waited_direction(facts) == FILE_WRITING;
+}
+
 static struct report_wait as_report_wait(struct findings *findings, struct merged_wait *merged)
 {
 	const struct wait_path *path = merged->heaviest;
@@ -299,6 +305,7 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		.max_ns = merged->max_ns,
 		.cmetric_ns = whole(merged->cmetric_ns + 0.5),
 		.is_estimated = merged->is_estimated,
+		.is_sending = is_sending(merged->meaning.cause, &path->facts),
 		.cmetric_max_ns = merged->cmetric_max_ns,
 		.key = merged->key,
 	};

@@ -28,6 +28,17 @@ static const char *place_words(struct findings *findings, const struct report_fr
 	return caller ? arena_printf(findings->arena, "%s, called by %s", where, caller) : where;
 }
 
+/* A condition that nobody but the time ends is waited for in order to sleep. */
+static enum wait_cause cause_of(const struct report_wait *wait)
+{
+	static const double by_time_min = 0.9;
+	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
+
+	if ((wait->cause != CAUSE_CONDITION && wait->cause != CAUSE_SEMAPHORE) || wait->lock_kind || !waker)
+		return wait->cause;
+	return waker->context == WAKER_TIMER && waker->share >= by_time_min ? CAUSE_SLEEP : wait->cause;
+}
+
 /* What threads wait for that is not a lock: one finding a cause and place. */
 static const char *wait_title(struct findings *findings, const struct report_wait *wait, const char *object,
 			      bool with_callers)
@@ -41,6 +52,8 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	const char *what = object ? arena_printf(findings->arena, " %s", words_object(findings, object)) : "";
 	char cause[REPORT_CAUSE_BYTES];
 
+	if (cause_of(wait) == CAUSE_SLEEP)
+		return arena_printf(findings->arena, "threads sleep%s", in);
 	if (wait->cause == CAUSE_CONDITION || wait->cause == CAUSE_SEMAPHORE)
 		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait_cause_name(wait->cause),
 				    what, in, by ? ", signalled in " : "", by ? by : "");
@@ -56,12 +69,10 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 				    object ? arena_printf(findings->arena, "the kernel's%s", what) : "kernel locks");
 	if (wait->cause == CAUSE_CHILD)
 		return arena_printf(findings->arena, "threads wait%s for child processes", in);
-	if (wait->cause == CAUSE_SLEEP)
-		return arena_printf(findings->arena, "threads sleep%s", in);
 	if (wait->cause == CAUSE_POLL)
 		return arena_printf(findings->arena, "threads poll descriptors%s%s%s", in, by ? ", woken in " : "",
 				    by ? by : "");
-	return arena_printf(findings->arena, "threads wait for %s%s%s%s",
+	return arena_printf(findings->arena, "threads wait %s %s%s%s%s", wait->is_sending ? "to send to" : "for",
 			    report_cause_text(cause, wait->cause, wait->syscall), object ? "" : "s", what, in);
 }
 
@@ -297,7 +308,7 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	if (!wait->lock_kind && find_pool(&findings->report, wait, lost_ns, &pool))
 		row = add_pool(findings, draft, wait, &pool, share);
 	else
-		row = draft_add(findings, draft, PATTERN_WAIT, wait->cause, share, "%s", title);
+		row = draft_add(findings, draft, PATTERN_WAIT, cause_of(wait), share, "%s", title);
 	if (row) {
 		row->wait_rank = alike->rank;
 		row->blame = alike->blame;

@@ -134,6 +134,12 @@ static void set_path(struct report_verdict *verdict, const struct report_frame *
 	verdict->cause_frame_count = count;
 }
 
+/* Of waits that no thread has ended, a condition is waited for in order to sleep. */
+static enum verdict_kind kind_of_end(enum wait_cause cause)
+{
+	return cause == CAUSE_CONDITION || cause == CAUSE_SEMAPHORE ? VERDICT_TIMER : kind_of_cause(cause);
+}
+
 /* What most of the waiting leads to; false: not to one cause. */
 static bool follow(struct report_verdict *verdict, const struct report_blocked_on *on)
 {
@@ -153,7 +159,7 @@ static bool follow(struct report_verdict *verdict, const struct report_blocked_o
 		return true;
 	}
 	if (on->wait_count && on->waits[0].ns >= cause_min * all_ns) {
-		verdict->kind = kind_of_cause(on->waits[0].cause);
+		verdict->kind = kind_of_end(on->waits[0].cause);
 		verdict->object = on->waits[0].object;
 		set_path(verdict, on->waits[0].frames, on->waits[0].frame_count);
 		return true;

@@ -26,7 +26,8 @@ static bool is_at_once(const struct wait_repeats *repeats, uint64_t running_ns)
 
 void wait_repeats_begin(struct wait_repeats *repeats, const struct wait_facts *facts, uint64_t running_ns)
 {
-	if (repeats->begin_ns && (repeats->has_ended || !is_same_object(repeats, facts) || !is_at_once(repeats, running_ns)))
+	if (repeats->begin_ns &&
+	    (repeats->has_ended || !is_same_object(repeats, facts) || !is_at_once(repeats, running_ns)))
 		*repeats = (struct wait_repeats){ 0 };
 }
 
