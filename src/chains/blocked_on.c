@@ -2,6 +2,7 @@
 #include "chains/blocked_on.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bound.h"
 #include "base/memory.h"
@@ -21,7 +22,7 @@ struct blocked_on {
 	void *data;
 	struct table *sums;
 	struct chain_budget *budget;
-	uint64_t steps;
+	uint64_t steps, walks;
 };
 
 /* A walk adds to all of these. */
@@ -66,7 +67,20 @@ static void add_time(const struct walk *walk, enum blocked_kind kind, uint64_t n
 		walk->sums[i]->ns[kind] += walk->weights[i] * ns;
 }
 
-/* Several waits may have seen it; they end in the order of time. */
+/* Walks go back in time, but one after the other they end later and later: what is new to a walk is counted. */
+static void count_sample(const struct blocked_on *blocked, struct blocked_sum *sum, const struct past_sample *sample)
+{
+	uint64_t *newest_ns = &sum->newest_ns[sample->source];
+
+	if (sum->walk != blocked->walks) {
+		memcpy(sum->latest_ns, sum->newest_ns, sizeof(sum->latest_ns));
+		sum->walk = blocked->walks;
+	}
+	sum->sample_count[sample->source] += sample->time_ns > sum->latest_ns[sample->source];
+	if (sample->time_ns > *newest_ns)
+		*newest_ns = sample->time_ns;
+}
+
 static void add_sample(const struct walk *walk, size_t k, const struct past_sample *sample)
 {
 	struct blocked_sum *sum = walk->sums[k];
@@ -74,9 +88,7 @@ static void add_sample(const struct walk *walk, size_t k, const struct past_samp
 
 	blocked_sum_add_code(sum, walk->blocked->budget, sample->code, weight);
 	sum->weight[sample->source] += weight;
-	sum->sample_count[sample->source] += sample->time_ns > sum->latest_ns[sample->source];
-	if (sample->time_ns > sum->latest_ns[sample->source])
-		sum->latest_ns[sample->source] = sample->time_ns;
+	count_sample(walk->blocked, sum, sample);
 }
 
 static void add_samples(const struct walk *walk, const struct past *past, uint64_t begin_ns, uint64_t end_ns)
@@ -228,6 +240,7 @@ void blocked_on_end(struct blocked_on *blocked, struct past *waker, uint64_t beg
 	if (!walk.count || end_ns <= begin_ns)
 		return;
 	save_steps(blocked, STEPS);
+	blocked->walks++;
 	walk_back(&walk, waker, begin_ns, end_ns, 0);
 }
 
@@ -239,6 +252,7 @@ void blocked_on_end_cpu_wait(struct blocked_on *blocked, struct past *cpu, uint6
 		return;
 	walk.sums[0] = get_sum(blocked, blocked, NULL);
 	save_steps(blocked, STEPS);
+	blocked->walks++;
 	want_more(cpu, begin_ns);
 	add_samples(&walk, cpu, begin_ns, end_ns);
 }
@@ -259,6 +273,7 @@ void blocked_on_extend_life(struct blocked_on *blocked, struct past *past)
 	}
 	walk.sums[0] = past->life;
 	save_steps(blocked, (past->part_count - past->life_parts) * STEPS_A_PART);
+	blocked->walks++;
 	if (end_ns > past->life_end_ns)
 		walk_back(&walk, past, past->life_end_ns, end_ns, 0);
 	past->life_end_ns = end_ns;

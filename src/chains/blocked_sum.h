@@ -54,7 +54,9 @@ struct blocked_sum {
 	struct table *index;                  /* of code, by its address; NULL: it is short */
 	double weight[CHAIN_SOURCES];         /* of all samples, also of those beyond the list */
 	uint64_t sample_count[CHAIN_SOURCES]; /* of them, each counted once */
-	uint64_t latest_ns[CHAIN_SOURCES];    /* of a sample that was counted */
+	uint64_t latest_ns[CHAIN_SOURCES];    /* of a sample that was counted before this walk, */
+	uint64_t newest_ns[CHAIN_SOURCES];    /* and by now */
+	uint64_t walk;                        /* the number of the last walk that added samples */
 	struct blocked_wait *waits;
 	size_t code_count, wait_count, link_count;
 	bool has_links;

@@ -49,6 +49,7 @@ static bool has_part_place(struct past *past, struct chain_budget *budget)
 
 	if (past->part_count >= past->part_space && past->part_space < most &&
 	    take(budget, more * sizeof(*past->parts))) {
+		past->parts_from = past_first_part(past);
 		past->parts =
 			grow(past->parts, &past->part_space, past->part_count, sizeof(*past->parts), PAST_PARTS_FIRST);
 		past->wants_parts = false;
@@ -63,6 +64,7 @@ static bool has_sample_place(struct past *past, struct chain_budget *budget)
 
 	if (past->sample_count >= past->sample_space && past->sample_space < most &&
 	    take(budget, more * sizeof(*past->samples))) {
+		past->samples_from = past_first_sample(past);
 		past->samples = grow(past->samples, &past->sample_space, past->sample_count, sizeof(*past->samples),
 				     PAST_SAMPLES / 4);
 		past->wants_samples = false;

@@ -38,6 +38,7 @@ struct past {
 	struct past_part *parts;
 	struct past_sample *samples;
 	uint64_t part_count, sample_count; /* of all that came */
+	uint64_t parts_from, samples_from; /* those before were lost before there was more space */
 	uint32_t part_space, sample_space;
 	bool wants_parts, wants_samples; /* a walk has needed more than there were */
 	/* Of a thread with many parts, all from life_begin_ns to life_end_ns summed up; NULL: nothing yet. */
@@ -65,12 +66,16 @@ static inline bool past_wants_life(const struct past *past)
 /* Those that are kept have numbers from the first up to the count, count excluded. */
 static inline uint64_t past_first_part(const struct past *past)
 {
-	return past->part_count > past->part_space ? past->part_count - past->part_space : 0;
+	uint64_t first = past->part_count > past->part_space ? past->part_count - past->part_space : 0;
+
+	return first > past->parts_from ? first : past->parts_from;
 }
 
 static inline uint64_t past_first_sample(const struct past *past)
 {
-	return past->sample_count > past->sample_space ? past->sample_count - past->sample_space : 0;
+	uint64_t first = past->sample_count > past->sample_space ? past->sample_count - past->sample_space : 0;
+
+	return first > past->samples_from ? first : past->samples_from;
 }
 
 static inline struct past_part *past_part(const struct past *past, uint64_t number)

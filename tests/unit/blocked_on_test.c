@@ -354,6 +354,47 @@ TEST(a_wait_that_needed_more_is_exact_the_next_time)
 	tear_down();
 }
 
+TEST(what_was_lost_before_there_was_more_space_stays_lost)
+{
+	const struct blocked_sum *sum;
+
+	set_up(1, 1 << 20);
+	for (int k = 0; k < 3; k++) { /* from the second time on there is more space */
+		for (int i = 0; i < 60; i++) {
+			pass(7);
+			begin(1, PHASE_RUNNABLE);
+			pass(3);
+			begin(1, PHASE_RUNNING);
+		}
+		blocked_on_end(w.blocked, &w.pasts[1], 0, w.now, &(struct blocked_key){ &w.paths[k], 1, NULL }, 1);
+		sum = blocked_on_sum(w.blocked, &w.paths[k]);
+		CHECK(fabs(sum->ns[BLOCKED_RUNNING] - 420 * (k + 1)) < 5);
+		CHECK(fabs(sum->ns[BLOCKED_CPU_WAIT] - 180 * (k + 1)) < 5);
+		CHECK_EQUAL(llround(sum->ns[BLOCKED_UNKNOWN]), 0);
+	}
+	tear_down();
+}
+
+TEST(each_sample_counts_once_however_often_it_was_interrupted)
+{
+	const struct blocked_sum *sum;
+
+	set_up(1, 1 << 20);
+	for (int i = 0; i < 10; i++) {
+		pass(10);
+		sample(&w.pasts[1], w.now, 1);
+		begin(1, PHASE_RUNNABLE);
+		pass(3);
+		begin(1, PHASE_RUNNING);
+	}
+	for (int i = 0; i < 3; i++) /* three have waited for it */
+		blocked_on_end(w.blocked, &w.pasts[1], 0, w.now, &(struct blocked_key){ &w, 1, NULL }, 1);
+	sum = blocked_on_sum(w.blocked, &w);
+	CHECK_EQUAL(sum->sample_count[0], 10);
+	CHECK_EQUAL(code_weight(sum, 1), 30);
+	tear_down();
+}
+
 TEST(a_cpu_had_those_that_were_met_there)
 {
 	struct past cpu = { 0 };
