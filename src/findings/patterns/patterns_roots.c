@@ -14,7 +14,7 @@
 enum { SYMPTOMS_MAX = 8, SYMPTOMS_SAID = 3 };
 
 /* So much of what a row lost makes a cause its own. code_min: of it must have run where the rest had no CPU. */
-static const double own_min = 0.5, code_min = 0.2;
+static const double own_min = 0.5, code_min = 0.1;
 
 /* --- Words --------------------------------------------------------------------------------------- */
 
