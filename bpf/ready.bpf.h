@@ -87,8 +87,7 @@ static __always_inline void ready_emit(struct cpu_counts *here, struct thread_st
 	if (!here->ready_socket || context == WAKE_HARDIRQ || !thread->file_private ||
 	    thread->wait_object != thread->file)
 		return;
-	if (here->ready_task != (__u64)bpf_get_current_task_btf() ||
-	    bpf_ktime_get_ns() - here->ready_ns > READY_AGE_NS)
+	if (here->ready_task != (__u64)bpf_get_current_task_btf() || bpf_ktime_get_ns() - here->ready_ns > READY_AGE_NS)
 		return;
 	ready_send(here->ready_socket, thread);
 }
