@@ -9,6 +9,8 @@
 enum {
 	FILE_KIND_MASK = 0170000,
 	FILE_KIND_SOCKET = 0140000,
+	FILE_KIND_REGULAR = 0100000,
+	AREA_SHARED = 8, /* VM_SHARED */
 	FILE_KIND_SHIFT = 12,
 	NAME_KIND_SHIFT = 1, /* where a file's name has its kind */
 	NAME_KIND_MASK = 0xf << NAME_KIND_SHIFT,
@@ -321,4 +323,113 @@ __noinline __u64 inode_name(__u64 inode, __u32 owner)
 	s->owner = owner;
 	return path_name(s, (void *)name - bpf_core_field_offset(struct dentry, d_u.d_alias), NULL,
 			 (struct inode *)inode, mode, 0);
+}
+
+/* What is mapped at an address, if processes share it. */
+struct shared_area {
+	__u64 file, begin, first_page;
+};
+
+/* A callback of bpf_find_vma(). */
+static long area_read(struct task_struct *task __attribute__((unused)), struct vm_area_struct *area, void *data)
+{
+	struct shared_area *shared = data;
+
+	if (!(BPF_CORE_READ(area, vm_flags) & AREA_SHARED))
+		return 0;
+	/* As a number: the verifier would not let a pointer to a file into file_name(). */
+	BPF_CORE_READ_INTO(&shared->file, area, vm_file);
+	shared->begin = BPF_CORE_READ(area, vm_start);
+	shared->first_page = BPF_CORE_READ(area, vm_pgoff);
+	return 0;
+}
+
+__noinline __u64 shared_file(__u64 address, __u32 owner)
+{
+	struct file_scratch *s = bpf_map_lookup_elem(&file_scratch, &owner);
+	struct shared_area area = {};
+
+	if (!s)
+		return 0;
+	bpf_find_vma(bpf_get_current_task_btf(), address, area_read, &area, 0);
+	s->offset = area.first_page * PAGE_BYTES + (address - area.begin);
+	return area.file;
+}
+
+__noinline __u64 place_name(__u64 whole, __u32 owner)
+{
+	struct file_scratch *s = bpf_map_lookup_elem(&file_scratch, &owner);
+	struct ev_file_place *e;
+	__u8 seen = 1;
+	__u64 hash;
+
+	if (!s || !whole)
+		return 0;
+	hash = name_of_kind(hash_mix(whole, s->offset), FILE_KIND_REGULAR);
+	if (bpf_map_lookup_elem(&files_known, &hash))
+		return hash;
+	e = event_reserve(EV_FILE_PLACE, 0, sizeof(*e));
+	if (!e)
+		return hash;
+	e->file = hash;
+	e->whole = whole;
+	e->offset = s->offset;
+	event_submit(e);
+	remember(&files_known, &hash, &seen);
+	return hash;
+}
+
+__noinline __u64 directory_name(__u64 descriptor, __u32 owner)
+{
+	struct file_scratch *s = bpf_map_lookup_elem(&file_scratch, &owner);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct vfsmount *mount;
+	struct dentry *dentry;
+	struct inode *inode;
+	__u64 file = 0;
+
+	if (!s)
+		return 0;
+	s->owner = owner;
+	if ((int)descriptor == CURRENT_DIRECTORY) {
+		dentry = BPF_CORE_READ(task->fs, pwd.dentry);
+		mount = BPF_CORE_READ(task->fs, pwd.mnt);
+	} else {
+		if (!file_find(task, descriptor, &file) || !file)
+			return 0;
+		dentry = BPF_CORE_READ((struct file *)file, f_path.dentry);
+		mount = BPF_CORE_READ((struct file *)file, f_path.mnt);
+	}
+	inode = BPF_CORE_READ(dentry, d_inode);
+	if (!inode || !BPF_CORE_READ(inode, i_sb))
+		return 0;
+	return path_name(s, dentry, mount, inode, BPF_CORE_READ(inode, i_mode), file);
+}
+
+__noinline __u64 called_name(__u64 directory, __u64 address, __u32 owner)
+{
+	struct file_scratch *s = bpf_map_lookup_elem(&file_scratch, &owner);
+	struct ev_file_called *e;
+	__u64 hash = directory, *words;
+	long bytes;
+
+	if (!s)
+		return 0;
+	__builtin_memset(s->names, 0, NAME_BYTES);
+	bytes = bpf_probe_read_user_str(s->names, NAME_BYTES, (void *)address);
+	if (bytes <= 1 || bytes > NAME_BYTES)
+		return 0;
+	s->bytes = bytes;
+	words = (__u64 *)s->names;
+	for (unsigned int i = 0; i < NAME_BYTES / sizeof(*words); i++)
+		hash = hash_mix(hash, words[i]);
+	hash = name_of_kind(hash, FILE_KIND_REGULAR);
+	if (bpf_map_lookup_elem(&files_known, &hash))
+		return hash;
+	e = (void *)s->event + sizeof(s->event) - sizeof(*e);
+	header_fill(&e->header, EV_FILE_CALLED, 0);
+	e->file = hash;
+	e->directory = directory;
+	file_send(s, sizeof(*e), hash);
+	return hash;
 }

@@ -10,11 +10,28 @@
 
 #include <bpf/bpf_core_read.h>
 
+enum { CURRENT_DIRECTORY = -100 }; /* AT_FDCWD */
+
 /* The name of what lies at these addresses in the kernel, recorded if it is new. 0: it is gone. */
 __u64 file_name(__u64 file, __u64 inode, __u32 owner);
 
 /* The same of an inode that no file is at hand of. 0: it has no name. */
 __u64 inode_name(__u64 inode, __u32 owner);
+
+/* Where the kernel has the file that processes share at an address of the current thread; 0: none. */
+__u64 shared_file(__u64 address, __u32 owner);
+
+/* The name of that address, in the file that has the name whole, recorded if it is new. 0: whole is 0. */
+__u64 place_name(__u64 whole, __u32 owner);
+
+/* The name of a directory of the current thread, by its descriptor, of which the lower half counts; 0: there is none. */
+__u64 directory_name(__u64 descriptor, __u32 owner);
+
+/*
+ * The name of what the current thread's path at an address leads to, recorded if it is new. directory: where it begins, if it
+ * is no absolute one. 0: it cannot be read, or is empty.
+ */
+__u64 called_name(__u64 directory, __u64 address, __u32 owner);
 
 /* The name of a file that a thread waits for; the last one is in its state. */
 static __always_inline __u64 file_known(struct thread_state *thread, __u64 file, enum scratch_owner owner)

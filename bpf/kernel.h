@@ -142,6 +142,24 @@ struct epitem {
 	void *ep; /* struct eventpoll */
 };
 
+/* What a worker of io_uring works on is part of a request. */
+struct io_wq_work {
+	void *first;
+};
+
+struct io_kiocb {
+	struct file *file;
+	struct io_wq_work work;
+};
+
+struct io_worker {
+	struct io_wq_work *cur_work;
+};
+
+struct linux_binprm {
+	struct file *file;
+};
+
 struct fs_struct {
 	struct path root, pwd;
 };
@@ -151,6 +169,7 @@ struct pipe_inode_info {
 };
 
 struct vm_area_struct {
+	unsigned long vm_start, vm_flags, vm_pgoff;
 	struct file *vm_file;
 };
 
@@ -291,6 +310,7 @@ struct task_struct {
 	struct sched_entity se;
 	unsigned long min_flt, maj_flt;
 	struct task_io_accounting ioac;
+	void *worker_private;
 	unsigned int in_iowait : 1;
 	bool throttled;          /* since 6.18 */
 	int softirq_disable_cnt; /* PREEMPT_RT */

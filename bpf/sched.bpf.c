@@ -228,6 +228,14 @@ __noinline int wait_emit(struct ev_sched_switch *e, struct thread_state *thread)
 	return 0;
 }
 
+/* The same of what lies behind that; a function of its own, whose stack is small. */
+__noinline int object_emit(struct ev_sched_switch *e, struct thread_state *thread)
+{
+	if (e && thread && e->syscall < SYSCALLS_MAX && !(e->flags & SWITCH_KERNEL_LOCK))
+		object_describe(e, bpf_get_current_task_btf(), thread, SCRATCH_OF_SWITCHES);
+	return 0;
+}
+
 /* The thread that got this CPU in the last switch recorded here has left it without a record. */
 __noinline int hidden_emit(__u32 tid)
 {
@@ -321,8 +329,10 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	if (out && reason == SWITCH_RUNNABLE && is_throttled(prev))
 		e->flags = SWITCH_THROTTLED;
 	e->flags |= is_hidden * SWITCH_AFTER_HIDDEN;
-	if (out && is_blocking(reason))
+	if (out && is_blocking(reason)) {
 		wait_emit(e, out);
+		object_emit(e, out);
+	}
 	if (tells_system)
 		externals_emit(e, externals, prev);
 	if (out && (weight || is_blocking(reason)))

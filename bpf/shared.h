@@ -14,6 +14,16 @@ enum {
 	STACK_TIME_SHIFT = 8, /* in steps of 256 ns */
 };
 
+enum {
+	AWAITED_MAX = 4,
+	AWAITED_NAME_BYTES = 64,
+};
+
+/* What has this name when it executes a program is traced from then on, whoever started it. */
+struct awaited_name {
+	__u64 words[AWAITED_NAME_BYTES / sizeof(__u64)]; /* a string, filled up with 0; empty: none */
+};
+
 /* Which spans a system call begins and ends: bits by their numbers. */
 struct span_call {
 	__u16 begins, ends;

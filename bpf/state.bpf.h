@@ -33,6 +33,8 @@ extern const volatile bool slice_stacks;   /* critical slices end with one, also
 extern const volatile bool threads_only;   /* do not follow into new processes */
 extern const volatile bool processes_only; /* first threads of processes only */
 extern const volatile bool trace_all;
+extern const volatile bool awaits_names; /* there are any of these: */
+extern const volatile struct awaited_name awaited_names[AWAITED_MAX];
 extern const volatile bool follows_hosts;       /* host.bpf.c is there */
 extern const volatile bool tells_system;        /* of all threads, and system.bpf.c is there */
 extern const volatile bool counts_acquisitions; /* acquire.bpf.c is there */
@@ -112,6 +114,8 @@ struct thread_state {
 	__u64 file;
 	__u64 file_struct, file_inode, file_inode_number, file_private;
 	__u32 file_descriptor;
+	/* The futex outside of its own memory that it waited for last; place 0: none but its own. */
+	__u64 place_address, place_space, place;
 	__u32 wait_value; /* of the wait above */
 	struct python_hint python;
 	/* The last page fault in user space, if its tracepoint is there: the address, and by what code. */
@@ -320,6 +324,7 @@ struct file_scratch {
 	char names[NAMES_BYTES + NAME_BYTES] __attribute__((aligned(8)));
 	__u32 bytes, owner;
 	__u64 dentry, mount;
+	__u64 offset; /* in the file that shared_file() found, bytes */
 };
 
 /* Whoever spins for a lock stays on its CPU; what interrupts it may spin itself. */

@@ -134,7 +134,7 @@ static __always_inline void exec_report(__u32 number, struct task_struct *task)
 	event_submit(e);
 }
 
-/* A command that pinch starts is traced from here on: what came before was not yet it. */
+/* A command that pinch starts, or that was awaited, is traced from here on: what came before was not yet it. */
 static __always_inline void command_begin(struct task_struct *task)
 {
 	struct thread_state *thread = thread_add(task);
@@ -163,14 +163,49 @@ static __always_inline void command_begin(struct task_struct *task)
 	event_submit(e);
 }
 
+static __always_inline bool is_awaited_name(const struct awaited_name *name)
+{
+	for (int i = 0; i < AWAITED_MAX; i++) {
+		__u64 differs = 0;
+
+		for (unsigned int k = 0; k < sizeof(name->words) / sizeof(*name->words); k++)
+			differs |= name->words[k] ^ awaited_names[i].words[k];
+		if (!differs && name->words[0])
+			return true;
+	}
+	return false;
+}
+
+/* By what the thread is called from now on, or its program. */
+static __always_inline bool has_awaited_name(struct task_struct *task, struct linux_binprm *program)
+{
+	struct file *file = BPF_CORE_READ(program, file);
+	struct awaited_name name = {}, program_name = {};
+	struct dentry *dentry;
+
+	bpf_probe_read_kernel_str(&name, sizeof(task->comm), task->comm);
+	if (is_awaited_name(&name))
+		return true;
+	dentry = BPF_CORE_READ(file, f_path.dentry);
+	bpf_probe_read_kernel_str(&program_name, sizeof(program_name), BPF_CORE_READ(dentry, d_name.name));
+	return is_awaited_name(&program_name);
+}
+
+/* The current thread is a process of its own from here on. */
+static __always_inline bool is_awaited(struct task_struct *task, struct linux_binprm *program)
+{
+	return awaits_names && (__u32)task->tgid != own_pid && has_awaited_name(task, program);
+}
+
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(sched_process_exec, struct task_struct *task)
+int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid __attribute__((unused)),
+	     struct linux_binprm *program)
 {
 	struct thread_state *thread = thread_of(task);
 	__u32 number = thread ? thread->thread : 0;
 
 	space_forget(task);
-	if (!number && target_kind(task->tgid) == TARGET_EXEC) {
+	if (!number && (target_kind(task->tgid) == TARGET_EXEC || is_awaited(task, program))) {
 		command_begin(task);
 		return 0;
 	}

@@ -11,6 +11,8 @@ enum {
 	OPERATION_MAX = 0xffff,
 	FUTEX_WORDS = 5, /* the word, and those around it where libraries keep who holds a lock */
 	NO_DESCRIPTOR = 0xffffffff,
+	FUTEX_PRIVATE = 128,
+	FUTEX_OPERATION_MASK = FUTEX_WITHOUT_LIMIT - 1,
 	PARTS_MAX = 16, /* of what a call reads or writes: of more the sum is unknown */
 };
 
@@ -57,6 +59,12 @@ static __always_inline void futex_read(struct ev_sched_switch *e, struct task_st
 	e->owners[0] = words[2];
 	e->owners[1] = words[3];
 	e->owners[2] = words[4];
+}
+
+/* limit: the address of a time; 0: none. */
+static __always_inline __u16 futex_operation(__u64 operation, __u64 limit)
+{
+	return (operation & FUTEX_OPERATION_MASK) | (limit ? 0 : FUTEX_WITHOUT_LIMIT);
 }
 
 static __always_inline void futexes_read(struct ev_sched_switch *e, struct task_struct *task, __u64 address)
@@ -170,11 +178,11 @@ static __always_inline void argument_read(struct ev_sched_switch *e, struct task
 	e->object = regs->di;
 	switch (wait_arguments[number & (SYSCALLS_MAX - 1)]) {
 	case ARGUMENT_FUTEX:
-		e->operation = regs->si;
+		e->operation = futex_operation(regs->si, regs->r10);
 		futex_read(e, task, regs->di);
 		break;
 	case ARGUMENT_FUTEX_FLAGS:
-		e->operation = regs->r10;
+		e->operation = futex_operation(regs->r10, regs->r8);
 		futex_read(e, task, regs->di);
 		break;
 	case ARGUMENT_FUTEX_VECTOR:
@@ -244,6 +252,27 @@ static __always_inline void fault_read(struct ev_sched_switch *e, struct task_st
 	thread->file_descriptor = NO_DESCRIPTOR;
 }
 
+/* A worker of io_uring, for the request that it works on. */
+static __always_inline void worker_read(struct ev_sched_switch *e, struct task_struct *task,
+					struct thread_state *thread, enum scratch_owner owner)
+{
+	struct io_wq_work *work;
+	__u64 file;
+
+	e->value = MEMORY_NONE;
+	if (!bpf_core_type_exists(struct io_kiocb))
+		return;
+	work = BPF_CORE_READ((struct io_worker *)task->worker_private, cur_work);
+	if (!work)
+		return;
+	file = (__u64)BPF_CORE_READ((struct io_kiocb *)((void *)work - bpf_core_field_offset(struct io_kiocb, work)),
+				    file);
+	if (!file)
+		return;
+	e->object = file_known(thread, file, owner);
+	thread->file_descriptor = NO_DESCRIPTOR;
+}
+
 /* A blocked thread, or the current one that blocks. */
 static __always_inline void wait_describe(struct ev_sched_switch *e, struct task_struct *task,
 					  struct thread_state *thread, enum scratch_owner owner)
@@ -253,7 +282,11 @@ static __always_inline void wait_describe(struct ev_sched_switch *e, struct task
 
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		e->flags |= SWITCH_IO_WAIT;
-	if (task->flags & (PF_IO_WORKER | PF_USER_WORKER))
+	if (task->flags & PF_IO_WORKER) {
+		worker_read(e, task, thread, owner);
+		return;
+	}
+	if (task->flags & PF_USER_WORKER)
 		return;
 	if (number >= SYSCALLS_MAX) {
 		if (owner == SCRATCH_OF_SWITCHES)
@@ -270,4 +303,60 @@ static __always_inline void wait_describe(struct ev_sched_switch *e, struct task
 	thread->wait_operation = e->operation;
 	thread->wait_object = e->object;
 	thread->wait_value = e->value;
+}
+
+/* The current thread's futex, if it lies in memory that processes share. What is mapped there is looked up once in a row. */
+static __always_inline __u64 place_of(struct task_struct *task, struct thread_state *thread, enum scratch_owner owner)
+{
+	__u64 address = thread->wait_object, space = (__u64)task->mm, file, name = 0;
+
+	if (thread->place_address == address && thread->place_space == space)
+		return thread->place;
+	file = shared_file(address, owner);
+	if (file)
+		name = place_name(file_name(file, (__u64)BPF_CORE_READ((struct file *)file, f_inode), owner), owner);
+	thread->place = name;
+	thread->place_space = space;
+	/* Looked up again if there was no space to tell it. */
+	thread->place_address = !name || bpf_map_lookup_elem(&files_known, &name) ? address : 0;
+	return name;
+}
+
+/* The file of a path that a call of the current thread was given. */
+static __always_inline __u64 file_of_path(__u64 descriptor, __u64 address, enum scratch_owner owner)
+{
+	__u64 directory = 0;
+	char first = 0;
+
+	if (bpf_probe_read_user(&first, sizeof(first), (void *)address))
+		return 0;
+	if (first != '/')
+		directory = directory_name(descriptor, owner);
+	return first ? called_name(directory, address, owner) : directory; /* empty: the descriptor's file itself */
+}
+
+/* What the current thread waits for that its call's arguments only lead to, once these are described. */
+static __always_inline void object_describe(struct ev_sched_switch *e, struct task_struct *task,
+					    struct thread_state *thread, enum scratch_owner owner)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	__u64 name = 0;
+
+	switch (wait_arguments[e->syscall & (SYSCALLS_MAX - 1)]) {
+	case ARGUMENT_FUTEX:
+	case ARGUMENT_FUTEX_FLAGS:
+		if (!(e->operation & FUTEX_PRIVATE))
+			name = place_of(task, thread, owner);
+		break;
+	case ARGUMENT_PATH:
+		name = file_of_path(CURRENT_DIRECTORY, regs->di, owner);
+		break;
+	case ARGUMENT_PATH_AT:
+		name = file_of_path(regs->di, regs->si, owner);
+		break;
+	}
+	if (!name)
+		return;
+	e->object = name;
+	e->flags |= SWITCH_IN_FILE;
 }

@@ -28,6 +28,7 @@ enum switch_flags {
 	SWITCH_THROTTLED = 16,    /* it could run, except for the CPU limit of its cgroup */
 	SWITCH_AFTER_HIDDEN = 32, /* the kernel has not reported how it got the CPU: see sched.HIDDEN */
 	SWITCH_KERNEL_LOCK = 64,  /* it waits for a kernel lock: object is a klock.LOCK */
+	SWITCH_IN_FILE = 128,     /* object is what a futex in shared memory, or a path, leads to: of file.* */
 };
 
 /* sched.SAMPLE.role. */
@@ -41,7 +42,8 @@ enum sample_role {
  * sched.SWITCH of a thread that blocks: what the fields mean depends on what its system call takes.
  *
  *	                object                 value           operation
- *	a futex         address of the word    the word        FUTEX_WAIT_BITSET and so on, with flags
+ *	a futex         address of the word    the word        FUTEX_WAIT_BITSET and so on, with flags;
+ *	                                                       and FUTEX_WITHOUT_LIMIT
  *	a file          file.*, 0: unknown   descriptor      second argument's lowest bits; the
  *	                                                       next three are in owners
  *	poll, ppoll     the file, if it is one descriptors     milliseconds; 65535: no limit, or as many;
@@ -51,17 +53,24 @@ enum sample_role {
  *	anything else   first argument         second argument
  *
  * With SWITCH_KERNEL_LOCK the object is that lock, and the value the tid of who has it, whatever the call.
+ * With SWITCH_IN_FILE the object of a futex is a file.PLACE, and that of a call with a path a file.CALLED.
  */
 enum {
 	SYSCALL_NONE = 0xffff,
 	SYSCALLS_MAX = 512, /* a power of two, above their numbers */
 };
 
-/* What a page fault without a system call is on. */
+/* A flag of a futex's operation, beside the kernel's: its wait has no limit of time. 0: it has, or that is not known. */
+enum {
+	FUTEX_WITHOUT_LIMIT = 512,
+};
+
+/* What a page fault without a system call is on; or that it is none. */
 enum fault_memory {
 	MEMORY_UNKNOWN = 0,
 	MEMORY_OF_FILE = 1,   /* object is which */
 	MEMORY_ANONYMOUS = 2, /* of no file */
+	MEMORY_NONE = 3,      /* a worker of io_uring: object is the file that it works on, 0: none, or unknown */
 };
 
 /* What the first argument of a system call says of what it waits for; the second one may help. */
@@ -76,6 +85,8 @@ enum wait_argument {
 	ARGUMENT_POLL_TIME = 7,    /* address of descriptors, how many, address of a struct timespec */
 	ARGUMENT_FILE_PARTS = 8,   /* descriptor, address of a struct iovec, how many */
 	ARGUMENT_FILE_MESSAGE = 9, /* descriptor, address of a struct msghdr */
+	ARGUMENT_PATH = 10,        /* address of a path */
+	ARGUMENT_PATH_AT = 11,     /* descriptor of the directory where it begins, address of a path */
 };
 
 /* Where a wake-up comes from: sched.WAKE.context. */

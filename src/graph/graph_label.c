@@ -17,6 +17,7 @@
 #include "stacks/fold.h"
 #include "states/activity.h"
 #include "values.h"
+#include "waits/files.h"
 #include "waits/others.h"
 
 struct graph_labels {
@@ -178,6 +179,7 @@ static void put_place(struct graph_labels *labels, const struct graph_wait *wait
 
 static struct wait_facts facts_of(const struct graph_labels *labels, const struct graph_wait *wait)
 {
+	bool is_in_file = files_find(labels->objects.files, wait->object);
 	bool is_klock = wait->cause == CAUSE_KERNEL_LOCK && labels->objects.klocks &&
 			klocks_find(labels->objects.klocks, wait->object);
 
@@ -186,7 +188,9 @@ static struct wait_facts facts_of(const struct graph_labels *labels, const struc
 		.syscall = wait->syscall,
 		.operation = wait->operation,
 		.state = wait->state,
-		.flags = is_klock ? SWITCH_KERNEL_LOCK : 0,
+		.flags = is_klock     ? SWITCH_KERNEL_LOCK
+			 : is_in_file ? SWITCH_IN_FILE
+				      : 0,
 	};
 }
 

@@ -324,11 +324,55 @@ static void on_socket(void *data, const struct ev_header *header)
 	}
 }
 
+/* Its file came before. */
+static void on_place(void *data, const struct ev_header *header)
+{
+	const struct ev_file_place *e = (const struct ev_file_place *)header;
+	struct files *files = data;
+	const struct file_info *whole = files_find(files, e->whole);
+	struct file_info *info = add(files, e->file);
+	struct text text = { 0 };
+
+	if (!info)
+		return;
+	info->kind = FILE_MEMORY;
+	if (whole) {
+		info->inode = whole->inode;
+		info->major = whole->major;
+		info->minor = whole->minor;
+		info->is_deleted = whole->is_deleted;
+	}
+	text_printf(&text, "%s at 0x%llx", whole && *whole->path ? whole->path : "shared memory",
+		    (unsigned long long)e->offset);
+	info->path = keep(files, text.bytes);
+	text_fini(&text);
+}
+
+/* Its directory came before. */
+static void on_called(void *data, const struct ev_header *header)
+{
+	const struct ev_file_called *e = (const struct ev_file_called *)header;
+	struct files *files = data;
+	const struct file_info *directory = files_find(files, e->directory);
+	struct file_info *info = add(files, e->file);
+	const char *path = e->path;
+	struct text text = { 0 };
+
+	if (!info)
+		return;
+	info->kind = FILE_REGULAR;
+	while (path[0] == '.' && path[1] == '/')
+		path += 2;
+	if (*path != '/' && directory && *directory->path)
+		text_printf(&text, "%s%s", directory->path, strcmp(directory->path, "/") ? "/" : "");
+	text_put(&text, path);
+	info->path = keep(files, text.bytes);
+	text_fini(&text);
+}
+
 static const struct event_handler handlers[] = {
-	{ EV_FILE_PATH, on_path },
-	{ EV_FILE_SOCKET, on_socket },
-	{ EV_FILE_HOST, on_host },
-	{ 0, NULL },
+	{ EV_FILE_CALLED, on_called }, { EV_FILE_PLACE, on_place }, { EV_FILE_PATH, on_path },
+	{ EV_FILE_SOCKET, on_socket }, { EV_FILE_HOST, on_host },   { 0, NULL },
 };
 
 struct files *files_new(struct session *session, size_t files_max)

@@ -23,6 +23,7 @@ enum file_kind {
 	FILE_EVENT, /* eventfd */
 	FILE_TIMER, /* timerfd */
 	FILE_TERMINAL,
+	FILE_MEMORY, /* a place in a file that is mapped */
 };
 
 struct file_info {

@@ -88,7 +88,7 @@ static uint64_t object_of(const struct ev_sched_switch *e)
 
 struct wait_facts wait_facts_of(const struct ev_sched_switch *e)
 {
-	return (struct wait_facts){
+	struct wait_facts facts = {
 		.object = object_of(e),
 		.value = e->value,
 		.owners = { e->owners[0], e->owners[1], e->owners[2] },
@@ -97,6 +97,12 @@ struct wait_facts wait_facts_of(const struct ev_sched_switch *e)
 		.state = e->state,
 		.flags = e->flags,
 	};
+
+	if (wait_has_futex(&facts)) {
+		facts.is_endless = e->operation & FUTEX_WITHOUT_LIMIT;
+		facts.operation &= ~FUTEX_WITHOUT_LIMIT;
+	}
+	return facts;
 }
 
 bool wait_has_klock(const struct wait_facts *facts)
@@ -113,6 +119,11 @@ bool wait_has_futex(const struct wait_facts *facts)
 	return argument == ARGUMENT_FUTEX || argument == ARGUMENT_FUTEX_FLAGS || argument == ARGUMENT_FUTEX_VECTOR;
 }
 
+bool wait_is_in_file(const struct wait_facts *facts)
+{
+	return facts->flags & SWITCH_IN_FILE && wait_has_futex(facts);
+}
+
 uint32_t wait_futex_command(const struct wait_facts *facts)
 {
 	return syscall_argument(facts->syscall) == ARGUMENT_FUTEX ? facts->operation & FUTEX_CMD_MASK : FUTEX_WAIT;
@@ -120,7 +131,15 @@ uint32_t wait_futex_command(const struct wait_facts *facts)
 
 static bool is_fault(const struct wait_facts *facts)
 {
-	return facts->syscall == SYSCALL_NONE && facts->state == SWITCH_BLOCKED &&
+	return facts->syscall == SYSCALL_NONE && facts->state == SWITCH_BLOCKED && facts->value != MEMORY_NONE &&
+	       !(facts->flags & (SWITCH_COMPAT | SWITCH_KERNEL_LOCK));
+}
+
+/* A worker of io_uring. */
+static bool is_worker(const struct wait_facts *facts)
+{
+	return facts->syscall == SYSCALL_NONE && facts->value == MEMORY_NONE &&
+	       (facts->state == SWITCH_BLOCKED || facts->state == SWITCH_SLEEPING) &&
 	       !(facts->flags & (SWITCH_COMPAT | SWITCH_KERNEL_LOCK));
 }
 
@@ -135,8 +154,11 @@ bool wait_has_file(const struct wait_facts *facts)
 	case ARGUMENT_POLL:
 	case ARGUMENT_POLL_TIME:
 		return true;
+	case ARGUMENT_PATH:
+	case ARGUMENT_PATH_AT:
+		return facts->flags & SWITCH_IN_FILE;
 	default:
-		return is_fault(facts) && facts->value == MEMORY_OF_FILE;
+		return is_worker(facts) ? facts->object : is_fault(facts) && facts->value == MEMORY_OF_FILE;
 	}
 }
 
@@ -206,6 +228,14 @@ static bool is_poll_of_socket(const struct wait_facts *facts, const struct file_
 	return facts->object && (file ? file->kind : file_kind_of_name(facts->object)) == FILE_SOCKET;
 }
 
+/* What nothing can interrupt is for a file, whether or not it is known; else it waits for something to do. */
+static enum wait_cause worker_cause(const struct wait_facts *facts, const struct file_info *file)
+{
+	if (facts->object)
+		return file_cause(facts, file);
+	return facts->state == SWITCH_BLOCKED ? CAUSE_FILE : CAUSE_OTHER;
+}
+
 enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_info *file)
 {
 	uint8_t cause;
@@ -220,6 +250,8 @@ enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_
 		return CAUSE_KERNEL_LOCK;
 	if (facts->flags & SWITCH_COMPAT)
 		return CAUSE_OTHER;
+	if (is_worker(facts))
+		return worker_cause(facts, file);
 	if (facts->syscall == SYSCALL_NONE)
 		return is_fault(facts) ? CAUSE_PAGE_FAULT : CAUSE_OTHER;
 	if (wait_has_futex(facts))

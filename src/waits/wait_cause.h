@@ -23,6 +23,7 @@ struct wait_facts {
 	uint32_t owners[3];
 	uint16_t syscall, operation;
 	uint8_t state, flags;
+	bool is_endless; /* a futex that is waited for without a limit of time; else that is not known */
 };
 
 struct wait_facts wait_facts_of(const struct ev_sched_switch *e);
@@ -33,8 +34,11 @@ enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_
 /* Whether object is a kernel lock, and value the tid of who has it. */
 bool wait_has_klock(const struct wait_facts *facts);
 
-/* Whether object is the address of a futex word. */
+/* Whether object is a futex word: its address, unless wait_is_in_file(). */
 bool wait_has_futex(const struct wait_facts *facts);
+
+/* Whether object is a place in a file that processes share, as file.PLACE names it. */
+bool wait_is_in_file(const struct wait_facts *facts);
 
 /* Without the flags: FUTEX_WAIT, FUTEX_LOCK_PI and so on. */
 uint32_t wait_futex_command(const struct wait_facts *facts);

@@ -341,6 +341,67 @@ def fifo_pair_outside():
     assert_other_end(file_at(report, "/items.fifo"), "writer")
 
 
+# Two processes wait for what a third one has, until both are seen to do.
+SHARED_LOCK = """
+import multiprocessing, time
+context = multiprocessing.get_context("fork")
+lock = context.Lock()
+lock.acquire()
+def take():
+    lock.acquire()
+    lock.release()
+def waits(process):
+    with open(f"/proc/{process.pid}/syscall") as file:
+        return file.read().startswith("202 ")
+processes = [context.Process(target=take) for _ in range(2)]
+for process in processes:
+    process.start()
+while not all(map(waits, processes)):
+    time.sleep(0.01)
+lock.release()
+for process in processes:
+    process.join()
+"""
+
+# Its child opens the other end only when it waits.
+OPENED_FIFO = """
+import os, time
+os.mkfifo("jobs.fifo")
+parent = os.getpid()
+if not os.fork():
+    while not open(f"/proc/{parent}/syscall").read().startswith("257 "):
+        time.sleep(0.01)
+    os.open("jobs.fifo", os.O_WRONLY)
+    os._exit(0)
+os.open("jobs.fifo", os.O_RDONLY)
+"""
+
+
+def trace_python(source):
+    with open("program.py", "w") as file:
+        file.write(source)
+    result = pinch("run", "--json", "report.json", "--top", "100", "--", "/usr/bin/python3", "program.py")
+    assert result.status == 0, f"exit status {result.status}\n{result.text[:2000]}"
+    return parse_report(open("report.json", "rb").read())
+
+
+@test("a semaphore in shared memory is one lock for the processes that wait for it, named by its file")
+def shared_lock():
+    report = trace_python(SHARED_LOCK)
+    found = [lock for lock in report["locks"] if re.search(r"/sem\.\S* at 0x0$", lock["name"] or "")]
+    assert len(found) == 1, describe_locks(report)
+    assert found[0]["queue_max"] == 2 and found[0]["waits"] >= 2, found
+    assert found[0]["name"] in [wait["object"] for wait in report["waits"]], describe_waits(report)
+
+
+@test("a file that is opened by its path is named at the wait")
+def opened_fifo():
+    report = trace_python(OPENED_FIFO)
+    path = os.path.realpath("jobs.fifo")
+    assert path in [wait["object"] for wait in report["waits"]], describe_waits(report)
+    assert path in [file["path"] for file in report["files"]], report["files"]
+
+
 @test("reused_fd: four pipes of one descriptor number are distinguished, by the names they have then")
 def reused_fd():
     report = trace("reused_fd", os.getcwd())

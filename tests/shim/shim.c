@@ -1011,6 +1011,7 @@ void shim_reset(void)
 	shim_set_option(threads_only, false);
 	shim_set_option(processes_only, false);
 	shim_set_option(trace_all, false);
+	shim_set_option(awaits_names, false);
 	shim_set_option(own_pid, 0);
 	shim_set_option(tells_system, false);
 	shim_set_option(tick_cpu_sched_offset, offsetof(struct cpu_area, tick));

@@ -120,7 +120,7 @@ int sched_switch(void *ctx, bool preempt, struct task_struct *prev, struct task_
 int sched_waking(void *ctx, struct task_struct *task);
 int sched_wakeup(void *ctx, struct task_struct *task);
 int sched_process_fork(void *ctx, struct task_struct *parent, struct task_struct *child);
-int sched_process_exec(void *ctx, struct task_struct *task);
+int sched_process_exec(void *ctx, struct task_struct *task, int old_pid, struct linux_binprm *program);
 int exit_begin(void *ctx, struct task_struct *task);
 int sched_process_exit(void *ctx, struct task_struct *task);
 int task_rename(void *ctx, struct task_struct *task, const char *name);

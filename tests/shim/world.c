@@ -242,7 +242,7 @@ void world_exec(struct world *world, uint32_t cpu)
 
 	begin_on(world, "exec", cpu);
 	snprintf(task->task.comm, sizeof(task->task.comm), "exec%lu", world->step);
-	sched_process_exec(NULL, &task->task);
+	sched_process_exec(NULL, &task->task, task->task.pid, NULL);
 	if (task->is_traced) {
 		e = world_expect(world, cpu, EV_THREAD_EXEC, task->number);
 		world_require(world, e->tid == (uint32_t)task->task.pid && !e->reserved);

@@ -123,11 +123,14 @@ static void call_futex(struct world_task *task, enum world_call call, uint32_t w
 	struct pt_regs *registers = &task->registers;
 	uint16_t operation = which * 7;
 	uint32_t futex = which % WORLD_FUTEXES;
+	uint64_t limit = which % 2 ? which + 1 : 0;
+	uint16_t recorded = (operation & (FUTEX_WITHOUT_LIMIT - 1)) | (limit ? 0 : FUTEX_WITHOUT_LIMIT);
 
 	registers->di = call == CALL_FUTEX_VECTOR ? vector_address(futex) : futexes[futex].address;
 	registers->si = call == CALL_FUTEX ? 0xabc00000000 | operation : which;
-	registers->r10 = call == CALL_FUTEX_FLAGS ? operation : which + 1;
-	task->wait = on_futex(call, futex, call == CALL_FUTEX_VECTOR ? 0 : operation);
+	registers->r10 = call == CALL_FUTEX_FLAGS ? operation : limit;
+	registers->r8 = limit;
+	task->wait = on_futex(call, futex, call == CALL_FUTEX_VECTOR ? 0 : recorded);
 }
 
 static void call_file(struct world_task *task, uint32_t which)

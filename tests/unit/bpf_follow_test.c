@@ -239,10 +239,48 @@ TEST(a_thread_without_memory_for_its_state_is_counted_not_traced)
 	shim_storage_fails = true;
 	child = world_add_task(&world, NULL);
 	shim_set_target(child->task.pid, TARGET_EXEC);
-	sched_process_exec(NULL, &child->task);
+	sched_process_exec(NULL, &child->task, child->task.pid, NULL);
 	CHECK_EQUAL(threads_untracked, 3);
 	CHECK_EQUAL(threads_alive, 1);
 	CHECK_EQUAL(shim_target(child->task.pid), TARGET_EXEC);
+	end();
+}
+
+/* Whether a process that has this name, and whose program's file has that one, is traced after its exec. */
+static bool is_taken(const char *name, const char *file_name)
+{
+	struct dentry dentry = { .d_name.name = (const unsigned char *)file_name };
+	struct file file = { .f_path.dentry = &dentry };
+	struct linux_binprm program = { .file = &file };
+	struct world_task *task = world_add_task(&world, NULL);
+
+	snprintf(task->task.comm, sizeof(task->task.comm), "%s", name);
+	shim_current = &task->task;
+	sched_process_exec(NULL, &task->task, task->task.pid, &program);
+	return shim_thread(&task->task);
+}
+
+TEST(who_executes_a_program_under_an_awaited_name_is_traced_from_then_on)
+{
+	static const char long_name[] = "a-program-with-a-name-of-more-than-fifteen-letters";
+	struct awaited_name *names = (struct awaited_name *)awaited_names;
+
+	begin(NULL);
+	memset(names, 0, AWAITED_MAX * sizeof(*names));
+	memcpy(&names[0], "server", 6);
+	memcpy(&names[AWAITED_MAX - 1], long_name, strlen(long_name));
+	CHECK(!is_taken("server", "server")); /* none is awaited */
+	shim_set_option(awaits_names, true);
+	CHECK(is_taken("server", "python3"));
+	CHECK(is_taken("main", "server"));
+	CHECK(is_taken("a-program-with-", long_name));
+	CHECK(!is_taken("a-program-with-", "a-program-with-another-name"));
+	CHECK(!is_taken("serve", "serve"));
+	CHECK(!is_taken("servers", "servers"));
+	CHECK(!is_taken("", ""));
+	CHECK_EQUAL(threads_alive, 3);
+	shim_set_option(own_pid, world.pids_given + 1);
+	CHECK(!is_taken("server", "server"));
 	end();
 }
 

@@ -142,7 +142,7 @@ TEST(a_futex_that_cannot_be_read_is_recorded_without_its_words)
 		e = block();
 		CHECK_EQUAL(e.syscall, CALL_FUTEX);
 		CHECK_EQUAL(e.object, addresses[i]);
-		CHECK_EQUAL(e.operation, 128);
+		CHECK_EQUAL(e.operation, 128 | FUTEX_WITHOUT_LIMIT);
 		CHECK(!e.value && !e.owners[0] && !e.owners[1] && !e.owners[2]);
 	}
 	end();
@@ -158,7 +158,9 @@ TEST(the_flags_of_a_futex_are_its_operation_where_they_come_fourth)
 	e = block();
 	CHECK_EQUAL(e.syscall, CALL_FUTEX_FLAGS);
 	CHECK_EQUAL(e.object, word_at);
-	CHECK_EQUAL(e.operation, 0x82);
+	CHECK_EQUAL(e.operation, 0x82 | FUTEX_WITHOUT_LIMIT);
+	registers->r8 = word_at;
+	CHECK_EQUAL(block().operation, 0x82);
 	CHECK_EQUAL(e.value, 2);
 	CHECK_EQUAL(e.owners[0], 301);
 	CHECK_EQUAL(e.owners[2], 303);
@@ -348,12 +350,38 @@ TEST(the_kernel_s_threads_of_a_process_are_in_no_system_call)
 
 	begin();
 	set_call(CALL_FUTEX, word_at, 128, 5, 6);
-	task->task.flags = PF_IO_WORKER;
-	e = block();
-	CHECK(says_nothing(&e));
 	task->task.flags = PF_USER_WORKER;
 	e = block();
 	CHECK(says_nothing(&e));
+	task->task.flags = PF_IO_WORKER;
+	e = block();
+	CHECK_EQUAL(e.syscall, SYSCALL_NONE);
+	CHECK_EQUAL(e.value, MEMORY_NONE);
+	CHECK(!e.object && !e.operation);
+	end();
+}
+
+TEST(a_worker_of_io_uring_waits_for_the_file_of_its_request)
+{
+	struct io_worker worker = { 0 };
+	struct io_kiocb request = { 0 };
+	struct ev_sched_switch e;
+	uint64_t file;
+
+	begin();
+	set_call(CALL_FILE, 1, 0, 0, 0);
+	file = block().object;
+	task->task.flags = PF_IO_WORKER;
+	task->task.worker_private = &worker;
+	CHECK(!block().object);
+	worker.cur_work = &request.work;
+	CHECK(!block().object);
+	request.file = world.descriptors[1];
+	e = block();
+	CHECK(file);
+	CHECK_EQUAL(e.object, file);
+	CHECK_EQUAL(e.value, MEMORY_NONE);
+	CHECK_EQUAL(e.syscall, SYSCALL_NONE);
 	end();
 }
 
@@ -657,7 +685,7 @@ static struct vm_area_struct *map(struct file *file)
 {
 	static struct vm_area_struct area;
 
-	area.vm_file = file;
+	area = (struct vm_area_struct){ .vm_file = file, .vm_start = mapped_at };
 	shim_mapped = &area;
 	shim_mapped_begin = mapped_at;
 	shim_mapped_bytes = 0x1000;
@@ -740,6 +768,154 @@ TEST(a_wait_elsewhere_than_where_the_last_page_fault_was_is_not_in_it)
 	CHECK_EQUAL(e.syscall, CALL_PLAIN);
 	CHECK_EQUAL(e.object, 0x77);
 	CHECK(!e.value);
+	end();
+}
+
+/* --- Calls with a path -------------------------------------------------------------------------- */
+
+enum { CALL_PATH = CALL_COUNT, CALL_PATH_AT, CURRENT = -100 };
+
+static const uint64_t path_at = 0x30000000, other_path_at = 0x30001000;
+
+static struct ev_sched_switch wait_in_path_call(uint64_t call, uint64_t first, uint64_t second)
+{
+	shim_set_option(wait_arguments[CALL_PATH], ARGUMENT_PATH);
+	shim_set_option(wait_arguments[CALL_PATH_AT], ARGUMENT_PATH_AT);
+	set_call(call, first, second, 0, 0);
+	return block();
+}
+
+TEST(a_call_with_a_path_is_for_the_file_that_the_path_says)
+{
+	struct ev_sched_switch e;
+	uint64_t name;
+
+	begin();
+	shim_plant(path_at, "/spool/message-1", 17);
+	shim_plant(other_path_at, "/spool/message-2", 17);
+	e = wait_in_path_call(CALL_PATH, path_at, 0);
+	CHECK(e.flags & SWITCH_IN_FILE);
+	name = e.object;
+	CHECK(name & 1);
+	CHECK_EQUAL(wait_in_path_call(CALL_PATH, path_at, 0).object, name);
+	/* An absolute path begins nowhere else. */
+	CHECK_EQUAL(wait_in_path_call(CALL_PATH_AT, 1, path_at).object, name);
+	CHECK_EQUAL(wait_in_path_call(CALL_PATH_AT, CURRENT, path_at).object, name);
+	CHECK_THAT(wait_in_path_call(CALL_PATH, other_path_at, 0).object, !=, name);
+	end();
+}
+
+TEST(a_path_that_begins_in_another_directory_is_another_file)
+{
+	uint64_t in_one, in_other;
+
+	begin();
+	shim_plant(path_at, "message-1", 10);
+	in_one = wait_in_path_call(CALL_PATH_AT, 1, path_at).object;
+	in_other = wait_in_path_call(CALL_PATH_AT, 2, path_at).object;
+	CHECK(in_one & 1);
+	CHECK_THAT(in_one, !=, in_other);
+	CHECK_EQUAL(wait_in_path_call(CALL_PATH_AT, 1, path_at).object, in_one);
+	end();
+}
+
+TEST(an_empty_path_is_the_file_of_the_descriptor)
+{
+	uint64_t file;
+
+	begin();
+	shim_plant(path_at, "", 1);
+	set_call(CALL_FILE, 1, 0, 0, 0);
+	file = block().object;
+	CHECK(file);
+	CHECK_EQUAL(wait_in_path_call(CALL_PATH_AT, 1, path_at).object, file);
+	end();
+}
+
+TEST(a_path_that_cannot_be_read_is_no_file)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	e = wait_in_path_call(CALL_PATH, path_at, 0);
+	CHECK(!(e.flags & SWITCH_IN_FILE));
+	CHECK_EQUAL(e.object, path_at);
+	/* Its end lies where nothing can be read. */
+	shim_plant(path_at, "/spool", 6);
+	CHECK(!(wait_in_path_call(CALL_PATH, path_at, 0).flags & SWITCH_IN_FILE));
+	end();
+}
+
+/* --- Memory that processes share -------------------------------------------------------------- */
+
+enum { AREA_SHARED = 8, SHARED_WAIT = 0, PRIVATE_WAIT = 128, FIRST_PAGE = 3 };
+
+static void map_shared(struct file *file)
+{
+	struct vm_area_struct *area = map(file);
+
+	area->vm_flags = AREA_SHARED;
+	area->vm_pgoff = FIRST_PAGE;
+}
+
+static struct ev_sched_switch wait_at(uint64_t address, uint64_t operation)
+{
+	set_call(CALL_FUTEX, address, operation, 2, 0);
+	return block();
+}
+
+TEST(a_futex_in_shared_memory_is_a_place_in_its_file_wherever_that_is_mapped)
+{
+	struct ev_sched_switch first, e;
+
+	begin();
+	map_shared(world.descriptors[1]);
+	first = wait_at(mapped_at + 0x40, SHARED_WAIT);
+	CHECK(first.flags & SWITCH_IN_FILE);
+	CHECK(first.object & 1);
+	CHECK_EQUAL(wait_at(mapped_at + 0x40, SHARED_WAIT).object, first.object);
+	e = wait_at(mapped_at + 0x48, SHARED_WAIT);
+	CHECK(e.flags & SWITCH_IN_FILE);
+	CHECK_THAT(e.object, !=, first.object);
+	shim_mapped->vm_start += 0x1000;
+	shim_mapped_begin += 0x1000;
+	CHECK_EQUAL(wait_at(mapped_at + 0x1040, SHARED_WAIT).object, first.object);
+	map_shared(world.descriptors[2]);
+	e = wait_at(mapped_at + 0x40, SHARED_WAIT);
+	CHECK(e.flags & SWITCH_IN_FILE);
+	CHECK_THAT(e.object, !=, first.object);
+	end();
+}
+
+TEST(a_futex_of_a_process_alone_is_at_its_address)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	map_shared(world.descriptors[1]);
+	e = wait_at(mapped_at + 0x40, PRIVATE_WAIT);
+	CHECK(!(e.flags & SWITCH_IN_FILE));
+	CHECK_EQUAL(e.object, mapped_at + 0x40);
+	map(world.descriptors[1]); /* a copy of its own */
+	e = wait_at(mapped_at + 0x80, SHARED_WAIT);
+	CHECK(!(e.flags & SWITCH_IN_FILE));
+	CHECK_EQUAL(e.object, mapped_at + 0x80);
+	map(NULL);
+	CHECK_EQUAL(wait_at(mapped_at + 0x88, SHARED_WAIT).object, mapped_at + 0x88);
+	/* What is mapped there cannot be seen. */
+	CHECK_EQUAL(wait_at(mapped_at + 0x1000, SHARED_WAIT).object, mapped_at + 0x1000);
+	end();
+}
+
+TEST(who_goes_on_with_a_wait_in_shared_memory_waits_for_the_same_place)
+{
+	uint64_t place;
+
+	begin();
+	map_shared(world.descriptors[1]);
+	place = wait_at(mapped_at + 0x40, SHARED_WAIT).object;
+	set_call(CALL_RESTART, 0, 0, 0, 0);
+	CHECK_EQUAL(block().object, place);
 	end();
 }
 

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include "session/threads.h"
+#include "values.h"
 #include "waits/sums/wait_locks.h"
 
 /* More than there is space for, and as many rows as there can be. */
@@ -125,6 +126,17 @@ TEST(a_locked_file_that_is_unknown_is_a_lock_of_its_process)
 	const struct wait_lock *lock;
 
 	CHECK_EQUAL(rows_of_two(&facts, locks, &lock), 2);
+	wait_locks_free(locks);
+}
+
+TEST(a_futex_in_shared_memory_is_one_lock_for_all_processes)
+{
+	struct wait_facts facts = { .syscall = SYS_futex, .object = 0x1235, .flags = SWITCH_IN_FILE };
+	struct wait_locks *locks = wait_locks_new();
+	const struct wait_lock *lock;
+
+	CHECK_EQUAL(rows_of_two(&facts, locks, &lock), 1);
+	CHECK_EQUAL(lock->queue_max, 2);
 	wait_locks_free(locks);
 }
 

@@ -103,6 +103,8 @@ const char *object_name(const struct object_names *names, uint32_t pid, uint64_t
 		return NULL;
 	if (wait_has_file(facts))
 		return name_with_host(names, file);
+	if (wait_is_in_file(facts))
+		return object_name_of_file(files_find(names->files, facts->object));
 	if (wait_has_futex(facts))
 		return object_name_of_lock(names, pid, time_ns, facts->object);
 	if (wait_is_on_memory(facts))

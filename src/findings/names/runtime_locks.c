@@ -42,5 +42,6 @@ const struct runtime_lock *runtime_lock_at(struct symbols *symbols, uint32_t pid
 const struct runtime_lock *runtime_lock_of(struct symbols *symbols, uint32_t pid, uint64_t time_ns,
 					   const struct wait_facts *facts)
 {
-	return wait_has_futex(facts) ? runtime_lock_at(symbols, pid, time_ns, facts->object) : NULL;
+	return wait_has_futex(facts) && !wait_is_in_file(facts) ? runtime_lock_at(symbols, pid, time_ns, facts->object)
+								: NULL;
 }

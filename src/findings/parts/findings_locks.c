@@ -105,6 +105,8 @@ static const char *lock_name(struct findings *findings, const struct wait_lock *
 		return NULL;
 	if (wait_has_klock(&lock->facts))
 		return klock_name(findings, lock);
+	if (wait_is_in_file(&lock->facts))
+		return object_name_of_file(files_find(findings->input.files, lock->object));
 	if (wait_has_futex(&lock->facts))
 		return object_name_of_lock(&findings->objects, lock->pid, lock->first_ns, lock->object);
 	if (wait_has_file(&lock->facts))

@@ -57,7 +57,7 @@ static void refer_host(const struct emission *emission, const struct ev_file_soc
 static bool is_of_file(uint16_t syscall, uint32_t value)
 {
 	if (syscall == SYSCALL_NONE)
-		return value == MEMORY_OF_FILE;
+		return value == MEMORY_OF_FILE || value == MEMORY_NONE;
 	switch (syscall_argument(syscall)) {
 	case ARGUMENT_FILE:
 	case ARGUMENT_FILE_PARTS:
@@ -87,6 +87,10 @@ static void refer_switch(const struct emission *emission, const struct ev_sched_
 		refer(emission, FACT_OTHER, e->value);
 		return;
 	}
+	if (e->header.thread && e->flags & SWITCH_IN_FILE) {
+		refer(emission, FACT_FILE, e->object);
+		return;
+	}
 	if (e->header.thread && e->state != SWITCH_RUNNABLE) {
 		refer_object(emission, e->object, e->syscall, e->value);
 		return;
@@ -103,6 +107,8 @@ static void refer_found(const struct emission *emission, const struct ev_thread_
 		return;
 	if (prologue_facts_find(emission->facts, FACT_KLOCK, e->object))
 		refer(emission, FACT_KLOCK, e->object);
+	else if (prologue_facts_find(emission->facts, FACT_FILE, e->object))
+		refer(emission, FACT_FILE, e->object);
 	else
 		refer_object(emission, e->object, e->syscall, e->value);
 }

@@ -67,12 +67,15 @@ static bool has_owner(const struct wait_facts *facts)
 
 void wait_lastings_add_killed(struct wait_lastings *lastings, const struct thread *thread, const struct open_wait *wait)
 {
+	struct wait_lasting *row;
+
 	if (!wait->last.lock || !has_owner(&wait->facts))
 		return;
 	if (!lastings->killed)
 		lastings->killed = xcalloc(KILLED_MAX, sizeof(*lastings->killed));
-	lastings->killed[lastings->killed_count++ % KILLED_MAX] =
-		as_lasting(thread, wait, wait->begin_ns + wait->last.wait_ns, wait->last.place.path, wait->last.lock);
+	row = &lastings->killed[lastings->killed_count++ % KILLED_MAX];
+	*row = as_lasting(thread, wait, wait->begin_ns + wait->last.wait_ns, wait->last.place.path, wait->last.lock);
+	row->is_killed = true;
 }
 
 const struct wait_lasting *wait_lastings_next(const struct wait_lastings *lastings, size_t *cursor)

@@ -127,7 +127,8 @@ struct wait_lasting {
 	uint32_t pid, exec_count, ns_tid;
 	struct wait_facts facts;
 	enum wait_cause cause;
-	bool is_found; /* it is older than the trace */
+	bool is_found;  /* it is older than the trace */
+	bool is_killed; /* its thread has ended */
 	uint64_t begin_ns, end_ns;
 	uint64_t recorded_ns;         /* when facts said who owns the lock */
 	const struct wait_path *path; /* NULL: its stack was not kept */

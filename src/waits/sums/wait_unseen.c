@@ -38,7 +38,8 @@ void wait_unseen_free(struct wait_unseen *unseen)
 
 uint64_t wait_space(const struct wait_facts *facts, enum wait_cause cause, uint32_t pid, uint32_t exec_count)
 {
-	if (wait_has_klock(facts) || (wait_has_file(facts) && (facts->object || !wait_is_for_lock(facts, cause))))
+	if (wait_has_klock(facts) || wait_is_in_file(facts) ||
+	    (wait_has_file(facts) && (facts->object || !wait_is_for_lock(facts, cause))))
 		return 0;
 	return (uint64_t)exec_count << 32 | pid;
 }

@@ -26,7 +26,7 @@ struct wait_unseen_row {
 
 /*
  * In which address space the object of such a wait has its meaning, as a number: 0 for what means the same to all
- * processes, a kernel lock or a file. A locked file that is unknown is its process's own.
+ * processes, a kernel lock, a file or a place in one. A locked file that is unknown is its process's own.
  */
 uint64_t wait_space(const struct wait_facts *facts, enum wait_cause cause, uint32_t pid, uint32_t exec_count);
 

@@ -14,6 +14,7 @@
 	})
 #define BPF_CORE_READ_BITFIELD(src, field) ((src)->field)
 #define bpf_core_field_offset(type, field) offsetof(type, field)
+#define bpf_core_type_exists(type) true
 #define bpf_core_type_size(type) sizeof(type)
 #define bpf_core_enum_value(type, value) value
 #define bpf_core_field_exists(field) ((void)sizeof(field), shim_field_exists(#field))
