@@ -77,7 +77,7 @@ def healthy(name, *, computes=False, misleads="", verified="", quick=False):
 
 # Of a finding that is about a wait, its cause decides.
 KIND_OF_PATTERN = {
-    "deadlock": "deadlock", "contended-lock": "lock", "convoy": "lock", "rare-slow-holder": "lock",
+    "deadlock": "deadlock", "hang": "hang", "contended-lock": "lock", "convoy": "lock", "rare-slow-holder": "lock",
     "barrier-straggler": "code", "uneven-barrier": "code", "thundering-herd": "lock", "spurious-wake-ups": "lock",
     "serial-phase": "code", "hot-thread": "code", "cpu-wait": "cpu", "cpu-limit": "cpu-limit",
     "saturated-pool": "code", "spin": "spin",

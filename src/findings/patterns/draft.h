@@ -17,6 +17,7 @@ struct draft {
 	struct report_finding rows[FINDINGS_MAX];
 	const char *evidence[FINDINGS_MAX][EVIDENCE_MAX];
 	size_t count;
+	bool is_hung; /* all processes that live */
 };
 
 /* A finding below this share of all threads' time that was not idle, or of the wall time, is none. */
@@ -40,8 +41,9 @@ void draft_say(struct findings *findings, struct report_finding *row, const char
 void draft_say_blocked_on(struct findings *findings, struct report_finding *row,
 			  const struct report_blocked_on *blocked_on);
 
-/* patterns_deadlock.c, patterns_locks.c, patterns_waits.c, patterns_threads.c */
+/* patterns_deadlock.c, patterns_hang.c, patterns_locks.c, patterns_waits.c, patterns_threads.c */
 void patterns_add_deadlocks(struct findings *findings, struct draft *draft);
+void patterns_add_hangs(struct findings *findings, struct draft *draft);
 void patterns_add_locks(struct findings *findings, struct draft *draft);
 void patterns_add_waits(struct findings *findings, struct draft *draft);
 void patterns_add_threads(struct findings *findings, struct draft *draft);

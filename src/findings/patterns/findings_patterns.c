@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What stands out: patterns that a performance engineer has a name for, each with what speaks for it,
- * in the order of what they cost, but that deadlocks come first.
+ * in the order of what they cost, but that deadlocks come first, and a hang of all that is traced.
  */
 #include "findings/parts/findings_waits.h"
 
@@ -10,11 +10,16 @@
 
 #include "findings/patterns/draft.h"
 
-static int findings_by_weight(const void *a, const void *b)
+/* Nothing else matters where nothing goes on. */
+static bool is_end_of_all(const struct draft *draft, const struct report_finding *row)
+{
+	return row->pattern == PATTERN_DEADLOCK || (draft->is_hung && row->pattern == PATTERN_HANG);
+}
+
+static int findings_by_weight(const void *a, const void *b, void *data)
 {
 	const struct report_finding *x = a, *y = b;
-
-	bool is_x = x->pattern == PATTERN_DEADLOCK, is_y = y->pattern == PATTERN_DEADLOCK;
+	bool is_x = is_end_of_all(data, x), is_y = is_end_of_all(data, y);
 
 	if (is_x != is_y)
 		return is_x ? -1 : 1;
@@ -29,11 +34,12 @@ void findings_add_patterns(struct findings *findings)
 	struct report_finding *rows;
 
 	patterns_add_deadlocks(findings, draft);
+	patterns_add_hangs(findings, draft);
 	patterns_add_locks(findings, draft);
 	patterns_add_waits(findings, draft);
 	patterns_add_threads(findings, draft);
 	patterns_fold_by_root(findings, draft);
-	qsort(draft->rows, draft->count, sizeof(*draft->rows), findings_by_weight);
+	qsort_r(draft->rows, draft->count, sizeof(*draft->rows), findings_by_weight, draft);
 	rows = arena_alloc(findings->arena, draft->count * sizeof(*rows));
 	for (size_t i = 0; i < draft->count; i++) {
 		size_t bytes = draft->rows[i].evidence_count * sizeof(const char *);

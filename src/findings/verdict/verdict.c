@@ -59,6 +59,8 @@ static enum verdict_kind kind_of(const struct report_finding *finding)
 	switch (finding->pattern) {
 	case PATTERN_DEADLOCK:
 		return VERDICT_DEADLOCK;
+	case PATTERN_HANG:
+		return VERDICT_HANG;
 	case PATTERN_SERIAL_PHASE:
 	case PATTERN_HOT_THREAD:
 	case PATTERN_SATURATED_POOL:
@@ -211,7 +213,7 @@ static bool has_weight(const struct report *report, const struct report_finding 
 {
 	double lost_ns = finding->share * report->balance.threads.busy_ns;
 
-	if (finding->pattern == PATTERN_DEADLOCK)
+	if (finding->pattern == PATTERN_DEADLOCK || finding->pattern == PATTERN_HANG)
 		return true;
 	return finding->share >= share_min && lost_ns >= wall_min * report->target.wall_ns &&
 	       !is_parent_of_busy(report, finding);
@@ -310,7 +312,7 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 	verdict->victims = wait ? wait->waits : 0;
 	if (finding->pattern == PATTERN_CPU_WAIT)
 		verdict->blocker = rival_of(findings);
-	else if (finding->pattern != PATTERN_DEADLOCK) /* of those each other one is */
+	else if (verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG) /* of those each other one is */
 		verdict->blocker = blocker_of(findings, finding->blocker ? finding->blocker : waker_name(wait));
 	if (path)
 		set_path(verdict, path->frames, path->frame_count);
@@ -319,7 +321,8 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 	if (finding->root)
 		take_root(findings, verdict, finding);
 	basis->is_followed =
-		verdict->kind != VERDICT_DEADLOCK && !finding->root && follow(verdict, finding->blocked_on);
+		verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG && !finding->root &&
+		follow(verdict, finding->blocked_on);
 	if (basis->is_followed)
 		verdict->symptom = finding->title;
 	verdict->confidence = verdict->kind == VERDICT_DEADLOCK ? CONFIDENCE_CERTAIN
@@ -380,6 +383,7 @@ void findings_add_verdict(struct findings *findings)
 	set_goroutines(report, &basis);
 	/* What little is waited for does not matter beside code that runs most of the time. */
 	if (basis.finding && basis.finding->share < small_max && basis.finding->pattern != PATTERN_DEADLOCK &&
+	    basis.finding->pattern != PATTERN_HANG &&
 	    basis.code.wall_share >= trunk_min)
 		basis.finding = NULL;
 	if (basis.finding) {

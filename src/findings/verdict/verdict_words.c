@@ -85,7 +85,7 @@ static const char *main_words(struct findings *findings, const struct report_ver
 {
 	const char *title = basis->finding->title;
 
-	if (verdict->kind == VERDICT_DEADLOCK)
+	if (verdict->kind == VERDICT_DEADLOCK || verdict->kind == VERDICT_HANG)
 		return arena_printf(findings->arena, "Main bottleneck: %s", title);
 	return arena_printf(findings->arena, "%s (%s): %s%s", main_label(verdict), weight_words(findings, verdict),
 			    title, basis->is_followed ? cause_words(findings, verdict) : "");
@@ -283,6 +283,9 @@ static const char *advice(struct findings *findings, const struct report_verdict
 				    at_words(findings, verdict, "--page paths says where"));
 	case VERDICT_DEADLOCK:
 		return "take these locks in one order everywhere; the finding has the call paths of both";
+	case VERDICT_HANG:
+		return arena_printf(findings->arena, "find out who was to wake them, and why it did not: %s",
+				    at_words(findings, verdict, "the finding says where they wait"));
 	case VERDICT_NONE:
 		break;
 	}
