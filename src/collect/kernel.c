@@ -131,6 +131,18 @@ static int check_machine(const struct kernel_options *options)
 	return cpu_count;
 }
 
+static void set_awaited(struct pinch_bpf *bpf, const struct kernel_options *options)
+{
+	for (size_t i = 0; i < options->awaited_count && !options->tells_system; i++) {
+		size_t bytes = strlen(options->awaited_names[i]);
+
+		if (bytes >= AWAITED_NAME_BYTES)
+			continue;
+		memcpy(&bpf->rodata->awaited_names[i], options->awaited_names[i], bytes);
+		bpf->rodata->awaits_names = true;
+	}
+}
+
 /* The settings of the programs before they are loaded, and which of them are. */
 static void set_options(struct kernel *kernel, const struct kernel_options *options)
 {
@@ -143,6 +155,7 @@ static void set_options(struct kernel *kernel, const struct kernel_options *opti
 	bpf->rodata->threads_only = options->threads_only;
 	bpf->rodata->processes_only = options->processes_only;
 	bpf->rodata->trace_all = options->trace_all;
+	set_awaited(bpf, options);
 	bpf->rodata->follows_hosts = options->follows_hosts;
 	bpf_program__set_autoload(bpf->progs.resolve_begin, options->follows_hosts);
 	bpf_program__set_autoload(bpf->progs.resolve_end, options->follows_hosts);

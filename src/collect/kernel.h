@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "collect/ring/ring.h"
+#include "shared.h"
 #include "values.h"
 
 struct function_place;
@@ -25,6 +26,12 @@ struct kernel_options {
 	bool slice_stacks; /* critical slices end with one, also where samples tell what ran */
 	bool threads_only, processes_only;
 	bool trace_all;
+	/*
+	 * What executes a program under such a name is traced from then on; longer ones than have space are not awaited,
+	 * and none with tells_system, where others are known by what they were before.
+	 */
+	const char *awaited_names[AWAITED_MAX]; /* borrowed */
+	size_t awaited_count;
 	bool follows_hosts;                    /* user_probes_add_resolver() will be called */
 	bool tells_system;                     /* of all threads, and of interrupts, packets and disks */
 	uint64_t sample_period_ns;             /* 0: no sampling */

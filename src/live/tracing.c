@@ -95,6 +95,7 @@ static int open_engine(struct tracing *tracing)
 						 .spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
 						 .depth = settings->kernel.depth,
 					 });
+	tracing->newcomers = newcomers_new(tracing);
 	tracing->titles = titles_new(engine->session, engine->symbols);
 	tracing->goroutines = goroutines_new(engine->session, engine->symbols);
 	tracing->jvms = jvms_new(engine->session, engine->symbols, tracing->unwinder);
@@ -209,6 +210,7 @@ void tracing_close(struct tracing *tracing)
 	sideband_close(tracing->sideband);
 	kernel_close(tracing->kernel);
 	klock_spec_free(tracing->klock_spec);
+	newcomers_free(tracing->newcomers);
 	pid_list_fini(&tracing->children);
 	pid_list_fini(&tracing->gone);
 	if (tracing->signal_fd >= 0)
@@ -383,6 +385,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	titles_step(tracing->titles);
 	goroutines_step(tracing->goroutines);
 	jvms_step(tracing->jvms);
+	tracing_take_newcomers(tracing);
 	if (tracing->resolver)
 		resolver_update(tracing->resolver);
 	if (tracing->functions)

@@ -34,10 +34,16 @@ struct tracing {
 	unsigned long slack_ns;
 	/* Of the processes to attach to: their children that ran already; those that were not there any more. */
 	struct pid_list children, gone;
+	struct newcomers *newcomers; /* NULL: none are awaited */
 };
 
 /* tracing.c: lists what blocked threads wait for, unless all programs are traced. */
 void tracing_list_waits(struct tracing *tracing);
+
+/* tracing_targets.c: begins to name what runs in processes that were awaited, and that have come. */
+struct newcomers *newcomers_new(struct tracing *tracing);
+void newcomers_free(struct newcomers *newcomers);
+void tracing_take_newcomers(struct tracing *tracing);
 
 /* tracing_targets.c: of processes that were left out or taken in: sentences with a NUL after each. */
 void tracing_put_target_notes(const struct tracing *tracing, struct text *notes);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes that run already begin to be traced. */
+/* Processes begin to be traced that pinch did not start: those that run already, and those that were awaited. */
 #include <errno.h>
+#include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
+#include "base/memory.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "collect/collector.h"
 #include "collect/unwind/jvms.h"
@@ -10,6 +14,8 @@
 #include "collect/span_functions.h"
 #include "collect/unwind/unwinder.h"
 #include "live/tracing_internal.h"
+#include "session/external_threads.h"
+#include "session/session.h"
 #include "symbol/symbol.h"
 
 enum { FAMILY_ROUNDS_MAX = 8, GONE_NAMED_MAX = 8 };
@@ -17,14 +23,12 @@ enum { FAMILY_ROUNDS_MAX = 8, GONE_NAMED_MAX = 8 };
 /* For what other processes read of the traced ones. */
 static const uint64_t settle_ns_first = 1000000000;
 
-static int add_process(struct tracing *tracing, uint32_t pid)
+static void read_process(struct tracing *tracing, uint32_t pid)
 {
-	bool is_all = tracing->settings->kernel.trace_all;
-
 	/* First the new mappings, then the old ones: none falls between. */
 	sideband_follow(tracing->sideband, pid);
 	symbols_add_process(tracing->engine.symbols, pid);
-	if (is_all)
+	if (tracing->settings->kernel.trace_all)
 		unwinder_expect_process(tracing->unwinder, pid);
 	else
 		unwinder_add_process(tracing->unwinder, pid);
@@ -33,7 +37,93 @@ static int add_process(struct tracing *tracing, uint32_t pid)
 		resolver_update(tracing->resolver);
 	if (tracing->functions)
 		span_functions_update(tracing->functions);
-	return is_all ? 0 : kernel_add_target(tracing->kernel, pid);
+}
+
+/* --- Those that come later ------------------------------------------------------------------- */
+
+enum { KNOWN_MAX = 65536 };
+
+static const uint64_t look_ns = 250000000; /* from one look into the control groups to the next */
+
+/*
+ * Processes that are traced. The kernel side begins by itself with those that get an awaited name; those that come into
+ * a control group are looked for.
+ */
+struct newcomers {
+	struct table *known;   /* by pid */
+	struct pid_list fresh; /* nothing of theirs was read yet */
+	uint64_t looked_ns;
+};
+
+static void know(struct newcomers *newcomers, uint32_t pid)
+{
+	if (table_count(newcomers->known) < KNOWN_MAX)
+		table_put(newcomers->known, pid, newcomers);
+}
+
+/* Each list of threads has them all again. */
+static void on_found(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_found *e = (const struct ev_thread_found *)header;
+	struct newcomers *newcomers = data;
+
+	if (!thread_is_traced(header->thread) || e->tid != e->pid || table_find(newcomers->known, e->pid))
+		return;
+	know(newcomers, e->pid);
+	pid_list_add(&newcomers->fresh, e->pid);
+}
+
+/* What its parent has mapped it has, too. */
+static void on_born(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_born *e = (const struct ev_thread_born *)header;
+
+	if (thread_is_traced(header->thread) && e->tid == e->pid)
+		know(data, e->pid);
+}
+
+static void on_exit_of(void *data, const struct ev_header *header)
+{
+	struct newcomers *newcomers = data;
+
+	table_take(newcomers->known, ((const struct ev_space_exit *)header)->pid);
+}
+
+static const struct event_handler handlers[] = { { EV_THREAD_FOUND, on_found },
+						 { EV_THREAD_BORN, on_born },
+						 { EV_SPACE_EXIT, on_exit_of },
+						 { 0 } };
+
+struct newcomers *newcomers_new(struct tracing *tracing)
+{
+	const struct settings *settings = tracing->settings;
+	struct newcomers *newcomers;
+
+	if (!settings->kernel.awaited_count && !settings->cgroup_count)
+		return NULL;
+	newcomers = xcalloc(1, sizeof(*newcomers));
+	newcomers->known = table_new();
+	session_subscribe(tracing->engine.session, handlers, newcomers);
+	return newcomers;
+}
+
+void newcomers_free(struct newcomers *newcomers)
+{
+	if (!newcomers)
+		return;
+	table_free(newcomers->known);
+	pid_list_fini(&newcomers->fresh);
+	free(newcomers);
+}
+
+/* --- Those that run already -------------------------------------------------------------------- */
+
+static int add_process(struct tracing *tracing, uint32_t pid)
+{
+	if (tracing->newcomers)
+		know(tracing->newcomers, pid);
+	read_process(tracing, pid);
+	return tracing->settings->kernel.trace_all ? 0 : kernel_add_target(tracing->kernel, pid);
 }
 
 static int add_processes(struct tracing *tracing, const struct pid_list *pids)
@@ -43,6 +133,47 @@ static int add_processes(struct tracing *tracing, const struct pid_list *pids)
 	for (size_t i = 0; !err && i < pids->count; i++)
 		err = add_process(tracing, pids->pids[i]);
 	return err;
+}
+
+/* Of the control groups, those that are not traced yet. */
+static void find_in_cgroups(struct tracing *tracing, struct pid_list *found)
+{
+	const struct settings *settings = tracing->settings;
+	struct pid_list all = { 0 };
+
+	for (size_t i = 0; i < settings->cgroup_count; i++)
+		targets_in_cgroup(settings->cgroup_fds[i], &all);
+	for (size_t i = 0; i < all.count; i++)
+		if (!table_find(tracing->newcomers->known, all.pids[i]))
+			pid_list_add(found, all.pids[i]);
+	pid_list_fini(&all);
+}
+
+static void look_into_cgroups(struct tracing *tracing)
+{
+	struct pid_list found = { 0 };
+	uint64_t now_ns = clock_ns();
+
+	if (now_ns - tracing->newcomers->looked_ns < look_ns)
+		return;
+	tracing->newcomers->looked_ns = now_ns;
+	find_in_cgroups(tracing, &found);
+	if (found.count && !add_processes(tracing, &found))
+		collector_list_threads(tracing->collector);
+	pid_list_fini(&found);
+}
+
+void tracing_take_newcomers(struct tracing *tracing)
+{
+	struct newcomers *newcomers = tracing->newcomers;
+
+	if (!newcomers || tracing->settings->kernel.trace_all)
+		return;
+	for (size_t i = 0; i < newcomers->fresh.count; i++)
+		read_process(tracing, newcomers->fresh.pids[i]);
+	pid_list_fini(&newcomers->fresh);
+	if (tracing->settings->cgroup_count)
+		look_into_cgroups(tracing);
 }
 
 /*

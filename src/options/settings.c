@@ -37,6 +37,7 @@ void settings_init(struct settings *settings)
 
 void settings_fini(struct settings *settings)
 {
+	targets_close(settings);
 	pid_list_fini(&settings->targets);
 	pid_list_fini(&settings->gone);
 	span_specs_fini(&settings->spans);

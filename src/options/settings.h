@@ -44,7 +44,7 @@ struct graph_settings {
 	const char *execution;           /* NULL: not one of a span's */
 };
 
-enum { FAIL_IF_MAX = 32 };
+enum { FAIL_IF_MAX = 32, CGROUPS_MAX = 8 };
 
 struct compare_settings {
 	uint32_t group_count; /* 0: as many as fit best */
@@ -84,7 +84,9 @@ struct settings {
 	/* attach only */
 	struct pid_list targets, gone; /* gone: named, and not there */
 	bool has_target;
-	bool has_no_children;            /* those of targets that run already are not traced */
+	bool has_no_children;        /* those of targets that run already are not traced */
+	int cgroup_fds[CGROUPS_MAX]; /* directories of control groups into which more may come */
+	size_t cgroup_count;
 	struct time_range range;         /* of all that have range_options */
 	struct thread_words threads;     /* the same except for dump */
 	struct thread_words processes;   /* graph and critical-path */
@@ -136,6 +138,9 @@ extern const struct option_spec common_options[];
 
 /* Whom to trace that runs already. */
 extern const struct option_spec target_options[];
+
+/* Closes the control groups. */
+void targets_close(struct settings *settings);
 
 /* Says which of these are not there. 0, or -ESRCH when none is. */
 int targets_check(const struct settings *settings);

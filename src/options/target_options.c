@@ -2,6 +2,7 @@
 #include "options/settings.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/text.h"
@@ -19,12 +20,29 @@ static int set_pid(struct settings *settings, const char *argument)
 
 static int set_name(struct settings *settings, const char *argument)
 {
+	struct kernel_options *kernel = &settings->kernel;
+
+	if (kernel->awaited_count < AWAITED_MAX)
+		kernel->awaited_names[kernel->awaited_count++] = argument;
 	return add_target(settings, targets_by_name(argument, &settings->targets));
 }
 
 static int set_cgroup(struct settings *settings, const char *argument)
 {
-	return add_target(settings, targets_by_cgroup(argument, &settings->targets));
+	int fd, err = targets_by_cgroup(argument, &settings->targets, &fd);
+
+	if (!err && settings->cgroup_count < CGROUPS_MAX)
+		settings->cgroup_fds[settings->cgroup_count++] = fd;
+	else if (!err)
+		close(fd);
+	return add_target(settings, err);
+}
+
+void targets_close(struct settings *settings)
+{
+	for (size_t i = 0; i < settings->cgroup_count; i++)
+		close(settings->cgroup_fds[i]);
+	settings->cgroup_count = 0;
 }
 
 static int set_all(struct settings *settings, const char *argument)

@@ -236,7 +236,7 @@ static int scan_cgroup(int directory, unsigned int depth, struct pid_list *list)
 	return 0;
 }
 
-int targets_by_cgroup(const char *name, struct pid_list *list)
+int targets_by_cgroup(const char *name, struct pid_list *list, int *out)
 {
 	char path[PATH_MAX];
 	size_t before = list->count;
@@ -246,12 +246,25 @@ int targets_by_cgroup(const char *name, struct pid_list *list)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return fail(-errno, "cannot open the cgroup %s", path);
-	err = scan_cgroup(fd, 0, list);
+	err = scan_cgroup(openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0, list);
 	if (err)
-		return fail_plain(err, "%s is not a cgroup: it has no cgroup.procs", path);
-	if (list->count == before)
-		return fail_plain(-ESRCH, "the cgroup %s is empty", path);
-	return 0;
+		err = fail_plain(err, "%s is not a cgroup: it has no cgroup.procs", path);
+	else if (list->count == before)
+		err = fail_plain(-ESRCH, "the cgroup %s is empty", path);
+	if (err)
+		close(fd);
+	else
+		*out = fd;
+	return err;
+}
+
+void targets_in_cgroup(int fd, struct pid_list *list)
+{
+	/* Opened anew, so that reading it begins at its beginning. */
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (again >= 0)
+		scan_cgroup(again, 0, list);
 }
 
 struct family {
