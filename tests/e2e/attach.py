@@ -254,6 +254,39 @@ def hanging_until_killed():
     assert "There is a deadlock: " in " ".join(text.split()), text
 
 
+FUTEX_CALL = "202 "
+
+
+def hung(*what):
+    """lost_signal, all of whose threads wait."""
+    target = start(program("lost_signal"), *what, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert read_line(target) == b"hung\n"
+    wait_until(lambda: read(f"/proc/{target.pid}/syscall").startswith(FUTEX_CALL), "main to wait")
+    return target
+
+
+@test("a process none of whose threads can be woken by another one hangs: the verdict says where and for what")
+def hang():
+    target = hung()
+    report = end(attach("-p", target.pid, "--duration", "300ms"), signal.SIGCONT).report
+    first, verdict = report["findings"][0], report["verdict"]
+    assert first["pattern"] == "hang" and 0.99 <= first["share"] <= 1, first
+    assert verdict["kind"] == "hang" and verdict["blocker"] is None, verdict
+    for said in "lost_signal waits for condition ordered in await_order", "baker waits for condition paid in bake":
+        assert said in first["title"], first["title"]
+    assert all("since before tracing began" in said for said in first["evidence"][1:]), first
+    stop(target)
+
+
+@test("a process is not hung that has a thread which waits with a limit, for its input or in shared memory")
+def no_hang():
+    for what in "limit", "reader", "shared":
+        target = hung(what)
+        report = end(attach("-p", target.pid, "--duration", "300ms"), signal.SIGCONT).report
+        assert "hang" not in [f["pattern"] for f in report["findings"]], (what, report["findings"])
+        stop(target)
+
+
 @test("-n NAME attaches to the processes of that name, and only to them")
 def by_name():
     name = f"e2e{os.getpid()}"
@@ -265,6 +298,27 @@ def by_name():
     report = end(process).report
     assert {t["pid"] for t in report["threads"]} == {t.pid for t in targets}
     for target in targets:
+        stop(target)
+
+
+@test("-n NAME traces processes of that name that are started later, from their first instruction on")
+def by_name_later():
+    name = f"e2e{os.getpid()}later"
+    os.symlink(program("cpu_bound"), name)
+    first = start(os.path.abspath(name), 1, 100000)
+    process = attach("-n", name)
+    later = start(os.path.abspath(name), 1, 100000)
+    other = start(program("cpu_bound"), 1, 100000)
+    for target in later, other:
+        began = cpu_ticks(target.pid)
+        wait_until(lambda: cpu_ticks(target.pid) >= began + 20, "it to run")
+    report = end(process).report
+    assert pids_of(report) == sorted([first.pid, later.pid]), (report["threads"], first.pid, later.pid)
+    threads = [t for t in report["threads"] if t["pid"] == later.pid]
+    assert len(threads) == 2 and sum(t["running_ns"] for t in threads) > 100_000_000, threads
+    assert not [f for p in report["paths"] for f in p["stack"] if not f["function"] and f["module"].endswith(name)], \
+        report["paths"]
+    for target in first, later, other:
         stop(target)
 
 
@@ -298,6 +352,34 @@ def by_cgroup():
         for directory in (below, group):
             wait_until(lambda: not read(os.path.join(directory, "cgroup.procs")), "it to empty")
             os.rmdir(directory)
+
+
+@test("--cgroup DIR traces what is started in the group later")
+def by_cgroup_later():
+    group = os.path.join(cgroup_root(), f"pinch-e2e-{os.getpid()}-later")
+    try:
+        os.makedirs(group)
+    except OSError as error:
+        raise Skip(f"cannot make a control group: {error}") from None
+    procs = os.path.join(group, "cgroup.procs")
+    first = Sleepers()
+    later = None
+    try:
+        with open(procs, "w") as file:
+            file.write(str(first.pid))
+        process = attach("--cgroup", group)
+        later = start("/bin/sh", "-c", f"echo $$ > {procs}; exec {program('cpu_bound')} 1 100000")
+        wait_until(lambda: read(f"/proc/{later.pid}/comm") == "cpu_bound\n", "its exec")
+        began = cpu_ticks(later.pid)
+        wait_until(lambda: cpu_ticks(later.pid) >= began + 100, "it to run")
+        report = end(process).report
+        assert pids_of(report) == sorted([first.pid, later.pid]), report["threads"]
+    finally:
+        for target in first.process, later:
+            if target:
+                stop(target)
+        wait_until(lambda: not read(procs), "it to empty")
+        os.rmdir(group)
 
 
 @test("--all traces every program, and neither pinch nor the kernel's threads")

@@ -292,6 +292,51 @@ static struct report_finding *add_pool(struct findings *findings, struct draft *
 	return row;
 }
 
+/* --- Who is not traced --------------------------------------------------------------------------- */
+
+static bool is_of_object(const char *end, const char *object)
+{
+	return *end && !strncmp(object, end, strlen(end));
+}
+
+/* The process at the other end of a pipe or a connection, as the host numbers it; 0: it is not known. */
+static uint32_t pid_behind(const struct report *report, const char *object)
+{
+	for (size_t i = 0; object && i < report->socket_count; i++)
+		if (is_of_object(report->sockets[i].peer, object) || is_of_object(report->sockets[i].local, object))
+			return report->sockets[i].other_end.peer_pid;
+	for (size_t i = 0; object && i < report->file_count; i++)
+		if (!strcmp(report->files[i].path, object))
+			return report->files[i].other_end.peer_pid;
+	return 0;
+}
+
+static bool is_traced(const struct report *report, uint32_t pid)
+{
+	for (size_t i = 0; i < report->thread_count; i++)
+		if (report->threads[i].host_pid == pid)
+			return true;
+	return false;
+}
+
+/* What it did meanwhile would be known if it were traced, too. */
+static void say_untraced(struct findings *findings, struct report_finding *row, const struct report_wait *wait)
+{
+	static const double share_min = 0.5;
+	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
+	uint32_t pid;
+
+	if (!waker || waker->context != WAKER_PROCESS || waker->share < share_min || !waker->name)
+		return;
+	pid = pid_behind(&findings->report, wait->object);
+	if (!pid || is_traced(&findings->report, pid))
+		draft_say(findings, row, "%.0f %% of it was ended by %s, which is not traced: -n %s traces it, too",
+			  100 * waker->share, waker->name, waker->name);
+	else
+		draft_say(findings, row, "%.0f %% of it was ended by %s, which is not traced: -p %u traces it, too",
+			  100 * waker->share, waker->name, pid);
+}
+
 static void add_alike(struct findings *findings, struct draft *draft, const struct alike *alike, bool with_callers)
 {
 	const struct report_wait *wait = alike->heaviest;
@@ -315,6 +360,7 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	}
 	draft_say(findings, row, "%s", words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
 	draft_say_blocked_on(findings, row, wait->blocked_on);
+	say_untraced(findings, row, wait);
 	if (alike->places > 1)
 		draft_say(findings, row, "%llu rows under Waits; the largest has %.0f %% of it%s%s",
 			  (unsigned long long)alike->places,

@@ -151,7 +151,10 @@ static void put_thread_label(struct page *page, const struct report_thread *thre
 		page_put(page, " ended");
 		return;
 	}
-	page_printf(page, "    %-7u ", thread->tid);
+	if (columns_of(page).is_wide && thread->host_tid && thread->host_tid != thread->tid) /* in a container */
+		page_printf(page, "    %u (host %u) ", thread->tid, thread->host_tid);
+	else
+		page_printf(page, "    %-7u ", thread->tid);
 	page_put_name(page, thread->title ? thread->title : thread->name ? thread->name : "", end - page->column);
 }
 
