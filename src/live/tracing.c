@@ -242,7 +242,7 @@ int tracing_add_command(struct tracing *tracing, pid_t pid)
 }
 
 /* Of all processes, their unwind tables would be needed. */
-void tracing_list_waits(struct tracing *tracing)
+static void list_waits(struct tracing *tracing)
 {
 	if (!tracing->settings->kernel.trace_all)
 		collector_list_waits(tracing->collector);
@@ -482,7 +482,7 @@ void tracing_finish(struct tracing *tracing)
 	tracing->collector_cpu_ns = clock_cpu_ns();
 	tracing->ended_ns = clock_ns();
 	status_stop();
-	tracing_list_waits(tracing);
+	list_waits(tracing);
 	kernel_detach(tracing->kernel);
 	if (tracing->klock_spec)
 		collector_list_holds(tracing->collector);

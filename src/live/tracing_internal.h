@@ -37,9 +37,6 @@ struct tracing {
 	struct newcomers *newcomers; /* NULL: none are awaited */
 };
 
-/* tracing.c: lists what blocked threads wait for, unless all programs are traced. */
-void tracing_list_waits(struct tracing *tracing);
-
 /* tracing_targets.c: begins to name what runs in processes that were awaited, and that have come. */
 struct newcomers *newcomers_new(struct tracing *tracing);
 void newcomers_free(struct newcomers *newcomers);

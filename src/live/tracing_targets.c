@@ -235,8 +235,9 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 	unwinder_update(tracing->unwinder);
 	note_gone(tracing, pids);
 	err = collector_list_threads(tracing->collector);
-	if (!err)
-		tracing_list_waits(tracing);
+	/* Of all processes, their unwind tables would be needed. */
+	if (!err && !is_all)
+		collector_list_waits(tracing->collector);
 	/* Waiting for the end of what has ended already would take for ever. */
 	if (!err && !is_all && !kernel_counts(tracing->kernel).threads_alive)
 		err = fail_plain(-ESRCH, "the target has ended: no thread is left to trace");
