@@ -118,13 +118,19 @@ static void sleep_at(struct open_request *request, const struct request_wait *wa
 	request->slept = place_of(wait);
 }
 
+bool open_request_is_brought(const struct open_request *request, const struct request_wait *wait)
+{
+	return role_of(wait) == ROLE_JOINS && wait->is_by_thread && wait->is_job &&
+	       (!request->is_open || is_at(&request->taken, wait));
+}
+
 /* Where others end waits, too, it does not sleep. */
 static void end_on_futex(struct open_request *request, const struct request_wait *wait)
 {
 	if (wait->is_by_thread) {
 		if (is_at(&request->slept, wait))
 			request->slept = (struct request_place){ 0 };
-		if (wait->is_job && (!request->is_open || is_at(&request->taken, wait)))
+		if (open_request_is_brought(request, wait))
 			open_at(request, wait);
 	} else if (is_sleep_on_futex(request, wait)) {
 		sleep_at(request, wait);

@@ -35,6 +35,9 @@ struct request_wait {
 /* Whether who asked waits for the end of this wait, too, though no traced thread has ended it. */
 bool open_request_is_delayed(const struct open_request *request, const struct request_wait *wait);
 
+/* Whether the wait was for a job, which it has brought: nobody has waited for the thread meanwhile. */
+bool open_request_is_brought(const struct open_request *request, const struct request_wait *wait);
+
 /* The wait has ended: it may have brought a request, or have been the wait for one. */
 void open_request_end_wait(struct open_request *request, const struct request_wait *wait);
 

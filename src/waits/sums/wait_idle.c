@@ -63,24 +63,35 @@ static bool is_delay(const struct open_wait *wait, const struct wait_end *end, c
 	return open_request_is_delayed(&wait->request, &request_wait);
 }
 
-uint64_t wait_idle_ns(const struct wait_party *party, const struct open_wait *wait, uint64_t wait_ns,
-		      const struct wait_end *end, const struct file_info *file, uint64_t stack)
-{
-	if (is_killed(party, wait, end))
-		return wait_ns;
-	if (is_for_space(wait))
-		return 0;
-	if (!end->waker)
-		return is_asked_for(wait, end, file) || is_delay(wait, end, file, stack) ? 0 : wait_ns;
-	return end->busy_ns < wait_ns ? wait_ns - end->busy_ns : 0;
-}
-
 /* Of what was asked of whoever ended the wait, this thread does a part from here on. */
 static bool is_job(const struct wait_party *party, const struct wait_party *waker, const struct wait_lock *lock)
 {
 	if (!waker || (lock && wait_lock_may_be_waited_by(lock, waker->thread)))
 		return false;
 	return waker->wait->request.is_open || (!lock && waker->thread->pid != party->thread->pid);
+}
+
+/* Whether it was a wait for work, which somebody had for it in the end. */
+static bool is_for_job(const struct wait_party *party, const struct open_wait *wait, const struct wait_end *end,
+		       const struct file_info *file, uint64_t stack, const struct wait_lock *lock)
+{
+	struct request_wait request_wait = request_wait_of(wait, end, file, stack);
+
+	request_wait.is_job = is_job(party, end->waker, lock);
+	return open_request_is_brought(&wait->request, &request_wait);
+}
+
+uint64_t wait_idle_ns(const struct wait_party *party, const struct open_wait *wait, uint64_t wait_ns,
+		      const struct wait_end *end, const struct file_info *file, uint64_t stack,
+		      const struct wait_lock *lock)
+{
+	if (is_killed(party, wait, end) || is_for_job(party, wait, end, file, stack, lock))
+		return wait_ns;
+	if (is_for_space(wait))
+		return 0;
+	if (!end->waker)
+		return is_asked_for(wait, end, file) || is_delay(wait, end, file, stack) ? 0 : wait_ns;
+	return end->busy_ns < wait_ns ? wait_ns - end->busy_ns : 0;
 }
 
 void wait_idle_end_request(struct wait_party *party, const struct wait_end *end, const struct file_info *file,

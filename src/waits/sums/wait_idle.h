@@ -10,11 +10,12 @@ struct file_info;
 struct wait_lock;
 
 /*
- * Of a wait of wait_ns. file: that it was for, or NULL; stack: where it was, 0: not known. What only a name tells (a lock
+ * Of a wait of wait_ns. file, lock: that it was for, or NULL; stack: where it was, 0: not known. What only a name tells (a lock
  * from a condition) is not known yet; findings have the last word.
  */
 uint64_t wait_idle_ns(const struct wait_party *party, const struct open_wait *wait, uint64_t wait_ns,
-		      const struct wait_end *end, const struct file_info *file, uint64_t stack);
+		      const struct wait_end *end, const struct file_info *file, uint64_t stack,
+		      const struct wait_lock *lock);
 
 /* The same wait has ended: its thread may have a request from now on, or none any more. lock: that it was for, or NULL. */
 void wait_idle_end_request(struct wait_party *party, const struct wait_end *end, const struct file_info *file,

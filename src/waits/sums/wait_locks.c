@@ -254,6 +254,11 @@ bool wait_lock_may_be_handed(const struct wait_lock *lock, uint64_t begin_ns, ui
 	       lock->handed[1].begin_ns >= end_ns;
 }
 
+struct wait_lock *wait_locks_of(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait)
+{
+	return get(locks, thread, wait);
+}
+
 static uint64_t waiter_bit(const struct thread *thread)
 {
 	enum { BITS = 64 };

@@ -37,6 +37,9 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 void wait_lock_move_waker(struct wait_locks *locks, struct wait_lock *lock, const struct wait_end *end, uint64_t count,
 			  uint64_t wait_ns, uint64_t cmetric_ns, double weight);
 
+/* The lock that the wait is for, before it is added. */
+struct wait_lock *wait_locks_of(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait);
+
 /* Whether the thread has waited for it, too; true also of one in 64 others that wait. */
 bool wait_lock_may_be_waited_by(const struct wait_lock *lock, const struct thread *thread);
 

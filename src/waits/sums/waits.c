@@ -423,7 +423,9 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 	settle_ready(waits, wait);
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
 	place.weight = weigh(party, e, waker, &end, &stack);
-	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file_of(waits, &wait->facts), stack);
+	if (wait->is_lock)
+		lock = wait_locks_of(waits->locks, party->thread, wait);
+	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file_of(waits, &wait->facts), stack, lock);
 	if (is_held_by(wait, end.waker)) {
 		idle_ns = 0;
 		take_back_idle(waits, waker->wait, wait->begin_ns, now_ns);
@@ -502,7 +504,7 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 	settle_cause(waits, wait);
 	end = end_of(waits, wait, now_ns, NULL, NULL, true);
 	weight = weigh(party, NULL, NULL, &end, &stack);
-	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file_of(waits, &wait->facts), stack);
+	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file_of(waits, &wait->facts), stack, NULL);
 	sum = &waits->by_cause[wait->cause];
 	journal_save(waits->journal, sum, sizeof(*sum));
 	wait_sum_add(sum, wait_ns, idle_ns);
