@@ -345,15 +345,25 @@ static bool is_known_end(const struct wait_end *end)
 	return end->kind != WAKER_NONE && end->kind != WAKER_LOST && end->kind != WAKER_HIDDEN;
 }
 
-/* The wait has ended: as a part of one, first being what there is to know of it, or as the last one. */
-static void end_parts(struct waits *waits, struct open_wait *wait, const struct wait_end *end,
-		      const struct wait_repeats *first)
+/* Time has ended the wait, which may go on at once. */
+static void add_part(struct open_wait *wait, uint64_t running_ns, const struct wait_portion *part)
 {
-	if (end->kind == WAKER_TIMER) {
-		if (wait->is_lock || wait->cause == CAUSE_SOCKET || wait->cause == CAUSE_PIPE)
-			wait_repeats_add(&wait->repeats, first);
+	if (!wait->is_lock && wait->cause != CAUSE_SOCKET && wait->cause != CAUSE_PIPE)
 		return;
-	}
+	wait_repeats_add(&wait->repeats, &(struct wait_repeats){
+						 .begin_ns = wait->begin_ns,
+						 .begin_share_ns = wait->begin_share_ns,
+						 .object = wait->facts.object,
+						 .syscall = wait->facts.syscall,
+						 .running_ns = running_ns,
+						 .last_ns = part->wait_ns,
+						 .parts = { *part },
+					 });
+}
+
+/* Something else has ended the wait, and with it the parts before. */
+static void end_parts(struct waits *waits, struct open_wait *wait, const struct wait_end *end)
+{
 	if (!wait->repeats.begin_ns)
 		return;
 	if (is_known_end(end))
@@ -450,16 +460,11 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 	place.file = end_file(waits, party, wait, wait_ns, idle_ns, &end);
 	wait_idle_end_request(party, &end, file_of(waits, &wait->facts), stack, lock);
 	remember(wait, now_ns, idle_ns, &place);
-	end_parts(waits, wait, &end,
-		  &(struct wait_repeats){
-			  .begin_ns = wait->begin_ns,
-			  .begin_share_ns = wait->begin_share_ns,
-			  .object = wait->facts.object,
-			  .syscall = wait->facts.syscall,
-			  .running_ns = party->running_ns,
-			  .last_ns = wait_ns,
-			  .parts = { { place, lock, wait->cause, wait_ns, 1, wait_ns, idle_ns } },
-		  });
+	if (end.kind == WAKER_TIMER)
+		add_part(wait, party->running_ns,
+			 &(struct wait_portion){ place, lock, wait->cause, wait_ns, 1, wait_ns, idle_ns });
+	else
+		end_parts(waits, wait, &end);
 	wait->real_ns += wait_ns - idle_ns;
 	wait_last_set(wait,
 		      &(struct last_wait){
