@@ -270,6 +270,21 @@ TEST(parents_of_what_uses_all_cpus_are_not_held_back)
 	}
 }
 
+/* As long as they do not spin. */
+TEST(no_wait_is_a_loss_where_the_program_has_all_cpus)
+{
+	for (int spins = 0; spins < 2; spins++) {
+		begin();
+		findings.report.totals.active_ns = 10ull * SECOND;
+		findings.report.totals.parallelism = 1.9;
+		findings.report.balance.threads.running_ns = 19ull * SECOND;
+		findings.report.balance.threads.spinning_ns = spins ? 9ull * SECOND : 0;
+		with_finding(0.4);
+		CHECK_EQUAL(verdict_of()->kind, spins ? VERDICT_LOCK : VERDICT_NONE);
+		end();
+	}
+}
+
 TEST(a_deadlock_is_certain_however_little_time_it_took)
 {
 	begin();

@@ -21,7 +21,7 @@ static const double cause_min = 0.5, code_min = 0.2, trunk_min = 0.5, certain_mi
  * below small_max where code runs for trunk_min of the wall time. saturated_min: so much of the CPUs is nearly all. serial_min:
  * so much of the wall time one thread alone has to be active to run all the time.
  */
-static const double share_min = 0.05, wall_min = 0.02, small_max = 0.1, saturated_min = 0.85, serial_min = 0.8;
+static const double share_min = 0.05, wall_min = 0.02, small_max = 0.1, saturated_min = 0.8, serial_min = 0.8;
 
 static enum verdict_kind kind_of_cause(enum wait_cause cause)
 {
@@ -202,11 +202,32 @@ static bool is_saturated(const struct report *report)
 	return report->target.cpu_count && report->totals.parallelism >= saturated_min * report->target.cpu_count;
 }
 
-/* That those wait who started the others is no loss while the others use all CPUs. */
-static bool is_parent_of_busy(const struct report *report, const struct report_finding *finding)
+/* Whether the program itself has nearly all CPUs, and not to spin. */
+static bool has_all_cpus(const struct report *report)
 {
-	return finding->pattern == PATTERN_WAIT && (finding->cause == CAUSE_CHILD || finding->cause == CAUSE_JOIN) &&
-	       is_saturated(report);
+	double useful_ns = (double)report->balance.threads.running_ns - report->balance.threads.spinning_ns;
+
+	return report->target.cpu_count &&
+	       useful_ns >= saturated_min * report->target.cpu_count * report->target.wall_ns;
+}
+
+/*
+ * Whether it is no loss that threads wait there: the program uses all CPUs meanwhile; or the others want to, which these
+ * threads have started and wait for.
+ */
+static bool is_beside_busy(const struct report *report, const struct report_finding *finding)
+{
+	switch (finding->pattern) {
+	case PATTERN_DEADLOCK:
+	case PATTERN_SPIN:
+	case PATTERN_CPU_WAIT:
+	case PATTERN_CPU_LIMIT:
+		return false;
+	default:
+		break;
+	}
+	return has_all_cpus(report) ||
+	       (is_saturated(report) && (finding->cause == CAUSE_CHILD || finding->cause == CAUSE_JOIN));
 }
 
 static bool has_weight(const struct report *report, const struct report_finding *finding)
@@ -216,7 +237,7 @@ static bool has_weight(const struct report *report, const struct report_finding 
 	if (finding->pattern == PATTERN_DEADLOCK || finding->pattern == PATTERN_HANG)
 		return true;
 	return finding->share >= share_min && lost_ns >= wall_min * report->target.wall_ns &&
-	       !is_parent_of_busy(report, finding);
+	       !is_beside_busy(report, finding);
 }
 
 /* NULL: none has weight enough for a verdict. */
@@ -366,7 +387,7 @@ static void set_goroutines(const struct report *report, struct verdict_basis *ba
 {
 	enum verdict_kind kind = basis->finding ? kind_of(basis->finding) : VERDICT_NONE;
 
-	if (kind != VERDICT_NONE && kind != VERDICT_CPU && kind != VERDICT_LOCK)
+	if (kind != VERDICT_NONE && kind != VERDICT_CPU && kind != VERDICT_LOCK && kind != VERDICT_CODE)
 		return;
 	basis->goroutines = verdict_goroutine_wait(report, &basis->go);
 	if (!basis->goroutines)

@@ -6,7 +6,7 @@
 #include "report/report.h"
 
 /* Of the CPUs, so much is nearly all; of active threads' time, so much is a shortage of CPUs. */
-static const double cpus_min = 0.85, cpu_wait_min = 0.25;
+static const double cpus_min = 0.8, cpu_wait_min = 0.25;
 
 /* A lock, and a channel that takes no more, are waited for while there is something to do; others may be idle. */
 static bool holds_back(const struct report_goroutine_wait *wait)

@@ -12,7 +12,7 @@ enum { LINES = 3, EVIDENCE_SENTENCES = 2 };
  * full_min: of the CPUs, so much is all; idle_min: of the wall time, so much is mostly; busy_mostly: so much is all.
  * ender_min: of the waiting, so much has to be ended in one place.
  */
-static const double full_min = 0.85, idle_min = 0.5, busy_mostly = 0.99, ender_min = 0.5;
+static const double full_min = 0.8, idle_min = 0.5, busy_mostly = 0.99, ender_min = 0.5;
 
 static double share_of(double part, double whole)
 {

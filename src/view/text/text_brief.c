@@ -16,7 +16,7 @@
 /* EVIDENCE_MAX, FRAMES_MAX: of a finding, which has room for FINDING_LINES. NOTES_MAX: the others are counted. */
 enum {
 	LINES_MAX = 40,
-	FINDING_LINES = 8,
+	FINDING_LINES = 12,
 	FINDINGS_MAX = 5,
 	EVIDENCE_MAX = 2,
 	FRAMES_MAX = 3,
@@ -90,7 +90,7 @@ static bool put_frames(struct page *page, struct text *text, const struct report
 		name.length = 0;
 		text_frame_name(&name, frame);
 		page_text_function(page, text, name.bytes, NAME_COLUMNS_MAX);
-		if (frame->file && frame->line) {
+		if (frame == first && frame->file && frame->line) {
 			text_put(text, " (");
 			page_text_location(page, text, frame->file, frame->line);
 			text_put(text, ")");
@@ -140,19 +140,28 @@ static void show_finding(struct page *page, const struct report *report, size_t 
 	text_fini(&text);
 }
 
-/* With less evidence where there is no room for more; false: not even that. */
-static bool add_finding(struct page *page, const struct report *report, size_t index, size_t *left)
+/* The verdict has the evidence of the one that it is about. */
+static size_t evidence_of(const struct report *report, size_t index, size_t evidence_max)
 {
-	bool is_there = false;
+	const struct report_verdict *verdict = &report->verdict;
+	bool is_said = verdict->line_count && strstr(verdict->lines[0], report->findings[index].title);
 
-	for (size_t evidence = EVIDENCE_MAX + 1; evidence-- && !is_there;) {
+	return is_said ? 0 : evidence_max;
+}
+
+/* Returns how many of them were put on the page, in at most so many lines, each with so much evidence. */
+static size_t add_findings(struct page *page, const struct report *report, size_t evidence_max, size_t left)
+{
+	size_t count = report->finding_count < FINDINGS_MAX ? report->finding_count : FINDINGS_MAX, shown = 0;
+
+	for (bool has_room = true; shown < count && has_room; shown += has_room) {
 		struct part part;
 
-		show_finding(part_begin(&part, page), report, index, evidence);
-		is_there = part_keep(&part, SIZE_MAX, left);
+		show_finding(part_begin(&part, page), report, shown, evidence_of(report, shown, evidence_max));
+		has_room = part_keep(&part, SIZE_MAX, &left);
 		part_put(&part, page);
 	}
-	return is_there;
+	return shown;
 }
 
 static void show_rest(struct page *page, size_t count, const char *what)
@@ -164,20 +173,27 @@ static void show_rest(struct page *page, size_t count, const char *what)
 	page_end_line(page);
 }
 
+/* With less evidence where there is no room for all of them with more. */
 static void show_findings(struct page *page, const struct report *report, size_t *left)
 {
-	size_t shown = 0, begin = page->out->length, heading;
+	size_t begin = page->out->length, shown = 0, rest;
+	struct part part;
 
 	if (!report->finding_count || *left < 5)
 		return;
 	page_heading(page, "Findings", "share of non-idle thread time lost");
-	heading = count_lines(page->out, begin) + 1; /* and the line that counts the rest */
-	*left -= heading;
-	while (shown < report->finding_count && shown < FINDINGS_MAX && add_finding(page, report, shown, left))
-		shown++;
-	if (shown < report->finding_count)
-		show_rest(page, report->finding_count - shown,
-			  report->finding_count - shown == 1 ? "finding" : "findings");
+	*left -= count_lines(page->out, begin) + 1; /* and the line that counts the rest */
+	for (size_t evidence = EVIDENCE_MAX + 1; evidence--;) {
+		shown = add_findings(part_begin(&part, page), report, evidence, *left);
+		if (!evidence || shown == report->finding_count || shown == FINDINGS_MAX)
+			break;
+		part_fini(&part);
+	}
+	*left -= count_lines(&part.out, 0);
+	part_put(&part, page);
+	rest = report->finding_count - shown;
+	if (rest)
+		show_rest(page, rest, rest == 1 ? "finding" : "findings");
 }
 
 /* Where no wait stands out, the code that ran. */
