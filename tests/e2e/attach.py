@@ -251,7 +251,7 @@ def hanging_until_killed():
     text = process.stderr.read().decode()
     assert process.wait(LIMIT_S) == 128 + signal.SIGINT
     check_deadlock(parse_report(read("report.json", "rb")))
-    assert "There is a deadlock: " in " ".join(text.split()), text
+    assert "Main bottleneck: deadlock: " in " ".join(text.split()), text
 
 
 FUTEX_CALL = "202 "
