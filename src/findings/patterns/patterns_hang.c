@@ -172,8 +172,9 @@ static struct place *places_of(struct findings *findings, const struct process *
 		place.where = where_of(findings, wait);
 		place.object = object_name(&findings->objects, wait->pid, wait->begin_ns, &wait->facts, wait->cause,
 					   place.meaning.cause);
-		while (i < *count && !(is_same(places[i].where, place.where) && is_same(places[i].object, place.object) &&
-				       places[i].meaning.cause == place.meaning.cause))
+		while (i < *count &&
+		       !(is_same(places[i].where, place.where) && is_same(places[i].object, place.object) &&
+			 places[i].meaning.cause == place.meaning.cause))
 			i++;
 		if (i == *count) {
 			places[(*count)++] = place;
@@ -201,14 +202,16 @@ static const char *place_text(struct findings *findings, const struct place *pla
 
 	if (!kind || !strcmp(kind, "futex"))
 		kind = wait_cause_name(place->meaning.cause);
-	return arena_printf(findings->arena, "%s wait%s for %s%s%s%s%s", who_of(findings, place),
-			    place->count == 1 ? "s" : "",
-			    place->meaning.cause == CAUSE_JOIN ? "the end of a thread" : place->object ? kind : "a ",
-			    place->meaning.cause == CAUSE_JOIN ? ""
-			    : place->object                    ? " "
-							       : kind,
-			    place->meaning.cause == CAUSE_JOIN || !place->object ? "" : words_object(findings, place->object),
-			    place->where ? " in " : "", place->where ? place->where : "");
+	return arena_printf(
+		findings->arena, "%s wait%s for %s%s%s%s%s", who_of(findings, place), place->count == 1 ? "s" : "",
+		place->meaning.cause == CAUSE_JOIN ? "the end of a thread"
+		: place->object                    ? kind
+						   : "a ",
+		place->meaning.cause == CAUSE_JOIN ? ""
+		: place->object                    ? " "
+						   : kind,
+		place->meaning.cause == CAUSE_JOIN || !place->object ? "" : words_object(findings, place->object),
+		place->where ? " in " : "", place->where ? place->where : "");
 }
 
 static const char *title_of(struct findings *findings, const struct process *process, const struct place *places,
@@ -249,17 +252,18 @@ static void add_hang(struct findings *findings, struct draft *draft, const struc
 	const struct place *places = places_of(findings, process, &count);
 	/* Such waits seem idle, and are no part of the busy time then. */
 	double all_ns = findings->report.balance.threads.busy_ns + process->lost_ns;
-	struct report_finding *row = draft_add(findings, draft, PATTERN_HANG, places[0].meaning.cause,
-					       draft_share(process->lost_ns, all_ns), "%s",
-					       title_of(findings, process, places, count));
+	struct report_finding *row =
+		draft_add(findings, draft, PATTERN_HANG, places[0].meaning.cause, draft_share(process->lost_ns, all_ns),
+			  "%s", title_of(findings, process, places, count));
 
 	if (!row)
 		return;
 	row->wait_rank = wait_rank_of(findings, &places[0]);
 	row->object = places[0].object ? words_object(findings, places[0].object) : NULL;
-	draft_say(findings, row,
-		  "for %s all of them have waited for each other, without a limit of time: only a signal could end that",
-		  words_duration(findings, process->end_ns - process->hung_since_ns));
+	draft_say(
+		findings, row,
+		"for %s all of them have waited for each other, without a limit of time: only a signal could end that",
+		words_duration(findings, process->end_ns - process->hung_since_ns));
 	for (size_t i = 0; i < count; i++)
 		say_place(findings, row, &places[i]);
 }

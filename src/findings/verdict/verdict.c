@@ -341,9 +341,8 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 		set_path(verdict, wait->frames, wait->frame_count);
 	if (finding->root)
 		take_root(findings, verdict, finding);
-	basis->is_followed =
-		verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG && !finding->root &&
-		follow(verdict, finding->blocked_on);
+	basis->is_followed = verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG && !finding->root &&
+			     follow(verdict, finding->blocked_on);
 	if (basis->is_followed)
 		verdict->symptom = finding->title;
 	verdict->confidence = verdict->kind == VERDICT_DEADLOCK ? CONFIDENCE_CERTAIN
@@ -404,8 +403,7 @@ void findings_add_verdict(struct findings *findings)
 	set_goroutines(report, &basis);
 	/* What little is waited for does not matter beside code that runs most of the time. */
 	if (basis.finding && basis.finding->share < small_max && basis.finding->pattern != PATTERN_DEADLOCK &&
-	    basis.finding->pattern != PATTERN_HANG &&
-	    basis.code.wall_share >= trunk_min)
+	    basis.finding->pattern != PATTERN_HANG && basis.code.wall_share >= trunk_min)
 		basis.finding = NULL;
 	if (basis.finding) {
 		from_finding(findings, &report->verdict, &basis);
