@@ -933,6 +933,17 @@ void shim_expire_timers(struct pt_regs *regs)
 	sample_expiry(NULL, &here->tick.sched_timer);
 }
 
+void shim_expire_our_timer(struct bpf_perf_event_data *ctx)
+{
+	struct cpu_area *here = &cpu_areas[shim_cpu];
+	struct hrtimer_clock_base base = { .cpu_base = &here->bases };
+
+	here->other.base = &base;
+	here->other.node.expires = shim_now_ns - SHIM_TICK_LATE_NS;
+	sample_expiry(NULL, &here->other);
+	sample_timer(ctx);
+}
+
 struct cfs_rq *shim_queue(uint32_t cpu)
 {
 	static struct cfs_rq queues[KERNEL_CPUS_MAX];

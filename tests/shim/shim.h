@@ -97,6 +97,7 @@ enum { SHIM_TICK_LATE_NS = 300 };
 
 /* Two timers of the current CPU expire, one of no interest and the tick, while regs were in use. */
 void shim_expire_timers(struct pt_regs *regs);
+void shim_expire_our_timer(struct bpf_perf_event_data *ctx); /* as late as the tick's */
 
 void shim_free_task(struct task_struct *task);
 void shim_set_target(uint32_t pid, uint32_t kind);

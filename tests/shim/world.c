@@ -331,10 +331,9 @@ void world_sample(struct world *world, uint32_t cpu, bool in_kernel, bool by_tic
 	if (by_tick)
 		shim_expire_timers(&ctx.regs);
 	else
-		sample_timer(&ctx);
+		shim_expire_our_timer(&ctx);
 	if (task->is_traced)
-		world_expect_sample(world, cpu, task, in_kernel ? ctx.regs.ip : 0,
-				    shim_now_ns - (by_tick ? SHIM_TICK_LATE_NS : 0));
+		world_expect_sample(world, cpu, task, in_kernel ? ctx.regs.ip : 0, shim_now_ns - SHIM_TICK_LATE_NS);
 	world_require(world, !shim_read(&sample_rings, cpu, NULL));
 	world_interrupt_kernel(0);
 	check_counts(world);
