@@ -15,7 +15,7 @@
 #include "waits/cpu_waits.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/sums/go_waits.h"
+#include "waits/go_waits.h"
 #include "waits/sums/missing_wakeups.h"
 #include "waits/sums/waits.h"
 

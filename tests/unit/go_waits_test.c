@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "session/session.h"
-#include "waits/sums/go_waits.h"
+#include "waits/go_waits.h"
 
 enum { PID = 4711 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "waits/sums/history.h"
+#include "waits/history.h"
 
 /* A thread that is active and not, by turns, while the share grows by 1 / n of the time. */
 enum { STEPS = 5000, STEP_NS_MAX = 1000 };

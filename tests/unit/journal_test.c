@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "waits/sums/journal.h"
+#include "waits/journal.h"
 
 TEST(what_was_saved_first_comes_back)
 {

@@ -169,6 +169,7 @@ static void **sorted(const struct table *table, int (*compare)(const void *, con
 /* Shares of samples are binomial, whoever waited meanwhile. */
 static size_t put_code(struct merge *merge, const struct report_blocked_code **out)
 {
+	uint64_t left_ns = whole(merge->ns[BLOCKED_RUNNING]);
 	size_t count;
 	struct code_row **all = (struct code_row **)sorted(merge->code, code_by_weight, &count);
 	struct report_blocked_code *rows;
@@ -181,6 +182,9 @@ static size_t put_code(struct merge *merge, const struct report_blocked_code **o
 		rows[i] = all[i]->row;
 		rows[i].samples = whole(all[i]->weight + 0.5);
 		rows[i].ns = whole(share * merge->ns[BLOCKED_RUNNING]);
+		if (rows[i].ns > left_ns) /* by rounding */
+			rows[i].ns = left_ns;
+		left_ns -= rows[i].ns;
 		rows[i].error_ns =
 			whole(sqrt(fmax(share * (1 - share), 1.0 / (merge->samples + 1)) / (merge->samples + 1)) *
 			      merge->ns[BLOCKED_RUNNING]);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "waits/sums/go_waits.h"
+#include "waits/go_waits.h"
 
 /* Rows whose frames are named; those beyond are in no row. */
 enum { WAITS_MAX = 512, PROCESSES_MAX = 64 };

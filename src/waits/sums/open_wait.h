@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "session/threads.h"
-#include "waits/sums/history.h"
+#include "waits/history.h"
 #include "waits/sums/wait_repeats.h"
 #include "waits/open_request.h"
 #include "waits/wait_cause.h"

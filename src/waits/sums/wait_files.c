@@ -8,7 +8,7 @@
 #include "base/table.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/sums/journal.h"
+#include "waits/journal.h"
 #include "waits/sums/wait_wakers.h"
 
 enum { FILES_MAX = 65536, PEERS_MAX = 4 };

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "waits/sums/journal.h"
+#include "waits/journal.h"
 #include "waits/sums/missing_wakeups.h"
 #include "waits/sums/wait_wakers.h"
 

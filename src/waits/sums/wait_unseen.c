@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "waits/sums/journal.h"
+#include "waits/journal.h"
 
 enum { ROWS_MAX = 65536 };
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "values.h"
 #include "waits/files.h"
-#include "waits/sums/journal.h"
+#include "waits/journal.h"
 #include "waits/sums/wait_ender.h"
 #include "waits/sums/wait_files.h"
 #include "waits/sums/wait_idle.h"

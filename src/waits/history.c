@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/sums/history.h"
+#include "waits/history.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/sums/go_waits.h"
+#include "waits/go_waits.h"
 
 #include <math.h>
 #include <stdlib.h>

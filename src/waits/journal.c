@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/sums/journal.h"
+#include "waits/journal.h"
 
 #include <stdint.h>
 #include <stdlib.h>
