@@ -503,8 +503,8 @@ static const struct report_root lock_roots[] = {
 };
 
 static const char *const lock_verdict[] = {
-	"Main bottleneck (82 % of non-idle thread time; 1,214 waits): threads wait for work_mutex behind a rare but slow "
-	"holder: big_work(int) (multi_mutex.cpp:28)",
+	("Main bottleneck (82 % of non-idle thread time; 1,214 waits): threads wait for work_mutex behind a rare but slow "
+	 "holder: big_work(int) (multi_mutex.cpp:28)"),
 	"Evidence: 1,214 waits: mean 37.7 ms, max 552 ms; up to 17 threads at once; it used 1.18 of 4 CPUs",
 	"Try next: hold it for less time, or take it less often: big_work(int) (multi_mutex.cpp:23), for work_mutex",
 };
@@ -888,8 +888,8 @@ static void make_mpi(struct report_fixture *fixture)
 
 static const char *const no_verdict[] = {
 	"Nothing held it back: no wait and no code stands out; it used 1.00 of 4 CPUs",
-	"Evidence: all threads together ran for 100.0 % of their time, waited for a CPU for 0.0 % and had nothing to do "
-	"for 0.0 %; it used 1.00 of 4 CPUs",
+	("Evidence: all threads together ran for 100.0 % of their time, waited for a CPU for 0.0 % and had nothing to do "
+	 "for 0.0 %; it used 1.00 of 4 CPUs"),
 	"Try next: -v shows the code that ran; --page threads, how even its threads are",
 };
 
