@@ -14,7 +14,7 @@
 #include "symbol/names/notes.h"
 #include "symbol/worker/worker.h"
 
-enum { LOOKED_NEVER = -1 };
+enum { LOOKED_NEVER = -1, MEMOS = 4096 /* a power of two */ };
 
 struct jit_space {
 	uint32_t number, pid;
@@ -26,12 +26,22 @@ struct jit_space {
 	time_t kept;
 };
 
+/* What was answered in this second: a report asks for the same frames many times, each through another process. */
+struct jit_memo {
+	uint64_t address, start;
+	time_t asked; /* 0: never */
+	uint32_t number, reading;
+	char *name; /* NULL: there is none; owned */
+};
+
 struct jit_names {
 	struct opener *opener;
 	struct worker *worker;
 	struct notes *notes;
 	struct table *spaces;
 	bool has_space_noted;
+	uint32_t reading; /* changes with each reading of a file */
+	struct jit_memo memos[MEMOS];
 };
 
 struct jit_names *jit_names_new(struct opener *opener, struct worker *worker, struct notes *notes)
@@ -55,6 +65,8 @@ void jit_names_free(struct jit_names *names)
 	while ((space = table_next(names->spaces, &cursor)))
 		free(space);
 	table_free(names->spaces);
+	for (size_t i = 0; i < MEMOS; i++)
+		free(names->memos[i].name);
 	free(names);
 }
 
@@ -129,6 +141,7 @@ static void on_read(void *data, uint32_t number, int err)
 	struct jit_names *names = data;
 	struct jit_space *space = table_find(names->spaces, number);
 
+	names->reading++;
 	if (!space)
 		return;
 	space->has_file |= !err || err == -E2BIG;
@@ -163,24 +176,59 @@ bool jit_names_has(const struct jit_names *names, uint32_t number)
 	return space && space->has_file;
 }
 
+static struct jit_memo *memo_of(struct jit_names *names, uint32_t number, uint64_t address)
+{
+	return &names->memos[((address ^ number) * 0x9e3779b97f4a7c15ull >> 32) & (MEMOS - 1)];
+}
+
+static bool is_fresh(const struct jit_names *names, const struct jit_memo *memo, uint32_t number, uint64_t address)
+{
+	return memo->asked == clock_seconds() && memo->address == address && memo->number == number &&
+	       memo->reading == names->reading;
+}
+
+/* Into its memo; false: it could not be asked. */
+static bool ask(struct jit_names *names, struct jit_space *space, uint64_t address)
+{
+	struct jit_memo *memo = memo_of(names, space->number, address);
+	const struct jit_answer *answer;
+	int err = worker_ask_jit(names->worker, space->number, space->user, address, &answer);
+
+	note(names, space, err);
+	if (err)
+		return false;
+	space->has_file |= answer->is_found != 0;
+	free(memo->name);
+	*memo = (struct jit_memo){
+		.address = address,
+		.start = answer->start,
+		.asked = clock_seconds(),
+		.number = space->number,
+		.reading = names->reading,
+		.name = answer->is_found ? xstrdup(answer->name) : NULL,
+	};
+	return true;
+}
+
 bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint64_t address, char *name,
 		    size_t size_bytes, uint64_t *start)
 {
 	struct jit_space *space = pid ? space_get(names, number) : table_find(names->spaces, number);
-	const struct jit_answer *answer;
-	int err;
+	const struct jit_memo *memo;
 
 	if (!space || space->is_given_up || (!space->has_file && clock_seconds() == space->looked))
 		return false;
 	space->looked = clock_seconds();
-	if (pid)
-		set_process(names, space, pid);
-	err = worker_ask_jit(names->worker, number, space->user, address, &answer);
-	note(names, space, err);
-	if (err || !answer->is_found)
+	memo = memo_of(names, number, address);
+	if (!is_fresh(names, memo, number, address)) {
+		if (pid)
+			set_process(names, space, pid);
+		if (!ask(names, space, address))
+			return false;
+	}
+	if (!memo->name)
 		return false;
-	space->has_file = true;
-	snprintf(name, size_bytes, "%s", answer->name);
-	*start = answer->start;
+	snprintf(name, size_bytes, "%s", memo->name);
+	*start = memo->start;
 	return true;
 }

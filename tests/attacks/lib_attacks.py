@@ -40,7 +40,7 @@ class Tracing:
     def __init__(self, *options, prefix=(), env=None):
         self.target = start(attacker("bystander"), stdout=subprocess.PIPE)
         assert read_line(self.target) == b"ready\n"
-        self.process = start(*prefix, PINCH, *(options or ("attach", "-o", "report.txt")), "-p", self.target.pid,
+        self.process = start(*prefix, PINCH, *(options or ("attach", "-v", "-o", "report.txt")), "-p", self.target.pid,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
         wait_attached(self.process)
         assert self.process.poll() is None, finish(self.process).text

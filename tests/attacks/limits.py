@@ -93,7 +93,7 @@ def recording():
 def traced():
     result = limited("run", "--trace", "r.pinch", "--", "sh", "-c", "echo done", bytes=4096)
     assert_reported(result, "r.pinch", status=125)
-    assert "Totals" in result.text, result.text
+    assert "Time of all threads" in result.text, result.text
 
 
 @test("recording what runs already into a trace that becomes too large is an error")

@@ -208,7 +208,7 @@ def say(process):
 
 
 def attach(pid, duration="3s"):
-    result = lib.pinch("attach", "--json", "report.json", "--duration", duration, "-o", "report.txt", "-p", pid)
+    result = lib.pinch("attach", "-v", "--json", "report.json", "--duration", duration, "-o", "report.txt", "-p", pid)
     assert result.status == 0, result.text
     return lib.parse_report(read("report.json", "rb"))
 

@@ -217,7 +217,7 @@ def losses():
            "for _ in range(20000): s.sendto(b'x', s.getsockname())\n"
     events = record(sys.executable, "-c", send, options=("--system", "--ring-kb", 4))
     lost = sum(e["lost"] for e in of(events, "system.LOST"))
-    result = pinch("report", "t.pinch")
+    result = pinch("report", "-v", "t.pinch")
     assert result.status == 0, result.text
     said = re.search(r"(\d+) records of interrupts, packets and disks were lost",
                      " ".join(result.out.decode().split()))

@@ -550,7 +550,7 @@ def files():
         t.keys("q")
         assert t.status == 0, t.text()
         check_laws(parse_report(read("report.json", "rb")))
-        assert "Call paths by CMetric" in read("report.txt")
+        assert "Time of all threads" in read("report.txt")
 
 
 @test("a page for a browser, folded paths and a table are written when the UI is left, by any command and by any way")
@@ -1004,7 +1004,7 @@ def trace_files():
         t.wait("[1 SUMMARY]")
         t.keys("q")
         assert t.status == 0
-    assert "Threads" in read("report.txt")
+    assert "Time of all threads" in read("report.txt")
     assert read("report.json", "rb") == pinch("report", "-q", "--json", "-", trace).out
 
 
