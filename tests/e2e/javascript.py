@@ -165,7 +165,9 @@ def headline():
         lib.stop(server)
     text = " ".join(read("report.txt").split())
     verdict = text[:text.index(" Time of all threads ")]
-    assert re.search(r"\bimportOrders \(\S*server\.js:5\)", verdict), verdict
+    # On a busy machine it may be the lack of CPUs that comes first.
+    said = text if "waiting for a CPU" in verdict else verdict
+    assert re.search(r"\bimportOrders \(\S*server\.js:5\)", said), said
     assert "+0x" not in verdict, verdict
 
 
