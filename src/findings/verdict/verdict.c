@@ -230,6 +230,23 @@ static bool is_beside_busy(const struct report *report, const struct report_find
 	       (is_saturated(report) && (finding->cause == CAUSE_CHILD || finding->cause == CAUSE_JOIN));
 }
 
+/*
+ * Whether threads of the program, which does not use all CPUs, had those CPUs that others of it waited for: the scheduler puts
+ * who is woken behind who wakes it. Where most of the time is lost so, they may be bound to these CPUs.
+ */
+static bool is_own_turn(const struct report *report, const struct report_finding *finding)
+{
+	const struct report_thread_balance *threads = &report->balance.threads;
+	double own_ns = 0;
+
+	if (finding->pattern != PATTERN_CPU_WAIT || finding->share >= cause_min || has_all_cpus(report))
+		return false;
+	for (size_t i = 0; i < threads->rival_count; i++)
+		if (threads->ran_instead[i].kind == RIVAL_PROGRAM)
+			own_ns += threads->ran_instead[i].wait_ns;
+	return own_ns >= saturated_min * (threads->cpu_wait_ns - threads->throttled_ns);
+}
+
 static bool has_weight(const struct report *report, const struct report_finding *finding)
 {
 	double lost_ns = finding->share * report->balance.threads.busy_ns;
@@ -237,7 +254,7 @@ static bool has_weight(const struct report *report, const struct report_finding 
 	if (finding->pattern == PATTERN_DEADLOCK || finding->pattern == PATTERN_HANG)
 		return true;
 	return finding->share >= share_min && lost_ns >= wall_min * report->target.wall_ns &&
-	       !is_beside_busy(report, finding);
+	       !is_beside_busy(report, finding) && !is_own_turn(report, finding);
 }
 
 /* NULL: none has weight enough for a verdict. */
