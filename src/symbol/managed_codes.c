@@ -320,10 +320,15 @@ static bool look(struct managed_codes *codes, uint32_t pid, uint32_t space, uint
 	return err || code || answer->kind != MANAGED_IS_GONE || !question.v8_heap;
 }
 
+/* Each function once, in however many stacks it is. */
 static void note_missed(struct managed_codes *codes, const struct missed *missed)
 {
-	if (codes->missed_count < MISSED_MAX && missed->tries < TRIES_MAX)
-		codes->missed[codes->missed_count++] = *missed;
+	if (codes->missed_count >= MISSED_MAX || missed->tries >= TRIES_MAX)
+		return;
+	for (size_t i = 0; i < codes->missed_count; i++)
+		if (codes->missed[i].space == missed->space && codes->missed[i].frame == missed->frame)
+			return;
+	codes->missed[codes->missed_count++] = *missed;
 }
 
 void managed_codes_look_again(struct managed_codes *codes, uint32_t pid, uint64_t time_ns)

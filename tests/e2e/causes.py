@@ -236,8 +236,8 @@ def killed_queue():
     report = trace("killed_queue")
     if not report["losses"]["stacks_not_kept"]:
         raise Skip("killed_queue: all stacks were kept")
-    first_wait(report, cause="condition", function="put_item", about="not_full")
-    # check_report() compares all rows with the balance, which has the three long waits exactly.
+    # check_report() compares all rows with the balance, which has the three long waits exactly. Which row is the
+    # heaviest is for the few stacks to say that were kept, some ten of 200,000.
     assert cause_of(report, "condition")["wait_ns"] > 3 * 1_900_000_000, describe_waits(report)
     assert lock_named(report, "not_empty", "condition")["max_ns"] > 1_900_000_000, describe_locks(report)
 
@@ -328,7 +328,9 @@ def pipe_pair():
 def fifo_pair():
     report = trace("fifo_pair", os.getcwd())
     wait = first_wait(report, cause="pipe", function="read_item", about="/items.fifo")
-    assert_lost(wait, 10 * 70)
+    # The first waits of a new process may have no stack yet: rows of their own.
+    waits = waits_like(report, cause="pipe", about="/items.fifo")
+    assert sum(w["wait_ns"] for w in waits) >= FORCED_NS * 10 * 70, describe_waits(report)
     assert_woken(wait, "writer", function="slow_writer")
     assert_other_end(file_at(report, "/items.fifo"), "writer")
 

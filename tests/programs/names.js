@@ -76,15 +76,20 @@ function inWorker(ms) { // @inWorker
 
 if (isMainThread) {
 	const ms = Number(process.argv[2]);
+	const isOver = new Int32Array(new SharedArrayBuffer(4));
 
-	new Worker(__filename, { workerData: ms });
+	new Worker(__filename, { workerData: { ms, isOver } });
 	compute(ms);
 	fetchAll(ms).then(() => {
 		setTimeout(function onTimer() { // @onTimer
 			burn(ms);
 			console.log(new Error().stack.includes("onTimer"));
+			Atomics.store(isOver, 0, 1);
+			Atomics.notify(isOver, 0);
 		}, 1);
 	});
 } else {
-	inWorker(workerData);
+	inWorker(workerData.ms);
+	// What it has in its heap is there to be read until the others are done.
+	Atomics.wait(workerData.isOver, 0, 0);
 }
