@@ -32,11 +32,13 @@ static int show_json(const struct settings *settings, const struct report *repor
 static int show_text(const struct settings *settings, const struct fold_rules *fold, const struct report *report)
 {
 	int fd = settings->is_reporting ? STDOUT_FILENO : STDERR_FILENO;
-	struct view_style style = settings->text_path ? (struct view_style){ .has_unicode = true } : view_style_for(fd);
+	struct view_style style = { .has_unicode = true };
 	const char *path = settings->text_path;
 	struct text text = { 0 };
 	int err;
 
+	if (!path)
+		style = view_style_for(fd);
 	style.fold = fold;
 	style.is_verbose = settings->is_verbose;
 	style.pages = settings->pages;
