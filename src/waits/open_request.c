@@ -70,9 +70,11 @@ static struct request_place place_of(const struct request_wait *wait)
 	return (struct request_place){ wait->stack, wait->facts->object };
 }
 
-/* Whether a condition was waited for with a limit, elsewhere than jobs are: as a sleep. As long as that is not known, it is not. */
-static bool is_sleep_on_futex(const struct open_request *request, const struct request_wait *wait)
+/* Whether a condition or descriptors were waited for until a limit, elsewhere than jobs are: as a sleep. As long as that is not known, it is not. */
+static bool is_sleep_elsewhere(const struct open_request *request, const struct request_wait *wait)
 {
+	if (wait->cause == CAUSE_POLL && !request->taken.stack)
+		return false;
 	return wait->kind == WAKER_TIMER && wait->stack && !wait->is_repeated && !is_at(&request->taken, wait);
 }
 
@@ -85,8 +87,12 @@ bool open_request_is_delayed(const struct open_request *request, const struct re
 		return wait->kind == WAKER_TIMER;
 	case ROLE_SLEEPS:
 		return !is_at(&request->slept, wait);
+	case ROLE_TAKES:
+		if (wait->cause != CAUSE_POLL)
+			return false;
+		/* fallthrough */
 	case ROLE_JOINS:
-		return is_sleep_on_futex(request, wait) && !is_at(&request->slept, wait);
+		return is_sleep_elsewhere(request, wait) && !is_at(&request->slept, wait);
 	default:
 		return false;
 	}
@@ -132,7 +138,7 @@ static void end_on_futex(struct open_request *request, const struct request_wait
 			request->slept = (struct request_place){ 0 };
 		if (open_request_is_brought(request, wait))
 			open_at(request, wait);
-	} else if (is_sleep_on_futex(request, wait)) {
+	} else if (is_sleep_elsewhere(request, wait)) {
 		sleep_at(request, wait);
 	} else if (wait->kind == WAKER_TIMER && is_at(&request->taken, wait)) {
 		request->is_open = false;
@@ -143,6 +149,10 @@ void open_request_end_wait(struct open_request *request, const struct request_wa
 {
 	switch (role_of(wait)) {
 	case ROLE_TAKES:
+		if (wait->cause == CAUSE_POLL && request->is_open && is_sleep_elsewhere(request, wait)) {
+			sleep_at(request, wait);
+			break;
+		}
 		request->is_open = false;
 		if (brings_request(wait))
 			open_at(request, wait);

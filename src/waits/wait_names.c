@@ -82,13 +82,19 @@ static bool can_be_made_into_lock(const struct wait_facts *facts, enum wait_caus
 	       cause == CAUSE_SOCKET;
 }
 
+static bool says_idle(const struct wait_meaning *meaning)
+{
+	return meaning->is_named && meaning->lock_kind && !strcmp(meaning->lock_kind, "idle");
+}
+
 /*
  * Whether an outer function's rule may replace what was found further in: who waits for a mutex while
- * he takes a larger lock waits for that mutex, and who is idle waits for nothing else.
+ * he takes a larger lock waits for that mutex, and who is idle waits for nothing else. Who got an answer from a server
+ * waited for that, wherever it waited.
  */
 static bool may_replace(const struct wait_meaning *outer, const struct wait_meaning *inner)
 {
-	if (inner->is_named && inner->cause == CAUSE_LOCK)
+	if ((inner->is_named && inner->cause == CAUSE_LOCK) || (inner->cause == CAUSE_SOCKET && says_idle(outer)))
 		return false;
 	return outer->cause == CAUSE_LOCK || !inner->is_named || outer->cause == inner->cause;
 }
@@ -149,6 +155,6 @@ struct wait_meaning wait_meaning_of(const struct wait_names *names, const struct
 			break;
 	}
 	meaning.is_in_callback = (cause == CAUSE_SLEEP || is_futex) && is_in_callback(names, frames, count);
-	meaning.is_idle = meaning.is_named && meaning.lock_kind && !strcmp(meaning.lock_kind, "idle");
+	meaning.is_idle = says_idle(&meaning);
 	return meaning;
 }

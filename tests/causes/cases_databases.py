@@ -98,6 +98,16 @@ def redis_chain(where, fault=True):
             lib.stop(client)
 
 
+@case("redis: a client makes the server sleep", truth=Truth({"timer"}, [r"debugCommand|DEBUG"]),
+      misleads="the server looks idle", verified="78.7 answers a second, 380 without it")
+def redis_sleeps(where, fault=True):
+    with redis("--enable-debug-command", "local") as (server, path):
+        users = Group(connect(RedisClient, path), ("GET", "visits:1"), 4)
+        other = Group(connect(RedisClient, path), ("DEBUG", "SLEEP", "0.2") if fault else ("PING",), 1, 0.05)
+        with Load(users=users, other=other) as load:
+            yield Target(pids=[server.pid], progress=lambda: load.count("users"))
+
+
 # --- MariaDB ------------------------------------------------------------------------------------
 
 def small_query(client):
@@ -193,6 +203,23 @@ def hot_row(where, fault=True):
             yield Target(pids=[server.process.pid], progress=lambda: load.count("users"))
 
 
+@case("mariadb: a lock of the users' own, and one of them thinks while he has it",
+      truth=Truth({"network", "lock"}, [r"Item_func_get_lock|user.?lock|MDL|metadata", r"net_read|vio_|client|127\.|sock"]),
+      misleads="waits are timed, and repeated", verified="12 answers a second, 370 without it")
+def user_lock(where, fault=True):
+    def think(client):
+        client.ask("DO GET_LOCK('report', 30)")
+        if fault:
+            time.sleep(THINKS_S)        # the planted cause
+        client.ask("DO RELEASE_LOCK('report')")
+
+    with mariadb() as server:
+        client = connect(MariadbClient, server.socket)
+        with Load(thinks=Group(client, think, 1, 0),
+                  users=Group(client, "DO GET_LOCK('report', 30); DO RELEASE_LOCK('report')", 4)) as load:
+            yield Target(pids=[server.process.pid], progress=lambda: load.count("users"))
+
+
 # --- PostgreSQL ---------------------------------------------------------------------------------
 
 def balance(client):
@@ -263,6 +290,15 @@ def postgres_heavy_query(where, fault=True):
         client = connect(PostgresClient, server.directory)
         with Load(silent=("heavy",), heavy=Group(client, heavy, 2, 0), users=Group(client, balance, 4)) as load:
             yield Target(pids=family(server.process.pid), progress=lambda: load.count("heavy"))
+
+
+@case("postgres: a function of the data base sleeps in each query", truth=Truth({"timer"}, [r"pg_sleep"]),
+      misleads="the backends look idle: so does one that waits for its client", verified="39.7 answers a second, 12357 without it")
+def sleeping_query(where, fault=True):
+    with postgres("fsync=off") as server:
+        query = f"SELECT abalance, pg_sleep({0.1 if fault else 0}) FROM pgbench_accounts WHERE aid = 77"
+        with Load(users=Group(connect(PostgresClient, server.directory), query, 4, 0)) as load:
+            yield Target(pids=family(server.process.pid), progress=lambda: load.count("users"))
 
 
 @case("postgres: a checkpoint that someone asked for waits for a slow disk",

@@ -62,6 +62,14 @@ plant("native: a parallel loop of OpenMP with uneven rows in equal parts", "matr
       [r"eliminate_row|factor_matrix"], misleads="threads spin in the library of OpenMP before they sleep",
       verified="10.3 units a second, 15.0 without it")
 
+plant("native: three stages hand an order around by eventfds, one takes ten times as long", "turn_taking", {"code"},
+      [r"check_credit"], misleads="each of them waits most of the time, for a read of a few bytes",
+      verified="615 units a second, 2821 without it")
+plant("native: a semaphore of System V that a process has for most of its work", "semaphore_ledger", {"code", "lock"},
+      [r"post_entry"], misleads="processes, not threads: all of them wait in semop()", verified="held for 900 of 1000 us: no two processes can work at once")
+plant("native: a snapshot by fork of a large process, while requests wait", "snapshot_fork", {"code", "process"},
+      [r"take_snapshot|fork"], misleads="one thread, which is always on a CPU; most of it in requests", verified="1377 units a second, 4379 without it")
+
 # --- Nothing goes on ----------------------------------------------------------------------------
 
 plant("native: a wake-up that was lost", "lost_wakeup", {"hang"}, [r"job_ready|await_job"], ready_lines=1,

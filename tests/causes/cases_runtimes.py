@@ -8,7 +8,7 @@ import lib
 from lib_causes import Truth, case
 from lib_loads import Group, Http
 from lib_programs import Lines, asked, plant, served, started, target, tool
-from lib_services import planted, service_port
+from lib_services import planted, python as python_service, service_port
 
 # A JIT compiler is done by then.
 WARM_LINES = 25
@@ -50,6 +50,19 @@ def slow_server(where, fault=True):
     with served("/usr/bin/python3", planted("price_server.py"), port, port=port, fault=fault, output="server"), \
             started("/usr/bin/python3", planted("price_client.py"), port) as client:
         yield target(client, names=[str(port)])
+
+
+plant("python: a queue that is full, behind one thread that compresses", python("report_queue.py"), {"code"},
+      [r"compress_report"], misleads="four threads wait for a condition of the queue, in C code of the interpreter",
+      verified="7.7 units a second, 87.3 without it")
+
+
+@case("python: a service that runs a command for each request", truth=Truth({"timer", "process"}, [r"render_label|sleep"]),
+      misleads="threads wait for a child, and the child for a timer: all look idle", verified="25.3 units a second, 527 without it")
+def runs_commands(where, fault=True):
+    port = service_port()
+    with served("/usr/bin/python3", planted("command_service.py"), port, port=port, fault=fault) as server:
+        yield from asked(server, clients=Group(functools.partial(Lines, port), b"label", 4, 0))
 
 
 # --- Java ---------------------------------------------------------------------------------------
@@ -104,6 +117,14 @@ plant("go: GOMAXPROCS=1", "go/one_processor", {"cpu", "cpu-limit"}, [r"GOMAXPROC
       env={"GOMAXPROCS": "1"}, misleads="one thread runs all the time, one CPU is idle, nobody waits for a CPU",
       verified="1.1 threads want a CPU, 2.3 without it")
 
+@case("go: eight goroutines have one connection to a slow service", truth=Truth({"network"}, [r"127\.0\.0\.1"]),
+      misleads="goroutines wait for the connection without a thread: nothing but the poller is to be seen", verified="46.7 units a second, 371 without it")
+def go_connection(where, fault=True):
+    with python_service("http_peer.py", 0.02) as (_, port), \
+            started(lib.program("causes/go/one_connection"), port, fault=fault) as client:
+        yield target(client, names=[str(port)])
+
+
 # --- Node.js ------------------------------------------------------------------------------------
 
 def node(name, fault, **requests):
@@ -130,6 +151,13 @@ def node_sync(where, fault=True):
       misleads="the event loop waits in epoll, as an idle one does", verified="4.0 units a second, 340 without it")
 def node_pool(where, fault=True):
     yield from node("password_pool.js", fault, logins=("/login", 6), users=("/", 2))
+
+
+@case("node: a command that the event loop waits for",
+      truth=Truth({"timer", "process"}, [r"printLabel|execSync|spawnSync|\bsleep\b"]),
+      misleads="the loop waits in epoll, for the end of a child", verified="40.6 units a second, 723 without it")
+def node_exec(where, fault=True):
+    yield from node("exec_server.js", fault, labels=("/label", 1), users=("/", 4))
 
 
 # --- Ruby ---------------------------------------------------------------------------------------

@@ -149,6 +149,26 @@ def php_computes(where, fault=True):
         yield Target(pids=family(server.process.pid), progress=lambda: load.count("users"))
 
 
+@case("apache: pages of one session in PHP, one of which takes long and has the session's lock",
+      truth=Truth({"timer", "code", "lock"}, [r"sess_|session"]),
+      misleads="a wait for a file; each worker is a process", verified="31.3 answers a second, 2105 without it")
+def php_session(where, fault=True):
+    held = "" if fault else "session_write_close();"
+    write_file("files/long.php", f"<?php session_start(); {held} usleep(150000); echo 'ready';")
+    write_file("files/short.php", "<?php session_start(); echo 'ready';")
+    os.mkdir("sessions")
+    os.chmod("sessions", 0o777)
+
+    def ask(path, client):
+        client.ask(f"{path}?PHPSESSID=common")
+
+    php = f"session.save_path={where}/sessions\nsession.use_only_cookies=0\nsession.use_strict_mode=0\n"
+    with apache_prefork(4, php=php) as server, \
+            Load(long=Group(browser(server.port, keep=False), functools.partial(ask, "/long.php"), 1, 0),
+                 users=Group(browser(server.port, keep=False), functools.partial(ask, "/short.php"), 4, 0)) as load:
+        yield Target(pids=family(server.process.pid), progress=lambda: load.count("users"))
+
+
 CGI = """
 LoadModule cgi_module /usr/lib/apache2/modules/mod_cgi.so
 LoadModule alias_module /usr/lib/apache2/modules/mod_alias.so

@@ -107,6 +107,7 @@ def try_case(case, where):
             report = look(target)
     return {"score": score(report, case.truth, target.names, is_set("BESIDE")),
             "verdict": verdict_of(report),
+            "text": lib.read("report.txt"),
             "findings": report["findings"][:5],
             "expected": [*case.truth.names, *target.names]}
 

@@ -106,6 +106,20 @@ TEST(a_wait_that_ends_by_time_brings_no_request)
 	CHECK(!pass(&request, WAITS_FUTEX, 3, WAKER_TIMER, false));
 }
 
+TEST(to_poll_elsewhere_until_a_limit_is_a_sleep)
+{
+	struct open_request request = { 0 };
+
+	for (int i = 0; i < 3; i++) {
+		CHECK(!pass(&request, WAITS_POLL, 1, WAKER_PROCESS, false));
+		CHECK(pass(&request, WAITS_POLL, 2, WAKER_TIMER, false));
+	}
+	CHECK(!pass(&request, WAITS_POLL, 2, WAKER_TIMER, false)); /* it ticks */
+	CHECK(!pass(&request, WAITS_POLL, 1, WAKER_PROCESS, false));
+	CHECK(!pass(&request, WAITS_POLL, 1, WAKER_TIMER, false)); /* where requests come it waits for the next one */
+	CHECK(!pass(&request, WAITS_POLL, 2, WAKER_TIMER, false));
+}
+
 TEST(who_sleeps_at_one_place_twice_for_one_request_only_ticks)
 {
 	struct open_request request = { 0 };
@@ -229,8 +243,11 @@ static bool is_sleep(const struct given *all, size_t i)
 
 	if (all[i].kind == WAITS_SLEEP)
 		return true;
-	return all[i].kind == WAITS_FUTEX && all[i].wait.kind == WAKER_TIMER && all[i].wait.stack &&
-	       !all[i].wait.is_repeated && !(at < i && same_place(&all[at], &all[i]));
+	if (all[i].wait.kind != WAKER_TIMER || !all[i].wait.stack || all[i].wait.is_repeated)
+		return false;
+	if (all[i].kind == WAITS_POLL)
+		return at < i && all[at].wait.stack && !same_place(&all[at], &all[i]);
+	return all[i].kind == WAITS_FUTEX && !(at < i && same_place(&all[at], &all[i]));
 }
 
 /* Whether it was the last place where the thread slept between the opener and the i-th, and nobody has ended a wait there since. */
@@ -257,9 +274,9 @@ static size_t find_opener(const struct given *all, size_t i)
 		bool is_job = by == WAKER_THREAD && wait->wait.is_job;
 		size_t before;
 
-		if (takes(wait))
+		if (takes(wait) && !is_sleep(all, k))
 			return by == WAKER_NETWORK || by == WAKER_PROCESS || is_job ? k : i;
-		if (wait->kind != WAITS_FUTEX && wait->kind != WAITS_SLEEP)
+		if (wait->kind != WAITS_FUTEX && wait->kind != WAITS_SLEEP && !takes(wait))
 			continue;
 		before = wait->opener;
 		if (wait->kind == WAITS_FUTEX && is_job && (before == k || same_place(&all[before], wait)))

@@ -173,6 +173,7 @@ TEST(workers_without_work_are_idle)
 	CHECK(is_idle(&bitset_wait, CAUSE_CONDITION, "server", go) ||
 	      is_idle(&plain_wait, CAUSE_CONDITION, "server", go));
 	CHECK(is_idle(&epoll, CAUSE_POLL, "server", poller));
+	CHECK(!is_idle(&epoll, CAUSE_SOCKET, "server", poller)); /* it has waited for an answer */
 	CHECK(is_idle(&bitset_wait, CAUSE_CONDITION, "node", node));
 	CHECK(is_idle(&bitset_wait, CAUSE_CONDITION, "node", pool));
 	CHECK(is_idle(&bitset_wait, CAUSE_CONDITION, "libuv.so.1", pool));

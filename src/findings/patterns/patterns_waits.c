@@ -28,13 +28,26 @@ static const char *place_words(struct findings *findings, const struct report_fr
 	return caller ? arena_printf(findings->arena, "%s, called by %s", where, caller) : where;
 }
 
-/* A condition that nobody but the time ends is waited for in order to sleep. */
+static bool may_sleep(const struct report_wait *wait)
+{
+	switch (wait->cause) {
+	case CAUSE_CONDITION:
+	case CAUSE_SEMAPHORE:
+		return !wait->lock_kind;
+	case CAUSE_POLL:
+		return !wait->object;
+	default:
+		return false;
+	}
+}
+
+/* What nobody but the time ends is waited for in order to sleep: a condition, or several descriptors. */
 static enum wait_cause cause_of(const struct report_wait *wait)
 {
 	static const double by_time_min = 0.9;
 	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
 
-	if ((wait->cause != CAUSE_CONDITION && wait->cause != CAUSE_SEMAPHORE) || wait->lock_kind || !waker)
+	if (!may_sleep(wait) || !waker)
 		return wait->cause;
 	return waker->context == WAKER_TIMER && waker->share >= by_time_min ? CAUSE_SLEEP : wait->cause;
 }
@@ -52,6 +65,9 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	const char *what = object ? arena_printf(findings->arena, " %s", words_object(findings, object)) : "";
 	char cause[REPORT_CAUSE_BYTES];
 
+	if (wait->cause == CAUSE_POLL && cause_of(wait) == CAUSE_SLEEP)
+		return arena_printf(findings->arena,
+				    "threads poll descriptors%s, until the time is over that they have asked for", in);
 	if (cause_of(wait) == CAUSE_SLEEP)
 		return arena_printf(findings->arena, "threads sleep%s", in);
 	if (wait->cause == CAUSE_CONDITION || wait->cause == CAUSE_SEMAPHORE)
