@@ -247,6 +247,8 @@ const char *blame_place(struct findings *findings, const struct report_root *roo
 
 	if (!where && root->kind == ROOT_CODE && root->frame_count)
 		return words_frame(findings, root->frames);
+	if (!where && !root->object)
+		return words_any_place(findings, root->frames, root->frame_count);
 	return caller ? arena_printf(findings->arena, "%s, called by %s", where, caller) : where;
 }
 

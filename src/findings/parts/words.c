@@ -87,6 +87,13 @@ const char *words_place(struct findings *findings, const struct report_frame *fr
 	return frame && frame->function ? words_frame(findings, frame) : NULL;
 }
 
+const char *words_any_place(struct findings *findings, const struct report_frame *frames, size_t count)
+{
+	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
+
+	return frame ? words_frame(findings, frame) : NULL;
+}
+
 const char *words_caller(struct findings *findings, const struct report_frame *frames, size_t count,
 			 const struct report_frame *frame)
 {

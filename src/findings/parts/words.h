@@ -21,6 +21,9 @@ const char *words_object(struct findings *findings, const char *name);
 /* "big_work() (multi_mutex.cpp:28)"; NULL when no function is known that says anything. */
 const char *words_place(struct findings *findings, const struct report_frame *frames, size_t count);
 
+/* The same, or, where no function has a name, whose code it is; NULL: not even that is known. */
+const char *words_any_place(struct findings *findings, const struct report_frame *frames, size_t count);
+
 /* The function of the user's own that called the one of that frame; NULL: none is known. */
 const char *words_caller(struct findings *findings, const struct report_frame *frames, size_t count,
 			 const struct report_frame *frame);

@@ -52,12 +52,24 @@ static enum wait_cause cause_of(const struct report_wait *wait)
 	return waker->context == WAKER_TIMER && waker->share >= by_time_min ? CAUSE_SLEEP : wait->cause;
 }
 
+/* Children that are waited for, one after the other, of which most have one name; "": they have several, or it is one. */
+static const char *children_words(struct findings *findings, const struct report_wait *wait)
+{
+	static const double most_min = 0.5;
+	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
+
+	if (wait->object || !waker || !waker->name || waker->waits < 2 || waker->share < most_min)
+		return "";
+	return arena_printf(findings->arena, " named %s", waker->name);
+}
+
 /* What threads wait for that is not a lock: one finding a cause and place. */
 static const char *wait_title(struct findings *findings, const struct report_wait *wait, const char *object,
 			      bool with_callers)
 {
 	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
-	const char *where = place_words(findings, wait->frames, wait->frame_count, with_callers);
+	const char *named = place_words(findings, wait->frames, wait->frame_count, with_callers);
+	const char *where = named || object ? named : words_any_place(findings, wait->frames, wait->frame_count);
 	const char *by = waker && waker->frame_count
 				 ? place_words(findings, waker->frames, waker->frame_count, with_callers)
 				 : NULL;
@@ -84,7 +96,8 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 		return arena_printf(findings->arena, "threads wait%s for %s", in,
 				    object ? arena_printf(findings->arena, "the kernel's%s", what) : "kernel locks");
 	if (wait->cause == CAUSE_CHILD)
-		return arena_printf(findings->arena, "threads wait%s for child processes", in);
+		return arena_printf(findings->arena, "threads wait%s for child processes%s", in,
+				    children_words(findings, wait));
 	if (wait->cause == CAUSE_POLL)
 		return arena_printf(findings->arena, "threads poll descriptors%s%s%s", in, by ? ", woken in " : "",
 				    by ? by : "");
