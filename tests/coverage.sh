@@ -10,5 +10,5 @@ llvm-cov show "$dir/pinch" -instr-profile "$dir/profile" -format html -output-di
 llvm-cov export "$dir/pinch" -instr-profile "$dir/profile" -summary-only src | jq -r '
 	def row: "\(.covered * 1000 / .count | round / 10) % of \(.count) lines  \(.folder)";
 	def sum: { count: map(.count) | add, covered: map(.covered) | add };
-	[.data[0].files[] | .summary.lines + { folder: (.filename | capture("(?<folder>src/.+)/[^/]+$").folder) }]
+	[.data[0].files[] | select(.summary.lines.count > 0) | .summary.lines + { folder: (.filename | capture("(?<folder>src/.+)/[^/]+$").folder) }]
 	| (group_by(.folder)[] | sum + { folder: .[0].folder } | row), (sum + { folder: "src" } | row)'

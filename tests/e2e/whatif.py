@@ -92,7 +92,7 @@ def code():
              ("--function", "turn"))}
     hot, turn, path, all_of_it = (predicted[o] for o in (("--function", "hot"), ("--path", "turn;hot"),
                                                     ("--path", "role_main;turn;hot"), ("--function", "turn")))
-    assert hot == {**turn, "kind": "function", "name": "hot"} and hot["gain"] > 0.2, (hot, turn)
+    assert hot == {**turn, "kind": "function", "name": "hot"} and hot["gain"] > 0.1, (hot, turn)
     assert abs(path["samples"] - hot["samples"]) < 0.1 * hot["samples"], (path, hot)
     assert 0.9 * hot["all_samples"] < all_of_it["samples"] and all_of_it["gain"] > hot["gain"], all_of_it
     check_path(hot)

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The text view: a report for a human in a hurry, the verdict first. */
+#include <string.h>
+
 #include "report/report.h"
 #include "view/page.h"
 #include "view/text/text_sections.h"
 #include "view/view.h"
+
+enum { PROGRAMS_SHOWN = 3 };
 
 static void put_pids(struct text *text, const struct report *report)
 {
@@ -16,6 +20,35 @@ static void put_pids(struct text *text, const struct report *report)
 		text_printf(text, " and %zu more", report->target.pid_count - shown);
 }
 
+/* Whether a thread of that name is the first one of its process in a row before. */
+static bool is_named_before(const struct report *report, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (report->threads[k].host_tid == report->threads[k].host_pid &&
+		    !strcmp(report->threads[k].name, report->threads[i].name))
+			return true;
+	return false;
+}
+
+/* What the processes are called that were attached to: "mariadbd, nginx and others". */
+static void put_programs(struct page *page, struct text *text, const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->thread_count; i++) {
+		const struct report_thread *thread = &report->threads[i];
+
+		if (thread->host_tid != thread->host_pid || is_named_before(report, i))
+			continue;
+		if (count == PROGRAMS_SHOWN) {
+			text_put(text, " and others");
+			return;
+		}
+		text_put(text, count++ ? ", " : " ");
+		page_text_name(page, text, thread->name);
+	}
+}
+
 static void show_target(struct page *page, const struct report *report)
 {
 	struct text text = { 0 };
@@ -24,7 +57,11 @@ static void show_target(struct page *page, const struct report *report)
 		page_text_name(page, &text, report->target.command);
 	else
 		put_pids(&text, report);
-	text_put(&text, report->target.exit_status >= 0 ? " (ran " : " (traced for ");
+	text_put(&text, report->target.exit_status >= 0 ? " (ran " : " (traced");
+	if (report->target.exit_status < 0) {
+		put_programs(page, &text, report);
+		text_put(&text, " for ");
+	}
 	text_put_duration(&text, report->target.wall_ns);
 	if (report->target.exit_status >= 0)
 		text_printf(&text, ", exit status %d", report->target.exit_status);
