@@ -88,6 +88,7 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 		row->cpu = CPU_UNKNOWN;
 		slices_begin(row, &self->parallelism);
 	} else if (phase == PHASE_DEAD) {
+		criticality_end_loop(self, row);
 		thread_wait_thread_ends(self->options.waits, row, &self->parallelism);
 		thread_rows_died(self->rows, row);
 	}
@@ -211,7 +212,7 @@ static void switch_out(struct criticality *self, struct thread_row *row, const s
 		 !(e->flags & SWITCH_AFTER_HIDDEN))
 		note_unordered(self, row, "left a CPU without having been on it");
 	row->is_end_seen = phase == PHASE_DEAD;
-	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
+	criticality_lose_wait(self, row);
 	if (e->flags & SWITCH_HAS_STACK && e->stack && !row->metrics.path)
 		row->metrics.path = e->stack;
 	if (e->state != SWITCH_RUNNABLE) {
@@ -222,7 +223,7 @@ static void switch_out(struct criticality *self, struct thread_row *row, const s
 	if (phase != row->phase)
 		set_phase(self, row, phase, e);
 	if (phase == PHASE_BLOCKED)
-		thread_wait_begin(self->options.waits, row, &self->parallelism, e);
+		criticality_begin_wait(self, row, e);
 	emit_state(self, row, e, NULL);
 }
 
@@ -234,6 +235,7 @@ static void switch_in(struct criticality *self, struct thread_row *row, uint16_t
 		note_missing_wakeup(self, row);
 		row->is_wake_late = true;
 		row->wake_ns = self->parallelism.now_ns;
+		criticality_run_loop(self, row);
 	} else if (row->phase != PHASE_RUNNABLE) {
 		note_unordered(self, row, "got a CPU without being runnable");
 	}
@@ -276,16 +278,6 @@ static void on_switch(void *data, const struct ev_header *header)
 		switch_in(self, advance_to(self, header, e->next), e->cpu);
 }
 
-/* The wait of the row ended at end_ns, by e. */
-static void end_wait(struct criticality *self, struct thread_row *row, uint64_t end_ns, const struct ev_sched_wake *e)
-{
-	struct thread_row *waker = NULL;
-
-	if (row->wait.is_open && e->waker && e->waker != row->number)
-		waker = thread_rows_get(self->rows, e->waker);
-	thread_wait_end(self->options.waits, self->blocked_on, row, waker, &self->parallelism, end_ns, e);
-}
-
 static void on_ready(void *data, const struct ev_header *header)
 {
 	struct criticality *self = data;
@@ -309,14 +301,14 @@ static void on_wake(void *data, const struct ev_header *header)
 	row = advance_to(self, header, header->thread);
 	switch (row->phase) {
 	case PHASE_BLOCKED:
-		end_wait(self, row, self->parallelism.now_ns, e);
+		criticality_end_wait(self, row, self->parallelism.now_ns, e);
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 		emit_state(self, row, NULL, e);
 		break;
 	case PHASE_RUNNING:
 		if (row->is_wake_late && header->time_ns <= row->wake_ns + WAKE_TIE_NS_MAX) {
 			row->is_wake_late = false;
-			end_wait(self, row, row->wake_ns, e);
+			criticality_end_wait(self, row, row->wake_ns, e);
 			if (self->options.listener)
 				self->options.listener->on_late_wake(self->options.listener->data, row->thread, e);
 			break;
@@ -431,12 +423,12 @@ static void on_found(void *data, const struct ev_header *header)
 	row->is_wake_early = false;
 	row->is_wake_late = false;
 	row->has_block_stack = false;
-	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
+	criticality_lose_wait(self, row);
 	/* Its CPU shows at its next switch: the recorded one may be out of date. */
 	set_phase(self, row, e->phase, NULL);
 	row->found_ns = self->parallelism.now_ns;
 	if (e->phase == PHASE_BLOCKED)
-		thread_wait_begin(self->options.waits, row, &self->parallelism, &found);
+		criticality_begin_wait(self, row, &found);
 	row->wait.is_found = true;
 	emit_state(self, row, e->phase == PHASE_BLOCKED ? &found : NULL, NULL);
 }
@@ -511,7 +503,7 @@ static void on_sync_end(void *data, const struct ev_header *header)
 			continue;
 		if (phase_is_alive(row->phase))
 			note_unordered(self, row, "was missing from the list of all threads");
-		thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
+		criticality_lose_wait(self, row);
 		set_phase(self, row, PHASE_DEAD, NULL);
 		emit_state(self, row, NULL, NULL);
 	}
@@ -561,26 +553,6 @@ void criticality_free(struct criticality *self)
 	free(self);
 }
 
-void criticality_advance(struct criticality *self, uint64_t now_ns)
-{
-	parallelism_advance(&self->parallelism, now_ns);
-}
-
-void criticality_count_open_waits(struct criticality *self)
-{
-	struct thread_row *row;
-	size_t cursor = 0;
-
-	while ((row = thread_rows_next(self->rows, &cursor)))
-		thread_wait_count_open(self->options.waits, row, &self->parallelism);
-}
-
-void criticality_uncount_open_waits(struct criticality *self)
-{
-	if (self->options.waits)
-		waits_uncount_open(self->options.waits);
-}
-
 void criticality_finish(struct criticality *self, uint64_t now_ns)
 {
 	const struct parallelism *p = &self->parallelism;
@@ -605,5 +577,3 @@ void criticality_finish(struct criticality *self, uint64_t now_ns)
 		self->gap_begin_wall_ns = p->wall_ns;
 	}
 }
-
-/* Over all rows. */

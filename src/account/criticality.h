@@ -22,6 +22,7 @@
 struct blocked_on;
 struct criticality;
 struct code_samples;
+struct event_loop;
 struct run_samples;
 struct stacks;
 struct state_listener;
@@ -80,6 +81,16 @@ struct criticality_counts criticality_counts(const struct criticality *criticali
 
 /* What threads were blocked on; NULL: samples were not asked for. */
 const struct blocked_on *criticality_blocked_on(const struct criticality *criticality);
+
+/*
+ * Threads that are event loops, each as if its iteration ended at this moment: for the caller to free. Walk with
+ * *cursor = 0; NULL ends. None if nobody hears of waits.
+ */
+struct event_loop *criticality_next_loop(const struct criticality *criticality, size_t *cursor,
+					 const struct thread **thread);
+
+/* Threads that poll, but are in none of these: there were too many. */
+uint64_t criticality_loops_left_out(const struct criticality *criticality);
 
 /* Walk with *cursor = 0; NULL ends. */
 const struct thread_metrics *criticality_next_thread(const struct criticality *criticality, size_t *cursor);

@@ -4,7 +4,28 @@
 
 #include "account/call_path.h"
 #include "account/criticality_internal.h"
+#include "account/thread_waits.h"
 #include "waits/sums/missing_wakeups.h"
+
+void criticality_advance(struct criticality *self, uint64_t now_ns)
+{
+	parallelism_advance(&self->parallelism, now_ns);
+}
+
+void criticality_count_open_waits(struct criticality *self)
+{
+	struct thread_row *row;
+	size_t cursor = 0;
+
+	while ((row = thread_rows_next(self->rows, &cursor)))
+		thread_wait_count_open(self->options.waits, row, &self->parallelism);
+}
+
+void criticality_uncount_open_waits(struct criticality *self)
+{
+	if (self->options.waits)
+		waits_uncount_open(self->options.waits);
+}
 
 static fixed_ns cmetric_sum(const struct criticality *self)
 {

@@ -2,6 +2,7 @@
 /* What the account says of samples: with how many active threads, and why the slices ended in which they fell. */
 #include "account/code_samples.h"
 #include "account/criticality_internal.h"
+#include "account/event_loop.h"
 
 /* Why the slice of the row has ended is known of what was sampled in it. */
 void criticality_end_code(const struct criticality *self, struct thread_row *row, const struct ev_sched_switch *e)
@@ -30,5 +31,7 @@ bool criticality_add_code(struct criticality *self, struct thread_row *row, cons
 				due.is_critical);
 	if (code)
 		criticality_note_past_sample(self, row, e, code);
+	if (code && row->loop)
+		event_loop_add_sample(row->loop, code, code_samples_unit(e));
 	return code;
 }

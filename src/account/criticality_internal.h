@@ -35,6 +35,18 @@ bool criticality_add_code(struct criticality *self, struct thread_row *row, cons
 /* criticality_code.c: the row's slice has ended, with e; NULL: its switch was lost, or is yet to come. */
 void criticality_end_code(const struct criticality *self, struct thread_row *row, const struct ev_sched_switch *e);
 
+/* criticality_loops.c: the row, which has just blocked, waits as e says. */
+void criticality_begin_wait(struct criticality *self, struct thread_row *row, const struct ev_sched_switch *e);
+
+/* criticality_loops.c: its wait, if it was in one, ended at end_ns, by e; or by what was lost. */
+void criticality_end_wait(struct criticality *self, struct thread_row *row, uint64_t end_ns,
+			  const struct ev_sched_wake *e);
+void criticality_lose_wait(struct criticality *self, struct thread_row *row);
+
+/* criticality_loops.c: the row has a CPU, though nothing has ended its wait; or its thread ends. */
+void criticality_run_loop(const struct criticality *self, struct thread_row *row);
+void criticality_end_loop(const struct criticality *self, struct thread_row *row);
+
 /* criticality_past.c: what threads do is kept from now on; after this self->blocked_on is set. */
 void criticality_begin_pasts(struct criticality *self);
 void criticality_free_pasts(struct criticality *self);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/event_loop.h"
 #include "account/measures/thread_strip.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -15,6 +16,7 @@ enum {
 	RECENT_COUNT = 1024,
 	PASTS_BYTES_MAX = 64 << 20,
 	PASTS_ROWS_MAX = 1 << 17,
+	LOOPS_MAX = 1024, /* at up to 20 KB each */
 };
 
 struct thread_rows {
@@ -30,6 +32,8 @@ struct thread_rows {
 	struct thread_metrics *others;
 	struct table *folded_by_name;
 	struct chain_budget past_budget;
+	size_t loop_count;
+	uint64_t loops_left_out;
 };
 
 struct thread_rows *thread_rows_new(struct threads *threads, size_t rows_max, bool keeps_strips)
@@ -54,6 +58,8 @@ static void row_free(struct thread_rows *rows, struct thread_row *row)
 	}
 	history_fini(&row->history);
 	past_fini(&row->past, &rows->past_budget);
+	rows->loop_count -= row->loop != NULL;
+	event_loop_free(row->loop);
 	free(row->metrics.strip);
 	free(row);
 }
@@ -220,6 +226,22 @@ void thread_rows_add_past(struct thread_rows *rows, struct thread_row *row, uint
 void thread_rows_add_past_sample(struct thread_rows *rows, struct thread_row *row, const struct past_sample *sample)
 {
 	past_add_sample(&row->past, &rows->past_budget, sample);
+}
+
+void thread_rows_add_loop(struct thread_rows *rows, struct thread_row *row)
+{
+	if (rows->loop_count == LOOPS_MAX) {
+		rows->loops_left_out += !row->is_loop_left_out;
+		row->is_loop_left_out = true;
+		return;
+	}
+	rows->loop_count++;
+	row->loop = event_loop_new();
+}
+
+uint64_t thread_rows_loops_left_out(const struct thread_rows *rows)
+{
+	return rows->loops_left_out;
 }
 
 void thread_row_settle(struct thread_row *row, const struct parallelism *p)

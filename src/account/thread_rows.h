@@ -19,6 +19,7 @@
 enum { CPU_UNKNOWN = UINT16_MAX + 1, ROW_CODE_MAX = 8 };
 
 struct code_sample;
+struct event_loop;
 
 static inline bool phase_is_active(uint8_t phase)
 {
@@ -55,6 +56,8 @@ struct thread_row {
 	thread_ns pause_begin_integral;
 
 	struct open_wait wait;
+	struct event_loop *loop; /* NULL: it has not polled yet, or */
+	bool is_loop_left_out;   /* there was no space */
 	struct history history;
 	struct past past;
 	uint64_t slice_cmetric_ns; /* of the last slice when it was critical, else 0 */
@@ -102,6 +105,12 @@ void thread_rows_add_past(struct thread_rows *rows, struct thread_row *row, uint
 
 /* The row was met running there. */
 void thread_rows_add_past_sample(struct thread_rows *rows, struct thread_row *row, const struct past_sample *sample);
+
+/* The row is an event loop's, from now on, if there is space for one more. */
+void thread_rows_add_loop(struct thread_rows *rows, struct thread_row *row);
+
+/* Of how many rows there was none. */
+uint64_t thread_rows_loops_left_out(const struct thread_rows *rows);
 
 /* Charges the row for what it has been doing up to now. */
 void thread_row_settle(struct thread_row *row, const struct parallelism *p);

@@ -69,24 +69,24 @@ static void blocked_on_end_parts(struct blocked_on *blocked, const struct thread
 	}
 }
 
-void thread_wait_end(struct waits *waits, struct blocked_on *blocked, struct thread_row *row, struct thread_row *waker,
-		     const struct parallelism *p, uint64_t end_ns, const struct ev_sched_wake *e)
+struct wait_added thread_wait_end(struct waits *waits, struct blocked_on *blocked, struct thread_row *row,
+				  struct thread_row *waker, const struct parallelism *p, uint64_t end_ns,
+				  const struct ev_sched_wake *e)
 {
 	struct wait_party party, waker_party;
 	struct wait_added added;
 
-	if (!row->wait.is_open)
-		return;
 	if (waker)
 		waker_party = party_of(waker, p);
 	party = party_of(row, p);
 	added = waits_end(waits, &party, end_ns, e, waker ? &waker_party : NULL, false);
 	past_end_wait(&row->past, added.cause, added.path, added.is_by_waker ? waker->number : 0);
 	if (!blocked || !added.is_by_waker)
-		return;
+		return added;
 	blocked_on_end_parts(blocked, row, waker);
 	blocked_on_end(blocked, &waker->past, row->wait.begin_ns, end_ns,
 		       (struct blocked_key[]){ { added.path, added.weight, added.path }, { added.lock, 1, NULL } }, 2);
+	return added;
 }
 
 void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p, bool is_over)

@@ -15,11 +15,12 @@ void thread_wait_begin(struct waits *waits, struct thread_row *row, const struct
 		       const struct ev_sched_switch *e);
 
 /*
- * The wait of the row, if it was in one, ended at end_ns by e. waker: whose that was; NULL: not
+ * The wait of the row, which is in one, ended at end_ns by e. waker: whose that was; NULL: not
  * traced. blocked: hears what the waker had done meanwhile; NULL: nobody does.
  */
-void thread_wait_end(struct waits *waits, struct blocked_on *blocked, struct thread_row *row, struct thread_row *waker,
-		     const struct parallelism *p, uint64_t end_ns, const struct ev_sched_wake *e);
+struct wait_added thread_wait_end(struct waits *waits, struct blocked_on *blocked, struct thread_row *row,
+				  struct thread_row *waker, const struct parallelism *p, uint64_t end_ns,
+				  const struct ev_sched_wake *e);
 
 /* It ended by what was lost, or (is_over) not before the trace did. */
 void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p, bool is_over);

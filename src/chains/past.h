@@ -4,7 +4,7 @@
  * Bounded: it keeps the last parts and samples, more of them where a walk has needed more.
  *
  * Owns: what threads did of late, and sums of what was done while others waited.
- * Used by: account, findings/parts, findings/blame.
+ * Used by: account, findings/parts, findings/blame, findings/code.
  */
 #pragma once
 

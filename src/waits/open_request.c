@@ -11,6 +11,7 @@ enum role {
 	ROLE_TAKES,  /* it waits for requests */
 	ROLE_ASKS,   /* it waits for the answer to its own */
 	ROLE_SLEEPS, /* for as long as it said */
+	ROLE_STAYS,  /* in the handler of an event loop, for something that this has started */
 	ROLE_JOINS,  /* for another thread of its process, which may have a job for it */
 };
 
@@ -39,9 +40,13 @@ static enum role role_of(const struct request_wait *wait)
 			return ROLE_OTHER;
 		return wait->file && !wait->file->is_server ? ROLE_ASKS : ROLE_TAKES;
 	case CAUSE_POLL:
-		return polls_nothing(wait->facts) ? ROLE_SLEEPS : ROLE_TAKES;
+		if (polls_nothing(wait->facts))
+			return ROLE_SLEEPS;
+		return wait->is_in_iteration ? ROLE_STAYS : ROLE_TAKES;
 	case CAUSE_PIPE:
-		return is_writing ? ROLE_OTHER : ROLE_TAKES;
+		if (is_writing)
+			return ROLE_OTHER;
+		return wait->is_in_iteration ? ROLE_STAYS : ROLE_TAKES;
 	case CAUSE_SLEEP:
 		return wait_has_file(wait->facts) ? ROLE_TAKES : ROLE_SLEEPS;
 	case CAUSE_CONDITION:
@@ -86,6 +91,7 @@ bool open_request_is_delayed(const struct open_request *request, const struct re
 	case ROLE_ASKS:
 		return wait->kind == WAKER_TIMER;
 	case ROLE_SLEEPS:
+	case ROLE_STAYS:
 		return !is_at(&request->slept, wait);
 	case ROLE_TAKES:
 		if (wait->cause != CAUSE_POLL)
@@ -159,6 +165,10 @@ void open_request_end_wait(struct open_request *request, const struct request_wa
 		break;
 	case ROLE_SLEEPS:
 		sleep_at(request, wait);
+		break;
+	case ROLE_STAYS:
+		if (!wait->is_by_thread)
+			sleep_at(request, wait);
 		break;
 	case ROLE_JOINS:
 		end_on_futex(request, wait);

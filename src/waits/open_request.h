@@ -29,6 +29,7 @@ struct request_wait {
 	enum waker_kind kind;         /* of what ended it; WAKER_NONE: it lasts */
 	bool is_by_thread;            /* a traced one ended it, */
 	bool is_repeated;             /* time ended it for the same thing just before */
+	bool is_in_iteration;         /* of an event loop, which takes its requests elsewhere */
 	bool is_job;                  /* which had a request open and does not wait for the same by turns */
 };
 

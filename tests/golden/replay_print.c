@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "account/criticality.h"
+#include "account/event_loop.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "waits/cpu_waits.h"
@@ -226,6 +227,33 @@ static void print_rivals(const struct replay *replay)
 		       (unsigned long long)throttling.count, (unsigned long long)throttling.max_ns);
 }
 
+/* Of the longest iteration alone what was waited for: it may be all of them. */
+static void print_loops(const struct replay *replay)
+{
+	const struct thread *thread;
+	struct event_loop *loop;
+	size_t cursor = 0;
+
+	while ((loop = criticality_next_loop(replay->criticality, &cursor, &thread))) {
+		printf("loop of thread %u: polled %llu times %llu, iterations %llu asked %llu for %llu: running %llu runnable %llu "
+		       "waiting %llu; longest from %llu for %llu",
+		       thread->number, (unsigned long long)loop->polled_ns, (unsigned long long)loop->polls,
+		       (unsigned long long)loop->count, (unsigned long long)loop->asked_count,
+		       (unsigned long long)loop->times.ns, (unsigned long long)loop->times.running_ns,
+		       (unsigned long long)loop->times.cpu_wait_ns, (unsigned long long)loop->times.waiting_ns,
+		       (unsigned long long)loop->longest.begin_ns, (unsigned long long)loop->longest.max_ns);
+		for (size_t i = 0; i < LOOP_WAITS; i++)
+			if (loop->longest.waits.list[i].ns)
+				printf(", %s at %llu for %llu", wait_cause_name(loop->longest.waits.list[i].cause),
+				       (unsigned long long)(loop->longest.waits.list[i].path
+								    ? loop->longest.waits.list[i].path->stack
+								    : 0),
+				       (unsigned long long)loop->longest.waits.list[i].ns);
+		printf("\n");
+		event_loop_free(loop);
+	}
+}
+
 static void print_timeline(const struct replay *replay)
 {
 	double average[TIMELINE_MAX];
@@ -245,8 +273,10 @@ void replay_print(const struct replay *replay)
 	print_totals(replay);
 	print_threads(replay);
 	print_paths(replay);
-	if (replay->waits)
+	if (replay->waits) {
 		print_waits(replay);
+		print_loops(replay);
+	}
 	if (replay->cpu_waits)
 		print_rivals(replay);
 	if (replay->klocks)

@@ -176,6 +176,20 @@ TEST(a_wait_with_a_limit_that_is_repeated_until_another_thread_ends_it_is_no_tic
 	CHECK(pass(&request, WAITS_SLEEP, 3, WAKER_TIMER, false));
 }
 
+TEST(a_poll_in_an_iteration_of_an_event_loop_is_no_wait_for_the_next_request)
+{
+	struct open_request request = { 0 };
+	struct given nested;
+
+	give(&nested, WAITS_POLL, 2, WAKER_PROCESS, false);
+	nested.wait.is_in_iteration = true;
+	CHECK(!pass(&request, WAITS_POLL, 1, WAKER_NETWORK, false));
+	CHECK(pass_given(&request, &nested));
+	CHECK(pass(&request, WAITS_SLEEP, 3, WAKER_TIMER, false));
+	CHECK(!pass(&request, WAITS_POLL, 1, WAKER_TIMER, false));
+	CHECK(!pass_given(&request, &nested));
+}
+
 TEST(a_peer_that_does_not_answer_in_time_delays_who_asked)
 {
 	struct open_request request = { 0 };
@@ -229,7 +243,8 @@ enum { WAITS = 60, PLAYS = 2000, PLACES = 4 };
 
 static bool takes(const struct given *given)
 {
-	return given->kind == WAITS_POLL || given->kind == WAITS_SERVER || given->kind == WAITS_PIPE;
+	return given->kind == WAITS_SERVER ||
+	       ((given->kind == WAITS_POLL || given->kind == WAITS_PIPE) && !given->wait.is_in_iteration);
 }
 
 static bool same_place(const struct given *a, const struct given *b)
@@ -243,6 +258,8 @@ static bool is_sleep(const struct given *all, size_t i)
 
 	if (all[i].kind == WAITS_SLEEP)
 		return true;
+	if ((all[i].kind == WAITS_POLL || all[i].kind == WAITS_PIPE) && all[i].wait.is_in_iteration)
+		return !all[i].wait.is_by_thread;
 	if (all[i].wait.kind != WAKER_TIMER || !all[i].wait.stack || all[i].wait.is_repeated)
 		return false;
 	if (all[i].kind == WAITS_POLL)
@@ -276,7 +293,7 @@ static size_t find_opener(const struct given *all, size_t i)
 
 		if (takes(wait) && !is_sleep(all, k))
 			return by == WAKER_NETWORK || by == WAKER_PROCESS || is_job ? k : i;
-		if (wait->kind != WAITS_FUTEX && wait->kind != WAITS_SLEEP && !takes(wait))
+		if (wait->kind != WAITS_FUTEX && !is_sleep(all, k))
 			continue;
 		before = wait->opener;
 		if (wait->kind == WAITS_FUTEX && is_job && (before == k || same_place(&all[before], wait)))
@@ -309,6 +326,7 @@ TEST(requests_are_what_looking_back_over_all_waits_finds)
 			give(&all[i], kind, rand() % PLACES ? (uint64_t)kind * PLACES + rand() % PLACES + 1 : 0,
 			     kind == WAITS_SLEEP ? WAKER_TIMER : enders[rand() % 7], rand() % 2);
 			all[i].wait.is_repeated = rand() % 4 == 0;
+			all[i].wait.is_in_iteration = rand() % 2;
 			is_delayed = open_request_is_delayed(&request, &all[i].wait);
 			all[i].opener = find_opener(all, i);
 			expected = all[i].opener < i &&

@@ -19,7 +19,8 @@ enum { WAIT_RECENT = 4 };
 /* The wait that a thread is in, or was in last; part of what is kept of a thread. */
 struct open_wait {
 	bool is_open, is_lock;
-	bool is_found; /* it is older than the trace */
+	bool is_found;        /* it is older than the trace */
+	bool is_in_iteration; /* of an event loop, which polls for something else */
 	uint64_t begin_ns, begin_share_ns;
 	struct wait_facts facts;
 	uint64_t recorded_ns; /* when facts said who owns the lock */

@@ -51,6 +51,7 @@ static struct request_wait request_wait_of(const struct open_wait *wait, const s
 		.kind = end->kind,
 		.is_by_thread = end->waker,
 		.is_repeated = wait->repeats.begin_ns,
+		.is_in_iteration = wait->is_in_iteration,
 	};
 }
 
