@@ -99,6 +99,7 @@ static void add_all_of_waits(struct findings *findings)
 	findings_add_balance(findings);
 	findings_add_spinning(findings);
 	findings_add_blame(findings);
+	findings_add_loops(findings);
 	findings_add_patterns(findings);
 }
 

@@ -283,6 +283,28 @@ def check_blame(report):
         assert sum(chain["ns"] for chain in root["chains"]) <= root["ns"] + len(root["chains"]), root
 
 
+def check_event_loops(report):
+    """Each moment of a loop is of a poll or of an iteration, and no part is more than what it is of."""
+    for loop in report["event_loops"]:
+        work, longest = loop["work"], loop["longest"]
+        threads = [t for t in report["threads"] if (t["host_pid"], t["host_tid"]) == (loop["pid"], loop["tid"])]
+        if len(threads) == 1:       # none, if it shares a row; several, if its id was used again
+            thread, = threads
+            life_ns = thread["running_ns"] + thread["cpu_wait_ns"] + thread["blocked_ns"]
+            assert loop["polled_ns"] + work["ns"] <= life_ns, (loop, thread)
+            assert work["running_ns"] <= thread["running_ns"], (loop, thread)
+            assert work["waiting_ns"] <= thread["blocked_ns"], (loop, thread)
+        assert longest["ns"] == loop["max_ns"] <= work["ns"] and loop["p50_ns"] <= loop["p99_ns"] <= loop["max_ns"], loop
+        assert loop["asked_iterations"] <= loop["iterations"] >= loop["long_iterations"], loop
+        for part in (work, longest, loop["long_work"]):
+            if not part:
+                continue
+            assert part["running_ns"] + part["cpu_wait_ns"] + part["waiting_ns"] + part["unknown_ns"] == part["ns"], part
+            assert part["ns"] <= work["ns"] and part["running_ns"] <= work["running_ns"], (part, work)
+            assert sum(code["ns"] for code in part["code"]) <= part["running_ns"], part
+            assert sum(wait["ns"] for wait in part["waits"]) <= part["waiting_ns"] + len(part["waits"]), part
+
+
 def check_verdict(report):
     """It is of what the report has elsewhere, and says three things."""
     verdict, findings = report["verdict"], report["findings"]
@@ -332,6 +354,7 @@ def check_laws(report, is_lossless=True):
     check_waits(report)
     check_blocked_on(report)
     check_blame(report)
+    check_event_loops(report)
     check_verdict(report)
     stacks = report["stacks"]
     assert stacks["taken"] == sum(stacks[end] for end in

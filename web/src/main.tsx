@@ -12,6 +12,7 @@ import { Flames } from "./flames";
 import { duration, exactNs, visible } from "./format";
 import { Goroutines } from "./goroutines";
 import { Klock } from "./klock";
+import { EventLoops } from "./loops";
 import { Section, useLoaded } from "./page";
 import { type Layers, layersOf, Parallel } from "./parallel";
 import { type PartName, Parts, type PartTypes } from "./parts";
@@ -46,6 +47,8 @@ function linksOf(report?: Report): [string, string][] {
 
 	if (report?.goroutines.length)
 		links.splice(links.findIndex(([id]) => id === "io"), 0, ["goroutines", "Goroutines"]);
+	if (report?.event_loops.length)
+		links.splice(links.findIndex(([id]) => id === "io"), 0, ["loops", "Event loops"]);
 	if (parts.has("comparison"))
 		links.push(["verdict", "Differences"], ["figures", "Figures"], ["functions", "Functions"], ["flames", "Flames"], ["graph", "Graph"]);
 	if (parts.has("configurations"))
@@ -94,6 +97,7 @@ function ReportSections({ report }: { report: Report }) {
 		<Locks report={report} leftOut={leftOut} />
 		<Waits report={report} leftOut={leftOut} />
 		<Goroutines report={report} />
+		<EventLoops report={report} />
 		<Io report={report} />
 		<Paths report={report} />
 	</>;

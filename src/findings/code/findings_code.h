@@ -14,6 +14,9 @@
 /* Fills in report.code, and report.paths anew, if samples have call paths. */
 void findings_add_code(struct findings *findings);
 
+/* findings_loops.c: fills in report.event_loops, when it is known which samples count. */
+void findings_add_loops(struct findings *findings);
+
 /* Samples at one place by one call path. */
 struct code_place {
 	const struct code_sample *sample; /* NULL: beyond those that are named */

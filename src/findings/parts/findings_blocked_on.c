@@ -208,50 +208,72 @@ static void put_waits(struct merge *merge, struct report_blocked_on *out)
 	free(all);
 }
 
+static void begin_merge(struct merge *merge, struct findings *findings)
+{
+	*merge = (struct merge){ .findings = findings, .code = table_new(), .waits = table_new() };
+}
+
+/* Of what was merged, no more than wait_ns. */
+static const struct report_blocked_on *end_merge(struct merge *merge, uint64_t wait_ns)
+{
+	struct report_blocked_on *out = arena_alloc(merge->findings->arena, sizeof(*out));
+	double all_ns = 0;
+
+	for (size_t i = 0; i < BLOCKED_KINDS; i++)
+		all_ns += merge->ns[i];
+	for (size_t i = 0; i < BLOCKED_KINDS && all_ns > wait_ns; i++)
+		merge->ns[i] *= wait_ns / all_ns;
+	out->running_ns = whole(merge->ns[BLOCKED_RUNNING]);
+	out->cpu_wait_ns = whole(merge->ns[BLOCKED_CPU_WAIT]);
+	out->waiting_ns = whole(merge->ns[BLOCKED_WAITING]);
+	out->unknown_ns = whole(merge->ns[BLOCKED_UNKNOWN]);
+	out->ns = out->running_ns + out->cpu_wait_ns + out->waiting_ns + out->unknown_ns;
+	out->samples = merge->samples;
+	out->code_count = put_code(merge, &out->code);
+	put_waits(merge, out);
+	out->text = words_blocked_on(merge->findings, out);
+	table_free(merge->code);
+	table_free(merge->waits);
+	return out;
+}
+
+/* Sums are estimates by different chances. */
 const struct report_blocked_on *findings_blocked_on(struct findings *findings, const struct blocked_source *sources,
 						    uint64_t wait_ns)
 {
-	struct merge merge = { .findings = findings };
-	struct report_blocked_on *out;
-	double all_ns = 0;
+	struct merge merge;
 
 	if (!sources)
 		return NULL;
-	merge.code = table_new();
-	merge.waits = table_new();
+	begin_merge(&merge, findings);
 	for (; sources; sources = sources->next)
 		merge_sum(&merge, sum_of(findings, sources->key), sources->part);
-	for (size_t i = 0; i < BLOCKED_KINDS; i++)
-		all_ns += merge.ns[i];
-	/* Estimates by different chances: no more than was waited. */
-	for (size_t i = 0; i < BLOCKED_KINDS && all_ns > wait_ns; i++)
-		merge.ns[i] *= wait_ns / all_ns;
-	out = arena_alloc(findings->arena, sizeof(*out));
-	out->running_ns = whole(merge.ns[BLOCKED_RUNNING]);
-	out->cpu_wait_ns = whole(merge.ns[BLOCKED_CPU_WAIT]);
-	out->waiting_ns = whole(merge.ns[BLOCKED_WAITING]);
-	out->unknown_ns = whole(merge.ns[BLOCKED_UNKNOWN]);
-	out->ns = out->running_ns + out->cpu_wait_ns + out->waiting_ns + out->unknown_ns;
-	out->samples = merge.samples;
-	out->code_count = put_code(&merge, &out->code);
-	put_waits(&merge, out);
-	out->text = words_blocked_on(findings, out);
-	table_free(merge.code);
-	table_free(merge.waits);
-	return out;
+	return end_merge(&merge, wait_ns);
+}
+
+const struct report_blocked_on *findings_blocked_on_sums(struct findings *findings, const struct blocked_sum *sums,
+							 size_t count, uint64_t all_ns)
+{
+	struct merge merge;
+
+	if (!count)
+		return NULL;
+	begin_merge(&merge, findings);
+	for (size_t i = 0; i < count; i++)
+		merge_sum(&merge, &sums[i], 1);
+	return end_merge(&merge, all_ns);
 }
 
 const struct report_cpu_taken *findings_cpu_taken(struct findings *findings, uint64_t wait_ns)
 {
 	const struct blocked_on *blocked = criticality_blocked_on(findings->input.criticality);
 	const struct blocked_sum *sum = blocked ? blocked_on_cpu_sum(blocked) : NULL;
-	struct merge merge = { .findings = findings };
 	struct report_cpu_taken *out;
+	struct merge merge;
 
 	if (!sum || !wait_ns)
 		return NULL;
-	merge.code = table_new();
-	merge.waits = table_new();
+	begin_merge(&merge, findings);
 	merge_sum(&merge, sum, 1);
 	merge.ns[BLOCKED_RUNNING] = wait_ns;
 	out = arena_alloc(findings->arena, sizeof(*out));

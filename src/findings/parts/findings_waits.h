@@ -7,6 +7,7 @@
 #include "waits/sums/waits.h"
 #include "waits/wait_names.h"
 
+struct blocked_sum;
 struct blocked_wait;
 struct file_info;
 struct table;
@@ -39,6 +40,10 @@ void findings_add_blocked_source(struct findings *findings, const struct blocked
 /* What the waits of these, wait_ns in all, were blocked on; NULL: nothing is known of that. */
 const struct report_blocked_on *findings_blocked_on(struct findings *findings, const struct blocked_source *sources,
 						    uint64_t wait_ns);
+
+/* The same of sums, each of which is of other time, all_ns together. */
+const struct report_blocked_on *findings_blocked_on_sums(struct findings *findings, const struct blocked_sum *sums,
+							 size_t count, uint64_t all_ns);
 
 /* What somebody waited for, as the report has it; its time is left out. */
 struct report_blocked_wait findings_blocked_wait(struct findings *findings, const struct blocked_wait *wait);

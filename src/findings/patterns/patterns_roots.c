@@ -116,13 +116,15 @@ static bool has_own_words(const struct report_finding *row, const struct report_
 	       (root->kind == ROOT_CODE || wait_cause_group(root->cause) == GROUP_SYNCHRONISATION);
 }
 
-/* Of a row about code that few others ran beside: it may be what the others waited for. */
+/* Of a row about code that few others ran beside, or that held up an event loop: it may be what the others waited for. */
 static const struct report_root *code_of(struct findings *findings, const struct report_finding *row)
 {
 	bool is_of_code = row->pattern == PATTERN_SERIAL_PHASE || row->pattern == PATTERN_HOT_THREAD;
 	const struct report_path *path =
 		is_of_code && row->path_rank ? &findings->report.paths[row->path_rank - 1] : NULL;
 
+	if (row->code)
+		return blame_find_code(findings, row->code->frames, row->code->frame_count);
 	return path ? blame_find_code(findings, path->frames, path->frame_count) : NULL;
 }
 

@@ -64,6 +64,7 @@ static enum verdict_kind kind_of(const struct report_finding *finding)
 	case PATTERN_SERIAL_PHASE:
 	case PATTERN_HOT_THREAD:
 	case PATTERN_SATURATED_POOL:
+	case PATTERN_EVENT_LOOP:
 		return VERDICT_CODE;
 	case PATTERN_SPIN:
 		return VERDICT_SPIN;
@@ -352,7 +353,9 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 		verdict->blocker = rival_of(findings);
 	else if (verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG) /* of those each other one is */
 		verdict->blocker = blocker_of(findings, finding->blocker ? finding->blocker : waker_name(wait));
-	if (path)
+	if (finding->code)
+		set_path(verdict, finding->code->frames, finding->code->frame_count);
+	else if (path)
 		set_path(verdict, path->frames, path->frame_count);
 	else if (wait)
 		set_path(verdict, wait->frames, wait->frame_count);

@@ -245,6 +245,15 @@ static const char *cpu_words(struct findings *findings, const struct report_verd
 	return "more CPUs, fewer threads, or less beside it: pinch whatif --cpus says what one more would gain";
 }
 
+/* What else can be done with code than to make it faster. */
+static const char *code_change_words(const struct verdict_basis *basis)
+{
+	if (basis->finding && basis->finding->pattern == PATTERN_EVENT_LOOP)
+		return "let other threads do it, or do it in parts: all else that the loop serves waits meanwhile";
+	return basis->is_followed || basis->go ? "take it out of what others wait for"
+					       : "let several threads do parts of it";
+}
+
 static const char *advice(struct findings *findings, const struct report_verdict *verdict,
 			  const struct verdict_basis *basis)
 {
@@ -253,8 +262,7 @@ static const char *advice(struct findings *findings, const struct report_verdict
 		return arena_printf(findings->arena, "make %s faster, or %s",
 				    place_words(findings, verdict) ? place_words(findings, verdict)
 								   : "the code under --page paths",
-				    basis->is_followed || basis->go ? "take it out of what others wait for"
-								    : "let several threads do parts of it");
+				    code_change_words(basis));
 	case VERDICT_LOCK:
 		return lock_words(findings, verdict, basis->finding);
 	case VERDICT_FILE:

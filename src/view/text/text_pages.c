@@ -43,7 +43,7 @@ static const struct text_page pages[] = {
 	{ "IO", false, "No thread waited for a file or a socket.", { show_input_output, text_io_show } },
 	{ "LOCKS", false, "No thread waited for a lock.", { text_locks_show } },
 	{ "KLOCKS", false, "No thread waited for a kernel lock.", { text_klocks_show_all } },
-	{ "THREADS", false, "No thread ran.", { text_threads_show } },
+	{ "THREADS", false, "No thread ran.", { text_threads_show, text_loops_show } },
 	{ "BALANCE", false, "No thread ran.", { text_balance_show, text_blame_show, text_parallel_show } },
 };
 

@@ -86,6 +86,7 @@ static void show_all(struct page *page, const struct report *report)
 	text_waits_show(page, report);
 	text_locks_show(page, report);
 	text_goroutines_show(page, report);
+	text_loops_show(page, report);
 	text_klocks_show(page, report);
 	text_io_show(page, report);
 	text_paths_show(page, report);

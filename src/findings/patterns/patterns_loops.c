@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Event loops that serve nobody while one of their functions runs for long. */
+#include "findings/patterns/draft.h"
+
+#include "base/whole.h"
+#include "findings/parts/code_path_key.h"
+
+enum { LONG_MIN = 3, SAMPLES_MIN = 20, SHORT_SAMPLES_MIN = 8, LONE_SAMPLES_MIN = 50 };
+
+/*
+ * running_min: so much of long iterations has to run, of what they do not wait for a CPU, or else they are waits, and
+ * cpu_min of all of it; code_min: so much of that in one function.
+ * contrast_min: so many times as much of it as in the other iterations; polls_max: so much of it may be polls, which end
+ * iterations; idle_min: so much of the time the loop polls that has time for all; asked_min: so many of them begin with a request, or so many requests come while one of them lasts.
+ */
+static const double running_min = 0.5, cpu_min = 0.1, code_min = 0.5, contrast_min = 2, polls_max = 0.05,
+		    idle_min = 0.5, asked_min = 0.5, arrivals_min = 1;
+
+static uint64_t key_of(const struct findings *findings, const struct report_blocked_code *code)
+{
+	size_t own;
+
+	return findings_code_path_key(findings, code->frames, code->frame_count, &own);
+}
+
+/* What of the running time is that code's. */
+static double share_of(const struct findings *findings, const struct report_blocked_on *work,
+		       const struct report_blocked_code *code)
+{
+	uint64_t key = key_of(findings, code);
+
+	for (size_t i = 0; i < work->code_count; i++)
+		if (key_of(findings, &work->code[i]) == key)
+			return draft_share(work->code[i].ns, work->running_ns);
+	return 0;
+}
+
+static double life_ns(const struct report_event_loop *loop)
+{
+	return (double)loop->polled_ns + loop->work->ns;
+}
+
+/*
+ * Whether a long iteration is one turn of the loop, rather than many with polls between them that found something ready at
+ * once: then it runs other code than short ones do, and polls.
+ */
+static bool are_single(const struct findings *findings, const struct report_event_loop *loop,
+		       const struct report_blocked_code *code)
+{
+	const struct report_blocked_on *work = loop->long_work, *others = loop->short_work;
+	double share = draft_share(code->ns, work->running_ns);
+
+	if (loop->long_poll_samples > polls_max * work->samples)
+		return false;
+	if (others && others->samples >= SHORT_SAMPLES_MIN)
+		return share >= contrast_min * share_of(findings, others, code);
+	return !loop->long_poll_samples &&
+	       (work->samples >= LONE_SAMPLES_MIN || loop->polled_ns >= idle_min * life_ns(loop));
+}
+
+/* Whether somebody waits meanwhile: who asked for it, or who comes while it lasts. */
+static bool are_awaited(const struct report_event_loop *loop)
+{
+	double long_ns = draft_share(loop->long_work->ns, loop->long_iterations);
+
+	return loop->long_asked_iterations >= asked_min * loop->long_iterations ||
+	       loop->asked_iterations * draft_share(long_ns, life_ns(loop)) >= arrivals_min;
+}
+
+/* The code that long iterations run; NULL: they are few, or wait, or no code stands out. */
+static const struct report_blocked_code *holding_code(const struct findings *findings,
+						      const struct report_event_loop *loop)
+{
+	const struct report_blocked_on *work = loop->long_work;
+	const struct report_blocked_code *code = work && work->code_count ? &work->code[0] : NULL;
+
+	if (!code || !code->frame_count || loop->long_iterations < LONG_MIN || work->samples < SAMPLES_MIN ||
+	    work->running_ns < running_min * (work->ns - work->cpu_wait_ns) || work->running_ns < cpu_min * work->ns ||
+	    code->ns < code_min * work->running_ns)
+		return NULL;
+	return are_single(findings, loop, code) && are_awaited(loop) ? code : NULL;
+}
+
+/* Loops that one function holds up. */
+struct held {
+	const struct report_event_loop *loop; /* the one that it holds up for longest, in all, */
+	const struct report_blocked_code *code;
+	uint64_t key;
+	double ns; /* in all loops */
+	size_t count;
+};
+
+/* Returns how many there are. */
+static size_t collect(const struct findings *findings, struct held *held)
+{
+	const struct report *report = &findings->report;
+	size_t count = 0, i;
+
+	for (size_t k = 0; k < report->event_loop_count; k++) {
+		const struct report_event_loop *loop = &report->event_loops[k];
+		const struct report_blocked_code *code = holding_code(findings, loop);
+		uint64_t key = code ? key_of(findings, code) : 0;
+
+		if (!code)
+			continue;
+		for (i = 0; i < count && held[i].key != key; i++)
+			;
+		if (i == count)
+			held[count++] = (struct held){ .key = key };
+		if (!held[i].code || code->ns > held[i].code->ns) {
+			held[i].loop = loop;
+			held[i].code = code;
+		}
+		held[i].ns += code->ns;
+		held[i].count++;
+	}
+	return count;
+}
+
+static const char *loop_words(struct findings *findings, const struct held *held)
+{
+	const char *name = arena_printf(findings->arena, "%s (%u)", held->loop->name, held->loop->tid);
+
+	if (held->count == 1)
+		return arena_printf(findings->arena, "the event loop of thread %s is", name);
+	return arena_printf(findings->arena, "the event loops of %zu threads, such as %s, are", held->count, name);
+}
+
+static double mean_ns(const struct report_event_loop *loop)
+{
+	return draft_share(loop->long_work->ns, loop->long_iterations);
+}
+
+/* For how long; of the longest one only if it is of that function. */
+static const char *length_words(struct findings *findings, const struct held *held)
+{
+	const struct report_event_loop *loop = held->loop;
+	const struct report_blocked_on *longest = loop->longest;
+
+	if (longest->code_count && key_of(findings, &longest->code[0]) == held->key)
+		return arena_printf(findings->arena, "up to %s", words_duration(findings, loop->max_ns));
+	return arena_printf(findings->arena, "%s on average", words_duration(findings, whole(mean_ns(loop))));
+}
+
+static void say_lengths(struct findings *findings, struct report_finding *row, const struct report_event_loop *loop)
+{
+	draft_say(findings, row,
+		  "%llu of %s between polls took %s or more, %s on average; half of all take %s at most, 99 %% %s",
+		  (unsigned long long)loop->long_iterations, words_counted(findings, loop->iterations, "iteration"),
+		  words_duration(findings, loop->long_min_ns), words_duration(findings, whole(mean_ns(loop))),
+		  words_duration(findings, loop->p50_ns), words_duration(findings, loop->p99_ns));
+	if (loop->long_work->text)
+		draft_say(findings, row, "in the long ones it %s", loop->long_work->text);
+}
+
+static void add_held(struct findings *findings, struct draft *draft, const struct held *held)
+{
+	const struct report_frame *frames = held->code->frames;
+	const char *where = words_frame(findings, frames);
+	const char *caller = words_caller(findings, frames, held->code->frame_count, frames);
+	double lost = draft_lost(findings, held->ns);
+	struct report_finding *row;
+
+	if (lost < finding_share_min)
+		return;
+	row = draft_add(findings, draft, PATTERN_EVENT_LOOP, CAUSE_ON_CPU, lost, "%s held up for %s by %s%s%s",
+			loop_words(findings, held), length_words(findings, held), where, caller ? ", called by " : "",
+			caller ? caller : "");
+	if (!row)
+		return;
+	row->code = held->code;
+	if (held->count == 1)
+		row->blocker = held->loop->name;
+	say_lengths(findings, row, held->loop);
+}
+
+void patterns_add_loops(struct findings *findings, struct draft *draft)
+{
+	struct held *held = arena_alloc(findings->arena, (findings->report.event_loop_count + 1) * sizeof(*held));
+	size_t count = collect(findings, held);
+
+	for (size_t i = 0; i < count; i++)
+		add_held(findings, draft, &held[i]);
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Event loops: their iterations, and the function that holds one up; live and replayed."""
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import threading
+
+import lib
+from lib import base_name, main, parse_report, pinch, program, read, read_line, script, start, stop, test
+
+CLIENTS, PAUSE_S, SLOW_NS, PEER_S = 3, 0.04, 50_000_000, 0.01
+
+
+@contextlib.contextmanager
+def asked(server):
+    """Clients that each send a byte, wait for one, and pause."""
+    port, done = int(read_line(server)), threading.Event()
+
+    def ask():
+        with socket.create_connection(("127.0.0.1", port), lib.LIMIT_S) as connection:
+            while not done.is_set():
+                connection.sendall(b"a")
+                if not connection.recv(1):
+                    return
+                done.wait(PAUSE_S)
+
+    clients = [threading.Thread(target=ask) for _ in range(CLIENTS)]
+    for client in clients:
+        client.start()
+    try:
+        yield
+    finally:
+        done.set()
+        for client in clients:
+            client.join(lib.LIMIT_S)
+        stop(server)
+
+
+def traced(*command):
+    server = start(*command, stdout=subprocess.PIPE)
+    with asked(server):
+        result = pinch("attach", "-p", server.pid, "--duration", "3s", "--trace", "t.pinch", "--json", "live.json",
+                       "-o", "live.txt")
+    assert result.status == 0, result.text
+    report = parse_report(read("live.json", "rb"))
+    lib.check_laws(report)
+    result = pinch("report", "--json", "replay.json", "-v", "-o", "replay.txt", "t.pinch")
+    assert result.status == 0, result.text
+    replay = json.loads(read("replay.json"))
+    for part in ("event_loops", "findings", "verdict"):
+        assert replay[part] == report[part], (part, replay[part], report[part])
+    return report
+
+
+@contextlib.contextmanager
+def slow_peer():
+    """The port of a server that takes its time; it is not traced."""
+    done = threading.Event()
+
+    def answer():
+        with listening.accept()[0] as connection:
+            while connection.recv(1) and not done.wait(PEER_S):
+                connection.sendall(b"a")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        peer = threading.Thread(target=answer)
+        peer.start()
+        yield listening.getsockname()[1]
+        done.set()
+        peer.join(lib.LIMIT_S)
+
+
+def held_up(report):
+    return [finding for finding in report["findings"] if finding["pattern"] == "event-loop"]
+
+
+def first_functions(work):
+    """That which ran, and what called it."""
+    return [base_name(frame["function"]) for frame in work["code"][0]["stack"][:2]]
+
+
+def check_blocked(report):
+    loop = report["event_loops"][0]
+    assert loop["iterations"] >= 30 and loop["asked_iterations"] >= loop["iterations"] / 2, loop
+    assert loop["long_iterations"] >= 5, loop
+    assert loop["max_ns"] >= SLOW_NS > loop["p50_ns"] * 5, loop
+    assert "slow_handler" in first_functions(loop["longest"]), loop["longest"]["code"]
+    assert "slow_handler" in first_functions(loop["long_work"]), loop["long_work"]["code"]
+    finding, = held_up(report)
+    assert "slow_handler" in finding["title"], finding
+    assert "slow_handler" in report["verdict"]["lines"][0] or report["verdict"]["kind"] == "cpu", report["verdict"]
+    assert "slow_handler" in read("replay.txt").partition("Event loops")[2], read("replay.txt")
+
+
+def check_healthy(report):
+    loop = report["event_loops"][0]
+    assert loop["iterations"] >= 30 and loop["p50_ns"] < SLOW_NS / 5, loop
+    assert not held_up(report), held_up(report)
+
+
+@test("a loop of epoll in C: the slow handler is named, in the longest iteration and in the verdict")
+def epoll():
+    report = traced(program("blocked_server"))
+    check_blocked(report)
+    assert report["event_loops"][0]["syscall"] == "epoll_wait", report["event_loops"]
+
+
+@test("the same without the slow handler: no finding")
+def healthy_epoll():
+    check_healthy(traced(program("blocked_server"), "healthy"))
+
+
+@test("a loop of asyncio: the slow function of Python is named")
+def asyncio():
+    check_blocked(traced("/usr/bin/python3", script("blocked_server.py")))
+
+
+@test("the same without the slow function: no finding")
+def healthy_asyncio():
+    check_healthy(traced("/usr/bin/python3", script("blocked_server.py"), "healthy"))
+
+
+@test("a poll in a handler is no wait for the next request: the verdict is what the handler waits for")
+def nested_poll():
+    with slow_peer() as port:
+        report = traced("/usr/bin/python3", script("blocked_server.py"), "asking", port)
+    wait = report["event_loops"][0]["work"]["waits"][0]
+    assert wait["cause"] == "poll" and "fetch_price" in map(lambda f: base_name(f["function"]), wait["stack"]), wait
+    assert "fetch_price" in report["verdict"]["lines"][0], report["verdict"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
