@@ -60,11 +60,24 @@ def disk_file():
     return path
 
 
+def is_complete(events):
+    """Whether each request of the reader has an end: not where that came while a CPU had a hidden thread."""
+    reader, open_requests = number_named(events, "reader"), set()
+    for e in of(events, "system.BLOCK_ISSUE", "system.BLOCK_COMPLETE"):
+        if e["event"] == "system.BLOCK_COMPLETE":
+            open_requests.discard(e["request"])
+        elif e["request"] in open_requests:
+            return False
+        elif e["thread"] == reader:
+            open_requests.add(e["request"])
+    return not open_requests
+
+
 def record_reads():
     """A busy machine may lose records, and requests with them."""
     for _ in range(30):
         events = record(program("direct_read"), disk_file())
-        if is_lossless(events):
+        if is_lossless(events) and is_complete(events):
             return events
     raise AssertionError("records were lost thirty times")
 
