@@ -11,7 +11,8 @@ import threading
 import lib
 from lib import base_name, main, parse_report, pinch, program, read, read_line, script, start, stop, test
 
-CLIENTS, PAUSE_S, SLOW_NS, PEER_S = 3, 0.04, 50_000_000, 0.01
+CLIENTS, PAUSE_S, PEER_S = 3, 0.04, 0.01
+SLOW_NS = 50_000_000
 
 
 @contextlib.contextmanager
