@@ -3,98 +3,70 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/text.h"
 #include "graph/graph_label.h"
+#include "graph/lost_most.h"
 #include "options/settings.h"
 #include "query/chosen_threads.h"
 #include "query/span_choice.h"
 #include "query/trace_states.h"
-#include "show/show_files.h"
+#include "session/threads.h"
+#include "show/show_graph.h"
 #include "stacks/fold.h"
-#include "states/states.h"
-#include "view/graph/graph_svg.h"
-#include "view/graph/graph_text.h"
-#include "view/html/html.h"
-#include "view/output.h"
-#include "view/view.h"
 
-static int write_json(const struct settings *settings, const struct graph *graph, struct graph_labels *labels)
+/* --- Where to begin --------------------------------------------------------------------------- */
+
+/* What was chosen for a user who chose nothing. */
+struct start {
+	struct lost_stretch lost; /* zeros: nothing was */
+	struct text words;
+};
+
+static bool is_part(const struct settings *settings)
 {
-	struct text out = { 0 };
-	int err;
-
-	graph_put_json(&out, graph, labels, SIZE_MAX);
-	err = output_write(settings->json_path, &out);
-	text_fini(&out);
-	return err;
+	return settings->graph.execution || settings->threads.count || settings->processes.count ||
+	       settings->range.from_ns || settings->range.to_ns != UINT64_MAX;
 }
 
-static int write_html(const struct settings *settings, const struct graph *graph, struct graph_labels *labels)
+static void put_start(struct text *out, const struct trace_states *all, const struct lost_stretch *lost)
 {
-	struct html *html = html_new();
-	int err;
+	const struct thread *thread = threads_get(all->threads, lost->thread);
+	uint64_t first_ns = trace_states_time(all, 0);
 
-	graph_put_json(html_part(html, "graph"), graph, labels, HTML_GRAPH_NODES_MAX);
-	err = show_html(settings, html);
-	html_free(html);
-	return err;
+	text_put(out, "Begins where one thread lost most: ");
+	text_put_escaped(out, *thread->name ? thread->name : "a thread");
+	text_printf(out, " (tid %u) from %.6f s to %.6f s, of which it lost ", thread->tid,
+		    (lost->begin_ns - first_ns) / 1e9, (lost->end_ns - first_ns) / 1e9);
+	text_put_duration(out, lost->lost_ns);
+	text_put(out, ".\nTo begin elsewhere: --thread, --process, --span, --from, --to; all threads: --all.\n\n");
 }
 
-static int write_pictures(const struct settings *settings, const struct graph *graph, struct graph_labels *labels)
+/* Nobody said of whom and when: it is the thread and the stretch of time that lost most, merged. */
+static void start_at_loss(const struct trace_states *all, struct settings *part, struct chosen_threads *chosen,
+			  struct start *start)
 {
-	const struct graph_settings *options = &settings->graph;
-	struct text dot = { 0 }, svg = { 0 };
-	int err = 0;
+	struct lost_stretch *lost = &start->lost;
+	uint64_t first_ns = trace_states_time(all, 0);
 
-	if (!options->dot_path && !options->svg_path)
-		return 0;
-	graph_put_dot(&dot, graph, labels, options->share_min);
-	if (options->dot_path)
-		err = output_write(options->dot_path, &dot);
-	if (!err && options->svg_path) {
-		err = graph_dot_to_svg(dot.bytes, &svg);
-		if (!err)
-			err = output_write(options->svg_path, &svg);
+	part->graph.is_by_group = true;
+	if (!lost_most_find(all->states, all->files, chosen->numbers, chosen->count, first_ns, UINT64_MAX, lost)) {
+		text_put(&start->words,
+			 "No thread lost time that it did not sleep; this is the graph of all threads.\n\n");
+		return;
 	}
-	text_fini(&dot);
-	text_fini(&svg);
-	return err;
+	put_start(&start->words, all, lost);
+	part->range.from_ns = lost->begin_ns - first_ns;
+	part->range.to_ns = lost->end_ns - first_ns;
+	chosen->numbers[0] = lost->thread;
+	chosen->count = 1;
 }
 
-static int write_text(const struct settings *settings, const struct graph *graph, struct graph_labels *labels)
-{
-	bool has_unicode = settings->text_path || view_style_for(STDOUT_FILENO).has_unicode;
-	struct text out = { 0 };
-	int err;
-
-	graph_put_text(&out, graph, labels, settings->graph.share_min, has_unicode);
-	err = output_write(settings->text_path ? settings->text_path : "-", &out);
-	text_fini(&out);
-	return err;
-}
-
-static int show(const struct settings *settings, const struct graph *graph, struct graph_labels *labels)
-{
-	const struct graph_settings *options = &settings->graph;
-	bool has_other = settings->json_path || options->dot_path || options->svg_path || settings->html_path;
-	int err = 0;
-
-	if (settings->json_path)
-		err = write_json(settings, graph, labels);
-	if (!err && settings->html_path)
-		err = write_html(settings, graph, labels);
-	if (!err)
-		err = write_pictures(settings, graph, labels);
-	if (!err && (settings->text_path || !has_other))
-		err = write_text(settings, graph, labels);
-	return err;
-}
+/* --- The command ------------------------------------------------------------------------------ */
 
 static int make_and_show(const struct settings *settings, const struct trace_states *all,
-			 const struct chosen_threads *chosen, const struct fold_rules *fold)
+			 const struct chosen_threads *chosen, const struct fold_rules *fold, const struct start *start)
 {
 	struct graph_labels *labels = trace_states_labels(all, fold, settings->graph.is_by_group);
 	struct graph graph;
@@ -106,11 +78,13 @@ static int make_and_show(const struct settings *settings, const struct trace_sta
 				 .to_ns = trace_states_time(all, settings->range.to_ns),
 				 .depth_max = settings->graph.depth_max,
 				 .share_min = settings->graph.share_min,
+				 .merges_contexts = settings->graph.is_by_group,
 				 .key_of = graph_label_key,
 				 .key_data = labels,
 			 },
 			 &graph);
-	err = show(settings, &graph, labels);
+	graph.lost_ns = start->lost.lost_ns;
+	err = show_graph(settings, &graph, labels, start->words.bytes);
 	graph_fini(&graph);
 	graph_labels_free(labels);
 	return err;
@@ -120,13 +94,17 @@ static int graph_states(const struct settings *settings, const char *path, struc
 {
 	struct fold_rules *fold = fold_rules_new();
 	struct chosen_threads chosen = { 0 };
+	struct start start = { 0 };
 	struct settings part;
 	int err = fold_rules_add_user(fold);
 
 	if (!err)
 		err = part_find(settings, path, all, &part, &chosen);
+	if (!err && !is_part(settings) && !settings->graph.is_whole && !settings->graph.is_by_group)
+		start_at_loss(all, &part, &chosen, &start);
 	if (!err)
-		err = make_and_show(&part, all, &chosen, fold);
+		err = make_and_show(&part, all, &chosen, fold, &start);
+	text_fini(&start.words);
 	chosen_threads_fini(&chosen);
 	fold_rules_free(fold);
 	return err;
@@ -152,6 +130,11 @@ static int graph_checked(const struct settings *settings, int argc, char **argv,
 	}
 	if (dependency_check(settings))
 		return EXIT_USAGE;
+	if (settings->graph.is_whole && is_part(settings)) {
+		fail_plain(-EINVAL, "--all is all threads and all the time: leave out --thread, --process, --span, "
+				    "--from and --to");
+		return EXIT_USAGE;
+	}
 	return graph_trace(settings, argv[rest]);
 }
 
@@ -179,7 +162,15 @@ static int set_depth(struct settings *settings, const char *argument)
 	return number_parse("depth", argument, 1, DEPTH_MAX, &settings->graph.depth_max);
 }
 
+static int set_all(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->graph.is_whole = true;
+	return 0;
+}
+
 static const struct option_spec graph_options[] = {
+	{ "all", 0, NULL, "all threads and all the time, each thread by itself", set_all },
 	{ "depth", 0, "N", "nest at most N threads (default: 16)", set_depth },
 	{ 0 },
 };
@@ -195,7 +186,8 @@ const struct command graph_command = {
 	.usage = "[options] FILE",
 	.summary = "Show what and whom threads waited for, and what those did meanwhile, from a trace",
 	.description = "FILE is a trace of pinch record. Below each thread stands what it waited for and whom,\n"
-		       "with times; below those, what they did in that time.",
+		       "with times; below those, what they did in that time. Without --thread, --process, --span,\n"
+		       "--from, --to, --merge and --all it begins where one thread lost most.",
 	.options = options,
 	.run = graph_run,
 };

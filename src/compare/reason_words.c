@@ -65,6 +65,20 @@ static void put_who(struct sentence *t, size_t at)
 	text_put(t->out, " threads");
 }
 
+/* Whose requests it had for most of the difference, if that is not the one who waits, or one of the same name. */
+static void put_disk_user(struct sentence *t, size_t disk)
+{
+	size_t user = main_child(t, disk), waiter = thread_above(t, disk);
+
+	text_put(t->out, ", waiting for the disk");
+	if (user == NONE || !is_thread(&t->nodes[user]))
+		return;
+	if (waiter != NONE && !strcmp(t->nodes[user].label, t->nodes[waiter].label))
+		return;
+	text_put(t->out, " that serves ");
+	put_who(t, user);
+}
+
 /* ", waiting for ..." after a wait, ", which ... have" after one for a CPU. */
 static void put_for(struct sentence *t, size_t wait, size_t at)
 {
@@ -78,7 +92,7 @@ static void put_for(struct sentence *t, size_t wait, size_t at)
 		text_put(t->out, is_of_cpu ? " have" : "");
 		break;
 	case GRAPH_DISK:
-		text_put(t->out, ", waiting for the disk");
+		put_disk_user(t, at);
 		break;
 	case GRAPH_NETWORK:
 		text_put(t->out, ", waiting for the network");

@@ -41,6 +41,15 @@ static bool is_covered_above(const struct comparison *comparison, size_t at)
 	return false;
 }
 
+/* Who else had a CPU or a disk is told with the wait for it: what those did is no difference of its own. */
+static bool is_of_user(const struct graph_set_node *nodes, size_t at)
+{
+	for (size_t above = nodes[at].parent; above != NONE; above = nodes[above].parent)
+		if (nodes[above].kind == GRAPH_CPU || nodes[above].kind == GRAPH_DISK)
+			return true;
+	return false;
+}
+
 static int by_size(const void *a, const void *b)
 {
 	const struct reason *x = a, *y = b;
@@ -81,7 +90,8 @@ void reasons_find(const struct comparison *comparison, struct reasons *out)
 	for (size_t i = 0; i < set->count; i++) {
 		double delta = comparison_delta(comparison, i);
 
-		if (is_doing(&set->nodes[i]) && delta && fabs(delta) >= least_ns && !is_covered_above(comparison, i))
+		if (is_doing(&set->nodes[i]) && delta && fabs(delta) >= least_ns && !is_of_user(set->nodes, i) &&
+		    !is_covered_above(comparison, i))
 			out->list[out->count++] = (struct reason){ .node = i, .ns = comparison_of_node(comparison, i) };
 	}
 	correct(out);

@@ -76,18 +76,32 @@ static void sort_all(struct graph *graph)
 }
 
 /* Of the time asked for, that in which the thread lived. */
-static uint64_t lived_ns(struct graph_builder *b, uint32_t thread)
+static uint64_t lived_ns(struct states *states, const struct graph_part *part)
 {
 	uint64_t ns[SHARES] = { 0 }, sum_ns = 0;
 
-	states_add_shares(b->states, thread, b->options->from_ns, b->options->to_ns, ns);
+	states_add_shares(states, part->thread, part->from_ns, part->to_ns, ns);
 	for (unsigned int i = 0; i < SHARES; i++)
 		sum_ns += ns[i];
 	return sum_ns;
 }
 
-void graph_of_threads(struct states *states, const uint32_t *threads, size_t count, const struct graph_options *options,
-		      struct graph *out)
+static void add_part(struct graph_builder *b, size_t root, const struct graph_part *part)
+{
+	size_t node = graph_add(b, root, GRAPH_THREAD, part->thread, NULL, lived_ns(b->states, part));
+
+	graph_add_stretch(b, node,
+			  &(struct stretch){
+				  .begin_ns = part->from_ns,
+				  .end_ns = part->to_ns,
+				  .ns = part->to_ns - part->from_ns,
+				  .thread = part->thread,
+				  .above = NO_STRETCH,
+			  });
+}
+
+static void make(struct states *states, const struct graph_part *parts, size_t count, bool is_of_one,
+		 const struct graph_options *options, struct graph *out)
 {
 	struct graph_builder b = {
 		.states = states,
@@ -96,23 +110,40 @@ void graph_of_threads(struct states *states, const uint32_t *threads, size_t cou
 		.options = options,
 	};
 	uint64_t root_ns = 0;
-	size_t root = NONE, node;
+	size_t root = NONE;
 
 	*out = (struct graph){ .from_ns = options->from_ns, .to_ns = options->to_ns };
 	for (size_t i = 0; i < count; i++)
-		root_ns += lived_ns(&b, threads[i]);
-	if (count != 1)
+		root_ns += lived_ns(states, &parts[i]);
+	if (!is_of_one)
 		root = graph_add(&b, NONE, GRAPH_THREADS, 0, NULL, root_ns);
-	for (size_t i = 0; i < count; i++) {
-		node = graph_add(&b, root, GRAPH_THREAD, threads[i], NULL, lived_ns(&b, threads[i]));
-		graph_add_stretch(&b, node, threads[i], NO_STRETCH, options->from_ns, options->to_ns);
-	}
+	for (size_t i = 0; i < count; i++)
+		add_part(&b, root, &parts[i]);
 	b.least_ns = root_ns * options->share_min;
 	look_at_all(&b);
+	if (options->merges_contexts)
+		graph_merge(out, options);
 	sort_all(out);
 	table_free(b.children);
 	free(b.stretches);
 	free(b.pending);
+}
+
+void graph_of_threads(struct states *states, const uint32_t *threads, size_t count, const struct graph_options *options,
+		      struct graph *out)
+{
+	struct graph_part *parts = xcalloc(count + 1, sizeof(*parts));
+
+	for (size_t i = 0; i < count; i++)
+		parts[i] = (struct graph_part){ threads[i], options->from_ns, options->to_ns };
+	make(states, parts, count, count == 1, options, out);
+	free(parts);
+}
+
+void graph_of_parts(struct states *states, const struct graph_part *parts, size_t count,
+		    const struct graph_options *options, struct graph *out)
+{
+	make(states, parts, count, false, options, out);
 }
 
 void graph_fini(struct graph *graph)

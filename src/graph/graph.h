@@ -44,12 +44,18 @@ struct graph {
 	struct graph_node *nodes; /* [0] is the root; a parent comes before its children */
 	size_t count;
 	uint64_t from_ns, to_ns;
+	uint64_t lost_ns; /* the part was chosen because its thread lost that (lost_most.h); 0: for another reason */
 };
 
 struct graph_options {
 	uint64_t from_ns, to_ns;
 	unsigned int depth_max; /* threads below each other; 0: 16 */
 	double share_min;       /* of the root's time, for a thread to be examined */
+	/*
+	 * A thread in a wait that is already above, in the same wait, is that node: so a queue is as deep as it has kinds of
+	 * waits, not threads. The parts of a node add up to its time as before.
+	 */
+	bool merges_contexts;
 	/* What nodes with one parent are one by; NULL: kind, id and wait. */
 	uint64_t (*key_of)(void *data, const struct graph_node *node);
 	void *key_data;
@@ -61,4 +67,14 @@ struct graph_options {
  */
 void graph_of_threads(struct states *states, const uint32_t *threads, size_t count, const struct graph_options *options,
 		      struct graph *out);
+
+/* A part of a thread's life. */
+struct graph_part {
+	uint32_t thread;
+	uint64_t from_ns, to_ns;
+};
+
+/* The same of parts, at other times each, as one graph below all threads; no two of a thread have a time in common. */
+void graph_of_parts(struct states *states, const struct graph_part *parts, size_t count,
+		    const struct graph_options *options, struct graph *out);
 void graph_fini(struct graph *graph);

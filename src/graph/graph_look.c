@@ -46,7 +46,7 @@ static void begin_look(struct looks *looks, const struct awaited *awaited)
 	look = &looks->open[looks->open_count];
 	look->node = awaited->node;
 	look->stretch = awaited->stretch;
-	look->rest_ns = stretch->end_ns - stretch->begin_ns;
+	look->rest_ns = stretch->ns;
 	wait_walk_begin(looks->b->states, stretch->thread, stretch->begin_ns, stretch->end_ns, &look->walk);
 	if (wait_walk_next(&look->walk, &look->state))
 		looks->open_count++;
@@ -67,7 +67,7 @@ static bool go_on(const struct looks *looks, struct look *look, uint64_t until_n
 		if (end_ns > stretch.end_ns)
 			end_ns = stretch.end_ns;
 		graph_add_state(looks->b, look->node, look->stretch, &look->state, begin_ns, end_ns);
-		look->rest_ns -= end_ns - begin_ns;
+		look->rest_ns -= graph_part_ns(looks->b, look->stretch, begin_ns, end_ns);
 		if (!wait_walk_next(&look->walk, &look->state)) {
 			end_look(looks, look);
 			return false;

@@ -4,48 +4,43 @@
 #include "graph/wait_end.h"
 #include "values.h"
 
-/* Who is above waits all that time: to look at him again would lead nowhere. */
-static bool is_above(const struct graph_builder *b, uint32_t stretch, uint32_t thread)
-{
-	for (; stretch != NO_STRETCH; stretch = b->stretches[stretch].above)
-		if (b->stretches[stretch].thread == thread)
-			return true;
-	return false;
-}
-
 static void add_wait(struct graph_builder *b, size_t node, uint32_t stretch, const struct state *state,
 		     uint64_t begin_ns, uint64_t end_ns)
 {
 	struct graph_wait wait = graph_wait_of(b->stretches[stretch].thread, state);
+	uint64_t ns = graph_part_ns(b, stretch, begin_ns, end_ns);
 	enum graph_kind kind = wait_end_kind(&state->ended);
-	uint32_t id = 0;
 	size_t at;
 
-	node = graph_add(b, node, GRAPH_WAIT, 0, &wait, end_ns - begin_ns);
-	if (kind == GRAPH_THREAD)
-		id = state->ended.thread;
-	else if (kind == GRAPH_OTHER)
-		id = state->ended.tid;
-	at = graph_add(b, node, kind, id, NULL, end_ns - begin_ns);
-	if (kind == GRAPH_DISK && at != node)
-		graph_add_disk_users(b, at, begin_ns, end_ns);
-	if (kind != GRAPH_THREAD || at == node)
+	node = graph_add(b, node, GRAPH_WAIT, 0, &wait, ns);
+	if (kind == GRAPH_THREAD) {
+		graph_add_thread(b, node,
+				 &(struct stretch){
+					 .begin_ns = begin_ns,
+					 .end_ns = end_ns,
+					 .ns = ns,
+					 .thread = state->ended.thread,
+					 .above = stretch,
+				 });
 		return;
-	if (is_above(b, stretch, id))
-		b->graph->nodes[at].is_cycle = true;
-	else
-		graph_add_stretch(b, at, id, stretch, begin_ns, end_ns);
+	}
+	at = graph_add(b, node, kind, kind == GRAPH_OTHER ? state->ended.tid : 0, NULL, ns);
+	if (kind == GRAPH_DISK && at != node)
+		graph_add_disk_users(b, at, stretch, begin_ns, end_ns);
 }
 
 void graph_add_state(struct graph_builder *b, size_t node, uint32_t stretch, const struct state *state,
 		     uint64_t begin_ns, uint64_t end_ns)
 {
-	uint64_t ns = end_ns - begin_ns;
+	uint64_t ns = graph_part_ns(b, stretch, begin_ns, end_ns);
 
+	/* A part that counts for less than a nanosecond. */
+	if (!ns)
+		return;
 	switch (state->kind) {
 	case STATE_RUNNING:
 	case STATE_SPINNING:
-		graph_add_running(b, node, state, begin_ns, end_ns);
+		graph_add_running(b, node, stretch, state, begin_ns, end_ns);
 		break;
 	case STATE_RUNNABLE:
 		if (state->value.why == READY_THROTTLED) {
@@ -53,7 +48,7 @@ void graph_add_state(struct graph_builder *b, size_t node, uint32_t stretch, con
 			break;
 		}
 		node = graph_add(b, node, GRAPH_CPU, 0, NULL, ns);
-		graph_add_rivals(b, node, b->stretches[stretch].thread, state, begin_ns, end_ns);
+		graph_add_rivals(b, node, stretch, state, begin_ns, end_ns);
 		break;
 	case STATE_BLOCKED:
 		add_wait(b, node, stretch, state, begin_ns, end_ns);

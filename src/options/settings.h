@@ -13,6 +13,7 @@
 #include "collect/kernel.h"
 #include "collect/probe/span_spec.h"
 #include "collect/target/targets.h"
+#include "compare/comparison.h"
 #include "options/command.h"
 #include "trace/trace_ring.h"
 #include "tui/rows/pages.h"
@@ -39,7 +40,8 @@ struct thread_words {
 struct graph_settings {
 	uint32_t depth_max; /* 0: the default */
 	double share_min;
-	bool is_by_group;                /* threads of one name are one */
+	bool is_by_group;                /* threads of one name are one, and so are equal contexts */
+	bool is_whole;                   /* of all threads and all the time */
 	const char *dot_path, *svg_path; /* NULL: not asked for */
 	const char *execution;           /* NULL: not one of a span's */
 };
@@ -47,8 +49,11 @@ struct graph_settings {
 enum { FAIL_IF_MAX = 32, CGROUPS_MAX = 8 };
 
 struct compare_settings {
-	uint32_t group_count; /* 0: as many as fit best */
-	const char *span;     /* NULL: the only one */
+	uint32_t group_count;    /* 0: as many as fit best */
+	uint32_t between[SIDES]; /* groups that are compared, from 1 on; 0: the fastest and the slowest one */
+	uint32_t group;          /* the one that is shown alone; 0: none */
+	bool by_figure[FIGURES]; /* what makes executions different; all false: every figure */
+	const char *span;        /* NULL: the only one */
 	const char *fail_if[FAIL_IF_MAX];
 	size_t fail_if_count;
 };

@@ -25,6 +25,7 @@ static void add_graph(struct html *html, const struct settings *settings, const 
 				 .from_ns = trace_states_time(all, 0),
 				 .to_ns = trace_states_time(all, UINT64_MAX),
 				 .share_min = settings->graph.share_min,
+				 .merges_contexts = true,
 				 .key_of = graph_label_key,
 				 .key_data = labels,
 			 },

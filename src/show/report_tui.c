@@ -147,6 +147,7 @@ static int make_tree(void *data, uint32_t thread, bool is_merged, struct graphs_
 				 .from_ns = trace_states_time(&viewer->states, 0),
 				 .to_ns = UINT64_MAX,
 				 .share_min = viewer->settings->graph.share_min,
+				 .merges_contexts = is_merged,
 				 .key_of = graph_label_key,
 				 .key_data = out->labels,
 			 },

@@ -14,7 +14,8 @@ enum { OPEN_CHUNKS = 4, COUNT_MAX = 1 << 20, NAMES_MAX = 4096 };
 struct open_chunk {
 	size_t number; /* among the places */
 	uint64_t used;
-	struct activity *list;
+	struct activity *list; /* by their ends */
+	uint64_t *first_ns;    /* when the first of this one and all behind it begins */
 	size_t count;
 };
 
@@ -70,12 +71,18 @@ struct activities *activities_new(struct trace_reader *file)
 	return activities;
 }
 
+static void forget(struct open_chunk *open)
+{
+	free(open->list);
+	free(open->first_ns);
+}
+
 void activities_free(struct activities *activities)
 {
 	if (!activities)
 		return;
 	for (size_t i = 0; i < OPEN_CHUNKS; i++)
-		free(activities->open[i].list);
+		forget(&activities->open[i]);
 	table_free(activities->names);
 	arena_free(activities->arena);
 	free(activities->places);
@@ -126,11 +133,16 @@ static const struct open_chunk *open_chunk(struct activities *activities, size_t
 		if (activities->open[i].used < open->used)
 			open = &activities->open[i];
 	}
-	free(open->list);
+	forget(open);
 	*open = (struct open_chunk){ .number = number, .used = ++activities->uses };
 	places = trace_reader_places(activities->file, &count);
 	if (!trace_reader_content(activities->file, activities->places[number].chunk, &content, &size_bytes))
 		read_chunk(open, content, size_bytes, places[activities->places[number].chunk].count);
+	open->first_ns = xcalloc(open->count + 1, sizeof(*open->first_ns));
+	open->first_ns[open->count] = UINT64_MAX;
+	for (size_t i = open->count; i-- > 0;)
+		open->first_ns[i] =
+			open->list[i].begin_ns < open->first_ns[i + 1] ? open->list[i].begin_ns : open->first_ns[i + 1];
 	return open;
 }
 
@@ -147,7 +159,8 @@ void activities_each(struct activities *activities, uint64_t from_ns, uint64_t t
 	     i < activities->place_count && activities->places[i].first_ns < to_ns; i++) {
 		const struct open_chunk *open = open_chunk(activities, i);
 
-		for (size_t k = 0; k < open->count; k++)
+		for (size_t k = BOUND(0, open->count, j, open->list[j].end_ns <= from_ns);
+		     k < open->count && open->first_ns[k] < to_ns; k++)
 			if (open->list[k].begin_ns < to_ns && open->list[k].end_ns > from_ns)
 				on_activity(data, &open->list[k]);
 	}

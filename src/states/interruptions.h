@@ -18,13 +18,19 @@ struct interruption {
 struct interruption *interruptions_of(struct activities *activities, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
 				      size_t *count);
 
-/* Who had requests at disks; each moment is split evenly among all that were under way. */
-struct disk_user {
-	uint32_t thread, tid; /* thread: a number, or 0 */
+/*
+ * Somebody had requests at disks, all that time; each moment is split evenly among all requests that were under way, so
+ * ns, what it has of that, is at most as long.
+ */
+struct disk_use {
+	uint64_t begin_ns, end_ns;
 	uint64_t ns;
-	uint64_t count; /* of requests */
+	uint32_t thread, tid; /* thread: a number, or 0 */
 };
 
-/* *idle_ns: how long there were none; the sum of all is to_ns - from_ns. For the caller to free. */
-struct disk_user *disk_users_of(struct activities *activities, uint64_t from_ns, uint64_t to_ns, size_t *count,
-				uint64_t *idle_ns);
+/*
+ * By when they begin; one thread may have many. *idle_ns: how long there were no requests; that and the ns of all are
+ * to_ns - from_ns. For the caller to free.
+ */
+struct disk_use *disk_uses_of(struct activities *activities, uint64_t from_ns, uint64_t to_ns, size_t *count,
+			      uint64_t *idle_ns);

@@ -145,7 +145,7 @@ def outsiders_of(events):
 
 
 def labels_of(trace):
-    result = pinch("graph", "--min", 0, "--json", "-", trace)
+    result = pinch("graph", "--all", "--min", 0, "--json", "-", trace)
     assert result.status == 0, result.text
     return {node["label"] for node in json.loads(result.out)["nodes"]}
 

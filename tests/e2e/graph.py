@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from graph_model import anywhere, below, graph, heaviest, path, picture, record
+from graph_model import anywhere, below, graph, graph_as_asked, heaviest, path, picture, record
 from lib import PINCH, Skip, main, parse, pinch, program, read, test
 
 
@@ -66,7 +66,41 @@ def cpu():
     wait = heaviest(root, "", "waiting for a CPU")
     assert wait["ns"] > 0.5 * root["ns"], picture(root)
     # Who else wants that CPU on this machine, is there, too.
-    assert heaviest(wait, "crunch-*")["ns"] > 0.05 * wait["ns"], picture(wait)
+    rival = heaviest(wait, "crunch-*")
+    assert rival["ns"] > 0.05 * wait["ns"], picture(wait)
+    ran_ns = sum(node["ns"] for node in rival["children"] if node["kind"] in ("running", "interrupted", "softirq"))
+    assert ran_ns == rival["ns"], picture(wait)
+
+
+@test("a convoy, merged: whoever is in the queue, below the wait for the lock is what its owners do")
+def convoy():
+    record(program("lock_convoy"))
+    root = graph("--merge")
+    wait = max(anywhere(root, "lock "), key=lambda n: n["ns"])
+    # Who has it sleeps between two looks whether all are there.
+    below_ns = sum(node["ns"] for what in ("running", "waiting for a CPU", "sleep") for node in below(wait, "logger-*", what))
+    assert below_ns > 0.5 * wait["ns"], picture(root)
+    # What is merged is not lost.
+    assert root["ns"] == graph()["ns"]
+
+
+@test("without a choice it begins where one thread lost most, and says so; in a program that only sleeps with all")
+def start():
+    record(program("sleep_holding"))
+    result = pinch("graph", "t.pinch")
+    whole, chosen = graph(), graph_as_asked()
+    assert result.status == 0 and result.out.startswith(b"Begins where one thread lost most: "), result.out
+    assert b"--thread" in result.out.split(b"\n")[1] and b"--all" in result.out.split(b"\n")[1], result.out
+    assert chosen["kind"] == "thread" and chosen["ns"] == chosen["to_ns"] - chosen["from_ns"], picture(chosen)
+    lost_ns = sum(node["ns"] for begin in ("lock", "waiting for a CPU") for node in below(chosen, begin))
+    assert lost_ns > 0.5 * chosen["ns"], picture(chosen)
+    assert lost_ns <= chosen["lost_ns"] <= chosen["ns"] and whole["lost_ns"] is None, (lost_ns, chosen["lost_ns"])
+    # No thread waited for the lock for longer.
+    most_ns = max(sum(node["ns"] for node in below(thread, "lock held_lock")) for thread in whole["children"])
+    assert heaviest(chosen, "lock held_lock")["ns"] > 0.8 * most_ns, picture(whole)
+    record("sleep", "0.3")
+    result = pinch("graph", "t.pinch")
+    assert result.status == 0 and b"sleep" in result.out, result.out
 
 
 @test("a connection: below the client's wait is the server, which runs, as far as it gets a CPU")
@@ -102,7 +136,7 @@ def critical_path():
 @test("text, Graphviz and a picture of it")
 def forms():
     record(program("sleep_holding"))
-    result = pinch("graph", "-o", "graph.txt", "--dot", "graph.dot", "t.pinch")
+    result = pinch("graph", "--all", "-o", "graph.txt", "--dot", "graph.dot", "t.pinch")
     assert result.status == 0, result.text
     text, dot = read("graph.txt"), read("graph.dot")
     assert text.startswith(" 100.0 %") and "lock held_lock" in text, text
@@ -159,7 +193,7 @@ def bad():
     for arguments, status, about in (
             (("text",), 1, "text is not a pinch trace"), (("nothing",), 1, "nothing"),
             (("--thread", "nobody", "t.pinch"), 1, "nobody"), (("--min", "x", "t.pinch"), 2, "--min"),
-            (("--from", "2s", "--to", "1s", "t.pinch"), 2, "--to"), ((), 2, "no trace given")):
+            (("--from", "2s", "--to", "1s", "t.pinch"), 2, "--to"), (("--all", "--from", "1s", "t.pinch"), 2, "--all"), ((), 2, "no trace given")):
         result = pinch("graph", *arguments)
         assert result.status == status and about in result.text and result.text.count("\n") == 1, \
             (arguments, result.status, result.text)

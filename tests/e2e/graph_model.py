@@ -13,8 +13,18 @@ def record(*command, status=0, options=()):
     assert result.status == status, result.text
 
 
+CHOOSING = {"--thread", "--process", "--span", "--from", "--to", "--merge"}
+
+
 def graph(*options, trace="t.pinch"):
-    """The nodes, each with its children, of which the first is the root."""
+    """The nodes, each with its children, of which the first is the root; without a choice of all threads."""
+    if not CHOOSING & set(options):
+        options = (*options, "--all")
+    return graph_as_asked(*options, trace=trace)
+
+
+def graph_as_asked(*options, trace="t.pinch"):
+    """The same; without a choice of the thread and the time that pinch chooses."""
     result = pinch("graph", "--min", 0, "--json", "-", *options, trace)
     assert result.status == 0, result.text
     reported = parse(result.out, "graph")
@@ -24,6 +34,9 @@ def graph(*options, trace="t.pinch"):
     for node in nodes[1:]:
         nodes[node["parent"]]["children"].append(node)
     check_sums(nodes)
+    if "--merge" in options or not CHOOSING & set(options) and "--all" not in options:
+        check_contexts(nodes[0], [])
+    nodes[0]["to_ns"], nodes[0]["lost_ns"] = reported["to_ns"], reported.get("lost_ns")
     nodes[0]["from_ns"] = reported["from_ns"]
     return nodes[0]
 
@@ -34,6 +47,14 @@ def check_sums(nodes):
         parts = sum(child["ns"] for child in node["children"])
         assert parts == node["ns"] or not parts or node["is_cycle"] or node["is_cut"], \
             f"{node['label']}: {parts} of {node['ns']} ns"
+
+
+def check_contexts(node, above):
+    """No thread is in a wait twice on the way to a node, of those that are called alike."""
+    for child in node["children"]:
+        context = [(node["label"], child["label"])] if child["kind"] == "wait" else []
+        assert not set(context) & set(above), f"{context} is below itself:\n{picture(node)}"
+        check_contexts(child, above + context)
 
 
 def below(node, *way):

@@ -874,7 +874,7 @@ def figures(text, label):
 @test("the graph of a trace: it has the figures of pinch graph; it unfolds, is searched, sorted, filtered, merged")
 def trace_graph():
     trace = recorded(program("sleep_holding"))
-    reported = pinch("graph", trace).out.decode()
+    reported = pinch("graph", "--all", trace).out.decode()
     with viewing(trace, columns=120, lines=90) as t:
         t.wait("[1 SUMMARY]")
         trace_page(t, 9)

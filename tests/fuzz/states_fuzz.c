@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "graph/critical_path.h"
 #include "graph/graph.h"
+#include "graph/lost_most.h"
 #include "input.h"
 #include "states/activity.h"
 #include "states/interruptions.h"
@@ -293,13 +294,15 @@ static void ask_disks(struct states *states, const struct range *range)
 {
 	uint64_t sum_ns;
 	size_t count;
-	struct disk_user *users =
-		disk_users_of(states_activities(states), range->from_ns, range->to_ns, &count, &sum_ns);
+	struct disk_use *uses = disk_uses_of(states_activities(states), range->from_ns, range->to_ns, &count, &sum_ns);
 
-	for (size_t i = 0; i < count; i++)
-		sum_ns += users[i].ns;
+	for (size_t i = 0; i < count; i++) {
+		check(uses[i].begin_ns >= range->from_ns && uses[i].begin_ns <= uses[i].end_ns);
+		check(uses[i].end_ns <= range->to_ns && uses[i].ns <= uses[i].end_ns - uses[i].begin_ns);
+		sum_ns += uses[i].ns;
+	}
 	check(sum_ns == range->to_ns - range->from_ns);
-	free(users);
+	free(uses);
 }
 
 static void ask_graph(struct states *states, const uint32_t *threads, size_t thread_count, const struct range *range)
@@ -319,6 +322,27 @@ static void ask_graph(struct states *states, const uint32_t *threads, size_t thr
 			check(sum_ns == graph.nodes[i].ns);
 	}
 	graph_fini(&graph);
+}
+
+/* What is merged adds up no less than what is not. */
+static void ask_merged(struct states *states, const uint32_t *threads, size_t thread_count, const struct range *range)
+{
+	struct graph_options options = { .from_ns = range->from_ns, .to_ns = range->to_ns, .merges_contexts = true };
+	struct graph graph;
+
+	graph_of_threads(states, threads, thread_count, &options, &graph);
+	for (size_t i = 1; i < graph.count; i++)
+		check(graph.nodes[i].parent < i && graph.nodes[i].max_ns <= graph.nodes[i].ns);
+	graph_fini(&graph);
+}
+
+static void ask_lost(struct states *states, const uint32_t *threads, size_t thread_count, const struct range *range)
+{
+	struct lost_stretch lost;
+
+	if (lost_most_find(states, NULL, threads, thread_count, range->from_ns, range->to_ns, &lost))
+		check(lost.begin_ns >= range->from_ns && lost.end_ns <= range->to_ns && lost.lost_ns &&
+		      lost.lost_ns <= lost.end_ns - lost.begin_ns);
 }
 
 static void ask_path(struct states *states, uint32_t thread, const struct range *range)
@@ -354,6 +378,8 @@ static void ask(struct states *states, const struct range *range)
 		states_add_shares(states, i, range->from_ns, range->to_ns, ns);
 	}
 	ask_graph(states, threads, THREADS, range);
+	ask_merged(states, threads, THREADS, range);
+	ask_lost(states, threads, THREADS, range);
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
 		ask_cpu(states, cpu, range);
 	ask_disks(states, range);

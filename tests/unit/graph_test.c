@@ -6,10 +6,12 @@
 #include "test.h"
 
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "base/memory.h"
 #include "graph/critical_path.h"
 #include "graph/graph.h"
+#include "graph/lost_most.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "state_stage.h"
@@ -90,8 +92,8 @@ static void preempt(uint32_t number, uint32_t cpu)
 
 static void block(uint32_t number, uint32_t cpu)
 {
-	static const uint16_t calls[] = { 0, 35, 202 };
-	struct ev_sched_switch e = { .state = SWITCH_SLEEPING, .syscall = calls[pick(3)] };
+	static const uint16_t calls[] = { SYS_read, SYS_nanosleep, SYS_futex, SYS_semop };
+	struct ev_sched_switch e = { .state = SWITCH_SLEEPING, .syscall = calls[pick(4)] };
 
 	w.running[cpu] = 0;
 	begin_part(number, (struct part){ .kind = WAITS, .syscall = e.syscall });
@@ -109,7 +111,7 @@ static void wake(uint32_t number, uint32_t waker)
 	struct part *part = last_of(number);
 
 	part->waker = waker;
-	part->how = waker ? WAKER_THREAD : part->syscall == 0 ? WAKER_DISK : WAKER_TIMER;
+	part->how = waker ? WAKER_THREAD : part->syscall == SYS_read ? WAKER_DISK : WAKER_TIMER;
 	begin_part(number, (struct part){ .kind = WANTS_CPU, .cpu = CPUS });
 	emit(number, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &e });
 }
@@ -207,6 +209,7 @@ static void note_rivals(uint64_t way, uint32_t cpu, uint64_t from_ns, uint64_t t
 			if (!ns || part->kind != RUNS || part->cpu != cpu)
 				continue;
 			note(way_on(way, GRAPH_THREAD, other), ns);
+			note(way_on(way_on(way, GRAPH_THREAD, other), GRAPH_RUNNING, 0), ns);
 			rest_ns -= ns;
 		}
 	if (rest_ns)
@@ -219,12 +222,12 @@ static const struct part *recorded_by(const struct life *life, size_t at)
 	const struct part *part = &life->parts[at], *next;
 	uint64_t busy_ns = 0, length_ns;
 
-	if (part->kind != WAITS || part->syscall != 202 || part->how != WAKER_TIMER)
+	if (part->kind != WAITS || part->syscall == SYS_nanosleep || part->how != WAKER_TIMER)
 		return part;
 	for (at++; at < life->count && life->parts[at].kind != WAITS; at++)
 		busy_ns += life->parts[at].end_ns - life->parts[at].begin_ns;
 	length_ns = part->end_ns - part->begin_ns;
-	if (at == life->count || life->parts[at].syscall != 202 || busy_ns > length_ns)
+	if (at == life->count || life->parts[at].syscall != part->syscall || busy_ns > length_ns)
 		return part;
 	next = recorded_by(life, at);
 	return next->waker ? next : part;
@@ -242,6 +245,16 @@ static bool waits_for(uint32_t waker, uint32_t number, uint64_t time_ns)
 	return false;
 }
 
+/* The wait that says who ended this one. */
+static const struct part *ended_as(uint32_t number, size_t at)
+{
+	const struct part *part = &w.lives[number].parts[at], *recorded = recorded_by(&w.lives[number], at);
+
+	if (!recorded->waker || recorded == part || !waits_for(recorded->waker, number, part->end_ns))
+		return recorded;
+	return part;
+}
+
 static void walk(uint64_t way, uint32_t number, uint64_t from_ns, uint64_t to_ns, uint32_t above, unsigned int depth)
 {
 	uint64_t rest_ns = to_ns - from_ns;
@@ -249,7 +262,7 @@ static void walk(uint64_t way, uint32_t number, uint64_t from_ns, uint64_t to_ns
 	if (depth > DEPTH)
 		return;
 	for (size_t i = 0; i < w.lives[number].count; i++) {
-		const struct part *part = &w.lives[number].parts[i], *recorded;
+		const struct part *part = &w.lives[number].parts[i];
 		uint64_t begin_ns, ns = overlap(part, from_ns, to_ns, &begin_ns), next;
 
 		if (!ns)
@@ -264,9 +277,7 @@ static void walk(uint64_t way, uint32_t number, uint64_t from_ns, uint64_t to_ns
 		} else {
 			next = way_on(way, GRAPH_WAIT, part->syscall);
 			note(next, ns);
-			recorded = recorded_by(&w.lives[number], i);
-			if (!recorded->waker || recorded == part || !waits_for(recorded->waker, number, part->end_ns))
-				part = recorded;
+			part = ended_as(number, i);
 			if (part->waker) {
 				next = way_on(next, GRAPH_THREAD, part->waker);
 				note(next, ns);
@@ -415,6 +426,106 @@ static void check_path(uint32_t number, uint64_t from_ns, uint64_t to_ns)
 	critical_path_fini(&path);
 	graph_fini(&graph);
 }
+
+/* --- Where most is lost --------------------------------------------------------------------------- */
+
+static uint64_t busy_ns(uint32_t number, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t sum_ns = 0, begin_ns;
+
+	for (size_t i = 0; i < w.lives[number].count; i++) {
+		const struct part *part = &w.lives[number].parts[i];
+
+		if (part->kind != WAITS || part->syscall == SYS_read)
+			sum_ns += overlap(part, from_ns, to_ns, &begin_ns);
+	}
+	return sum_ns;
+}
+
+static uint64_t lost_ns(uint32_t number, size_t at, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct part *part = &w.lives[number].parts[at], *ended;
+	uint64_t begin_ns, ns = overlap(part, from_ns, to_ns, &begin_ns);
+
+	if (part->kind != WAITS)
+		return part->kind == WANTS_CPU ? ns : 0;
+	if (part->syscall == SYS_read)
+		return ns;
+	ended = ended_as(number, at);
+	if (!ended->waker || part->syscall == SYS_nanosleep)
+		return 0;
+	return part->syscall == SYS_futex ? ns : busy_ns(ended->waker, begin_ns, begin_ns + ns);
+}
+
+/* Nine times what is lost less the rest, of the best stretch there is. */
+static int64_t most_lost(uint32_t number, uint64_t from_ns, uint64_t to_ns, const struct lost_stretch *found)
+{
+	static int64_t weights[STATES_MAX];
+	uint64_t begin_ns, found_ns = 0;
+	int64_t most = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < w.lives[number].count; i++) {
+		uint64_t ns = overlap(&w.lives[number].parts[i], from_ns, to_ns, &begin_ns), lost;
+
+		if (!ns)
+			continue;
+		lost = lost_ns(number, i, from_ns, to_ns);
+		weights[count++] = 10 * (int64_t)lost - (int64_t)ns;
+		if (number == found->thread && begin_ns >= found->begin_ns && begin_ns + ns <= found->end_ns)
+			found_ns += lost;
+	}
+	for (size_t i = 0; i < count; i++) {
+		int64_t sum = 0;
+
+		for (size_t j = i; j < count; j++) {
+			sum += weights[j];
+			most = sum > most ? sum : most;
+		}
+	}
+	if (number == found->thread && found_ns != found->lost_ns)
+		fail_msg("seed %u: lost %llu ns, not %llu", w.seed, (unsigned long long)found->lost_ns,
+			 (unsigned long long)found_ns);
+	return most;
+}
+
+static void check_lost(uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t numbers[THREADS], count = 0;
+	struct lost_stretch found;
+	int64_t most = 0, weight;
+	bool is_found;
+
+	for (uint32_t number = 1; number <= THREADS; number++)
+		if (w.lives[number].count)
+			numbers[count++] = number;
+	is_found = lost_most_find(w.stage.states, w.stage.files, numbers, count, from_ns, to_ns, &found);
+	weight = 10 * (int64_t)found.lost_ns - (int64_t)(found.end_ns - found.begin_ns);
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t best = most_lost(numbers[i], from_ns, to_ns, &found);
+
+		most = best > most ? best : most;
+	}
+	if (is_found != (most > 0) || (is_found && weight != most))
+		fail_msg("seed %u: %lld, not %lld", w.seed, (long long)weight, (long long)most);
+}
+
+TEST(most_is_lost_where_no_other_stretch_of_a_thread_has_lost_more)
+{
+	for (uint32_t seed = 1; seed <= 500; seed++) {
+		w.random = seed;
+		play(seed, pick(STEPS_MAX / 4));
+		check_lost(0, UINT64_MAX);
+		for (uint32_t i = 0; i < 4; i++) {
+			uint64_t from_ns = 1000000 + pick(w.now_ns - 1000000);
+
+			check_lost(from_ns, from_ns + 1 + pick(50000));
+		}
+		end();
+	}
+}
+
+/* --- All of it ------------------------------------------------------------------------------------ */
 
 TEST(graphs_of_random_lives_are_what_the_algorithm_says)
 {

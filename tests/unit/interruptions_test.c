@@ -196,33 +196,52 @@ static void check_interruptions(uint32_t cpu, uint64_t from, uint64_t to)
 	free(parts);
 }
 
-static void check_disk(uint64_t from, uint64_t to)
+/* What divisions leave goes to somebody, at most one each time that the sharers change. */
+static void check_use(const struct disk_use *use)
 {
-	double expected[ISSUERS] = { 0 };
-	uint64_t idle_ns, idle = 0, sum = 0;
-	size_t count;
-	struct disk_user *users = disk_users_of(w.activities, BEGIN + from, BEGIN + to, &count, &idle_ns);
+	uint32_t issuer = use->tid - 50;
+	double expected = 0;
 
-	for (uint64_t at = from; at < to; at++) {
+	CHECK_SEED(issuer < ISSUERS && use->thread == (issuer < 3 ? 1 + issuer : 0));
+	CHECK_SEED(use->begin_ns <= use->end_ns && use->ns <= use->end_ns - use->begin_ns);
+	for (uint64_t at = use->begin_ns - BEGIN; at < use->end_ns - BEGIN; at++) {
 		int all = 0;
 
 		for (uint32_t i = 0; i < ISSUERS; i++)
 			all += w.requests[i][at];
-		idle += !all;
-		for (uint32_t i = 0; i < ISSUERS && all; i++)
-			expected[i] += (double)w.requests[i][at] / all;
+		CHECK_SEED(w.requests[issuer][at]);
+		expected += (double)w.requests[issuer][at] / all;
 	}
-	CHECK_SEED(idle == idle_ns);
-	for (size_t i = 0; i < count; i++) {
-		uint32_t issuer = users[i].tid - 50;
+	CHECK_SEED(fabs(use->ns - expected) <= 2 * w.issue_count + 1);
+}
 
-		CHECK_SEED(issuer < ISSUERS && users[i].thread == (issuer < 3 ? 1 + issuer : 0));
-		/* What divisions leave goes to somebody, at most one each time that the sharers change. */
-		CHECK_SEED(fabs(users[i].ns - expected[issuer]) <= 2 * w.issue_count + 1);
-		sum += users[i].ns;
+static void check_disk(uint64_t from, uint64_t to)
+{
+	uint64_t idle_ns, idle = 0, sum = 0, used[ISSUERS] = { 0 };
+	size_t count;
+	struct disk_use *uses = disk_uses_of(w.activities, BEGIN + from, BEGIN + to, &count, &idle_ns);
+
+	for (size_t i = 0; i < count; i++) {
+		CHECK_SEED(uses[i].begin_ns >= BEGIN + from && uses[i].end_ns <= BEGIN + to);
+		CHECK_SEED(!i || uses[i].begin_ns >= uses[i - 1].begin_ns);
+		check_use(&uses[i]);
+		used[uses[i].tid - 50] += uses[i].end_ns - uses[i].begin_ns;
+		sum += uses[i].ns;
 	}
+	for (uint64_t at = from; at < to; at++) {
+		int all = 0;
+
+		for (uint32_t i = 0; i < ISSUERS; i++) {
+			all += w.requests[i][at];
+			used[i] -= !!w.requests[i][at];
+		}
+		idle += !all;
+	}
+	for (uint32_t i = 0; i < ISSUERS; i++)
+		CHECK_SEED(!used[i]);
+	CHECK_SEED(idle == idle_ns);
 	CHECK_SEED(sum + idle_ns == to - from);
-	free(users);
+	free(uses);
 }
 
 TEST(interrupts_and_requests_are_as_each_nanosecond_says)

@@ -27,7 +27,7 @@ function drawn(node: ResultGraphNode, at: number, whole: number): DrawnNode {
 	const more = node.is_cycle ? "\nwhat it did is shown above" : node.is_cut ? "\ncut off here" : "";
 
 	return {
-		at, label: node.label, colour: colourOf(node.cause ?? stateOfKind(node.kind)), value: node.ns, line: "solid", boldness: 0,
+		at, label: node.label, colour: colourOf(node.cause ?? stateOfKind(node.kind)), value: node.ns, line: "solid", boldness: null,
 		text: `${duration(node.ns)} \u00b7 ${shareOf(node.ns, whole)}${node.is_cycle ? " \u21ba" : ""}`,
 		tip: `${visible(node.label)}\n${duration(node.ns)}, ${shareOf(node.ns, whole)} of all\n${plural(node.count, "time")}, ${
 			duration(node.max_ns)} max${more}`,
@@ -49,6 +49,7 @@ export function Dependency({ graph }: { graph: ResultGraph }) {
 
 	return <Section id="graph" title="Dependency graph" isHeavy
 		about="What and whom threads waited for, and what those did meanwhile. Edges are as wide as the time that they stand for.">
+		{graph.lost_ns ? <p>This is the thread, and the stretch of its time, that lost most: {duration(graph.lost_ns)}.</p> : null}
 		{nodes.length ? <GraphPicture nodes={nodes} parents={parents}
 			tools={<HowMany shown={limit} all={graph.nodes.length} onChange={setLimit} />}
 			label={`Dependency graph of ${plural(nodes.length, "node")}; all of them are in the table below.`} /> : <p class="muted">No thread was alive in this time.</p>}

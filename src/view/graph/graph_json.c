@@ -49,6 +49,8 @@ void graph_put_json(struct text *out, const struct graph *graph, struct graph_la
 	struct result_graph result = {
 		.from_ns = graph->from_ns,
 		.to_ns = graph->to_ns,
+		.has_lost = graph->lost_ns,
+		.lost_ns = graph->lost_ns,
 		.has_left_out = count_max != SIZE_MAX,
 	};
 	size_t *places = places_of_longest(graph, count_max, &result.node_count);

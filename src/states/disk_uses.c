@@ -8,6 +8,8 @@
 
 enum { USERS_MAX = 1024 };
 
+#define NONE SIZE_MAX
+
 /* A request begins or ends. */
 struct edge {
 	uint64_t time_ns;
@@ -15,12 +17,20 @@ struct edge {
 	bool is_end;
 };
 
+/* Who has requests; of all that there is no space for, both ids are 0. */
+struct user {
+	uint32_t thread, tid;
+	uint64_t open; /* of its requests */
+	size_t use;    /* under way; NONE: none is open */
+};
+
 struct sweep {
-	struct disk_user *users;
-	uint32_t *open; /* requests of each user that are under way */
+	struct user *users;
 	size_t user_count, user_capacity;
 	struct edge *edges;
 	size_t edge_count, edge_capacity;
+	struct disk_use *uses;
+	size_t use_count, use_capacity;
 	uint64_t from_ns, to_ns;
 };
 
@@ -39,9 +49,10 @@ static size_t user_of(struct sweep *sweep, const struct activity *activity)
 		return USERS_MAX - 1;
 	}
 	ARRAY_GROW(sweep->users, sweep->user_count, sweep->user_capacity, 16);
-	sweep->users[sweep->user_count] = (struct disk_user){
+	sweep->users[sweep->user_count] = (struct user){
 		.thread = activity->thread,
 		.tid = activity->tid,
+		.use = NONE,
 	};
 	return sweep->user_count++;
 }
@@ -61,7 +72,6 @@ static void gather(void *data, const struct activity *activity)
 	if (activity->kind != ACTIVITY_DISK)
 		return;
 	user = user_of(sweep, activity);
-	sweep->users[user].count++;
 	add_edge(sweep, begin_ns > sweep->from_ns ? begin_ns : sweep->from_ns, user, false);
 	add_edge(sweep, end_ns < sweep->to_ns ? end_ns : sweep->to_ns, user, true);
 }
@@ -81,22 +91,44 @@ static void split(struct sweep *sweep, uint64_t ns, uint64_t open)
 	uint64_t each = ns / open, rest = ns % open;
 
 	for (size_t i = 0; i < sweep->user_count; i++) {
-		uint64_t extra = rest < sweep->open[i] ? rest : sweep->open[i];
+		const struct user *user = &sweep->users[i];
+		uint64_t extra = rest < user->open ? rest : user->open;
 
-		sweep->users[i].ns += each * sweep->open[i] + extra;
+		if (user->open)
+			sweep->uses[user->use].ns += each * user->open + extra;
 		rest -= extra;
 	}
 }
 
-struct disk_user *disk_users_of(struct activities *activities, uint64_t from_ns, uint64_t to_ns, size_t *count,
-				uint64_t *idle_ns)
+static void open_one(struct sweep *sweep, struct user *user, uint64_t time_ns)
+{
+	if (user->open++)
+		return;
+	ARRAY_GROW(sweep->uses, sweep->use_count, sweep->use_capacity, 16);
+	user->use = sweep->use_count++;
+	sweep->uses[user->use] = (struct disk_use){
+		.begin_ns = time_ns,
+		.thread = user->thread,
+		.tid = user->tid,
+	};
+}
+
+static void close_one(struct sweep *sweep, struct user *user, uint64_t time_ns)
+{
+	if (--user->open)
+		return;
+	sweep->uses[user->use].end_ns = time_ns;
+	user->use = NONE;
+}
+
+struct disk_use *disk_uses_of(struct activities *activities, uint64_t from_ns, uint64_t to_ns, size_t *count,
+			      uint64_t *idle_ns)
 {
 	struct sweep sweep = { .from_ns = from_ns, .to_ns = to_ns };
 	uint64_t at_ns = from_ns, open = 0;
 
 	*idle_ns = 0;
 	activities_each(activities, from_ns, to_ns, gather, &sweep);
-	sweep.open = xcalloc(sweep.user_count + 1, sizeof(*sweep.open));
 	if (sweep.edge_count)
 		qsort(sweep.edges, sweep.edge_count, sizeof(*sweep.edges), by_time);
 	for (size_t i = 0; i <= sweep.edge_count; i++) {
@@ -111,10 +143,13 @@ struct disk_user *disk_users_of(struct activities *activities, uint64_t from_ns,
 		if (!edge)
 			break;
 		open += edge->is_end ? -1 : 1;
-		sweep.open[edge->user] += edge->is_end ? -1 : 1;
+		if (edge->is_end)
+			close_one(&sweep, &sweep.users[edge->user], time_ns);
+		else
+			open_one(&sweep, &sweep.users[edge->user], time_ns);
 	}
-	free(sweep.open);
+	free(sweep.users);
 	free(sweep.edges);
-	*count = sweep.user_count;
-	return sweep.users;
+	*count = sweep.use_count;
+	return sweep.uses;
 }
