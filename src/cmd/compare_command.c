@@ -2,13 +2,18 @@
 #include "compare/comparison.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/memory.h"
 #include "base/text.h"
+#include "base/whole.h"
 #include "compare/condition.h"
 #include "compare/reasons.h"
+#include "graph/graph.h"
 #include "options/settings.h"
 #include "query/compare_code.h"
 #include "query/compare_reports.h"
@@ -17,6 +22,7 @@
 #include "show/compare_html.h"
 #include "show/configurations.h"
 #include "show/show_files.h"
+#include "show/show_graph.h"
 #include "stacks/fold.h"
 #include "view/graph/graph_svg.h"
 #include "view/output.h"
@@ -151,6 +157,7 @@ static int show(struct compared *compared)
 		view.groups = &compared->grouping.groups;
 		view.group_ns = compared->grouping.group_ns;
 		view.outliers = compared->grouping.outliers;
+		view.group_sides = compared->grouping.sides;
 	}
 	for (size_t i = 0; i < conditions->count; i++) {
 		answers[i].condition = &conditions->list[i];
@@ -208,6 +215,31 @@ static int find(struct compared *compared, char **paths, int count)
 	return has_reports ? find_reports(compared, paths) : 0;
 }
 
+/* One group alone. Returns the exit status. */
+static int show_group(struct compared *compared)
+{
+	const struct settings *settings = compared->settings;
+	struct compare_grouping *grouping = &compared->grouping;
+	uint32_t number = settings->compare.group;
+	struct text words = { 0 };
+	struct graph graph;
+	int err = compare_group_graph(&compared->sources[0], settings, grouping, &graph);
+
+	if (err)
+		return EXIT_FAILED;
+	text_printf(&words, "Group %u of %u: ", number, grouping->groups.count);
+	text_put_count(&words, grouping->group_ns[number - 1].count);
+	text_put(&words, " executions of ");
+	text_put_duration(&words, whole(grouping->group_ns[number - 1].mean + 0.5));
+	text_put(&words, " on average; times are sums over ");
+	text_put_count(&words, grouping->part_count);
+	text_put(&words, " of them.\n\n");
+	err = show_graph(settings, &graph, compared->sources[0].trace.labels, words.bytes);
+	text_fini(&words);
+	graph_fini(&graph);
+	return err && err != -EPIPE ? EXIT_FAILED : 0;
+}
+
 static int compare_files(const struct settings *settings, const struct conditions *conditions, char **paths, int count)
 {
 	struct compared compared = { .settings = settings, .conditions = conditions };
@@ -216,10 +248,13 @@ static int compare_files(const struct settings *settings, const struct condition
 
 	for (int i = 0; i < count && !err; i++)
 		err = compare_source_open(&compared.sources[i], paths[i], settings, fold);
-	if (!err)
+	if (!err && settings->compare.group) {
+		status = show_group(&compared);
+	} else if (!err) {
 		err = find(&compared, paths, count);
-	if (!err)
-		status = show(&compared);
+		if (!err)
+			status = show(&compared);
+	}
 	compare_reports_close(&compared.reports);
 	compare_code_fini(&compared.code);
 	comparison_fini(&compared.comparison);
@@ -239,6 +274,22 @@ static int compare_many(const struct settings *settings, char **paths, int count
 		status = show_configurations(settings, &reports) ? EXIT_FAILED : 0;
 	compare_reports_close(&reports);
 	return status;
+}
+
+/* Options that are about groups of executions. */
+static int check_groups(const struct settings *settings, int count)
+{
+	const struct compare_settings *compare = &settings->compare;
+	bool has_features = false;
+
+	for (unsigned int i = 0; i < FIGURES; i++)
+		has_features |= compare->by_figure[i];
+	if (count > 1 && (has_features || compare->between[0] || compare->group))
+		return fail_plain(-EINVAL, "--feature, --between and --group are about the executions of one trace");
+	if (compare->group && (compare->between[0] || compare->fail_if_count || settings->folded_path))
+		return fail_plain(-EINVAL, "--group shows one group alone: leave out --between, --fail-if and "
+					   "--folded");
+	return 0;
 }
 
 /* Options that have a meaning for one trace or two only. */
@@ -265,6 +316,8 @@ static int compare_checked(const struct settings *settings, char **paths, int co
 		fail_plain(-EINVAL, "no trace given: pinch compare [options] FILE...");
 	else if (settings->range.to_ns <= settings->range.from_ns)
 		fail_plain(-EINVAL, "--to must be later than --from");
+	else if (check_groups(settings, count))
+		status = EXIT_USAGE;
 	else if (count > SIDES)
 		status = check_many(settings, count) ? EXIT_USAGE : compare_many(settings, paths, count);
 	else if (!parse_conditions(settings, &conditions))
@@ -301,6 +354,44 @@ static int set_groups(struct settings *settings, const char *argument)
 	return number_parse("groups", argument, GROUPS_MIN, GROUPS_MAX, &settings->compare.group_count);
 }
 
+/* Names of figures with commas between. */
+static int set_feature(struct settings *settings, const char *argument)
+{
+	char *list = xstrdup(argument), *rest = list, *name;
+	unsigned int figure;
+	int err = 0;
+
+	while (!err && (name = strsep(&rest, ","))) {
+		figure = figure_find(name);
+		if (figure < FIGURES)
+			settings->compare.by_figure[figure] = true;
+		else
+			err = fail_plain(-EINVAL,
+					 "there is no figure '%s': --feature takes names such as duration, "
+					 "cpu.waiting, lost.lock or block.count, with commas between",
+					 name);
+	}
+	free(list);
+	return err;
+}
+
+static int set_between(struct settings *settings, const char *argument)
+{
+	uint32_t *between = settings->compare.between;
+	int length = 0;
+
+	if (sscanf(argument, "%u,%u%n", &between[FIRST_SIDE], &between[SECOND_SIDE], &length) == SIDES &&
+	    !argument[length] && between[FIRST_SIDE] && between[SECOND_SIDE] &&
+	    between[FIRST_SIDE] != between[SECOND_SIDE])
+		return 0;
+	return fail_plain(-EINVAL, "--between takes the numbers of two groups, such as 1,3, not '%s'", argument);
+}
+
+static int set_group(struct settings *settings, const char *argument)
+{
+	return number_parse("group", argument, 1, GROUPS_MAX, &settings->compare.group);
+}
+
 static int set_folded(struct settings *settings, const char *argument)
 {
 	settings->folded_path = argument;
@@ -320,6 +411,11 @@ static int set_fail_if(struct settings *settings, const char *argument)
 static const struct option_spec compare_options[] = {
 	{ "span", 0, "NAME", "compare executions of this span (needed if there are several spans)", set_span },
 	{ "groups", 0, "N", "split the executions into N groups, 2 to 6 (default: the best fit)", set_groups },
+	{ "feature", 0, "LIST", "group them by these figures alone, such as duration,lost.lock (default: by all)",
+	  set_feature },
+	{ "between", 0, "A,B", "compare group B with group A, 1 being the fastest (default: the slowest with 1)",
+	  set_between },
+	{ "group", 0, "N", "compare nothing: show the graph of group N alone, as pinch graph does", set_group },
 	{ "folded", 0, "FILE",
 	  "write the call paths of two runs with their CMetric in us in both, for flame graph tools", set_folded },
 	{ "fail-if", 0, "CHANGE",

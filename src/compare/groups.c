@@ -20,6 +20,7 @@ enum {
 struct grouping {
 	const double *values; /* [count][FIGURES] */
 	size_t count;
+	const struct groups_options *options;
 	size_t *order;
 	unsigned int columns; /* figures that are not the same in all */
 	double *points;       /* [count][columns], normalised, in that order */
@@ -84,7 +85,7 @@ static double weight_of(const struct grouping *g, unsigned int figure)
 {
 	double all_ns = 0, behind_ns = 0;
 
-	if (figure_is_time(figure))
+	if (figure_is_time(figure) || g->options->by_figure)
 		return 1;
 	for (size_t i = 0; i < g->count; i++) {
 		all_ns += values_of(g, i)[FIGURE_DURATION];
@@ -118,7 +119,7 @@ static void normalise(struct grouping *g)
 	unsigned int figures[FIGURES] = { 0 };
 
 	for (unsigned int figure = 0; figure < FIGURES; figure++)
-		if (differs(g, figure))
+		if ((!g->options->by_figure || g->options->by_figure[figure]) && differs(g, figure))
 			figures[g->columns++] = figure;
 	g->points = xcalloc(g->count * g->columns + 1, sizeof(*g->points));
 	for (unsigned int c = 0; c < g->columns; c++) {
@@ -221,25 +222,9 @@ static void join_all(struct grouping *g, const struct kmeans *centres)
 
 /* --- Outliers --------------------------------------------------------------------------------- */
 
-static bool leave(struct grouping *g, size_t place)
+static double duration_of(const struct grouping *g, size_t place)
 {
-	if (g->out->outlier_count >= g->outliers_max)
-		return false;
-	g->out->sizes[g->group_of[place]]--;
-	g->group_of[place] = GROUP_OUTLIER;
-	g->out->outlier_count++;
-	return true;
-}
-
-/* Who is alone in his group. */
-static bool drop_lonely(struct grouping *g)
-{
-	bool has_left = false;
-
-	for (size_t i = 0; i < g->count; i++)
-		if (g->group_of[i] != GROUP_OUTLIER && g->out->sizes[g->group_of[i]] == 1)
-			has_left |= leave(g, i);
-	return has_left;
+	return values_of(g, place)[FIGURE_DURATION];
 }
 
 static int by_number(const void *a, const void *b)
@@ -249,17 +234,64 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Tukey's outer fence of distances from centres. */
-static double fence_of(const double *distances, size_t count)
+/* Tukey's outer fence. */
+static double fence_of(const double *values, size_t count)
 {
 	double *sorted = xcalloc(count, sizeof(*sorted)), low, high;
 
-	memcpy(sorted, distances, count * sizeof(*sorted));
+	memcpy(sorted, values, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), by_number);
 	low = sorted[count / 4];
 	high = sorted[count - 1 - count / 4];
 	free(sorted);
 	return high + 3 * (high - low);
+}
+
+/*
+ * Who took longer than this is never like no other, for why he did is what is asked: longer than all in groups who are
+ * not strange, or beyond the fence of all durations.
+ */
+static double slow_from_ns(const struct grouping *g, const bool *is_strange)
+{
+	double *durations = xcalloc(g->count + 1, sizeof(*durations)), longest_ns = 0, fence_ns;
+
+	for (size_t i = 0; i < g->count; i++) {
+		durations[i] = duration_of(g, i);
+		if (g->group_of[i] != GROUP_OUTLIER && !is_strange[i])
+			longest_ns = fmax(longest_ns, durations[i]);
+	}
+	fence_ns = g->count ? fence_of(durations, g->count) : 0;
+	free(durations);
+	return fmin(longest_ns, fence_ns);
+}
+
+/* Those are like no others, unless they are slow. Returns whether one has left. */
+static bool leave(struct grouping *g, const bool *is_strange)
+{
+	double slow_ns = slow_from_ns(g, is_strange);
+	bool has_left = false;
+
+	for (size_t i = 0; i < g->count && g->out->outlier_count < g->outliers_max; i++) {
+		if (!is_strange[i] || duration_of(g, i) > slow_ns)
+			continue;
+		g->out->sizes[g->group_of[i]]--;
+		g->group_of[i] = GROUP_OUTLIER;
+		g->out->outlier_count++;
+		has_left = true;
+	}
+	return has_left;
+}
+
+/* Who is alone in his group. */
+static bool drop_lonely(struct grouping *g)
+{
+	bool *is_lonely = xcalloc(g->count + 1, sizeof(*is_lonely)), has_left;
+
+	for (size_t i = 0; i < g->count; i++)
+		is_lonely[i] = g->group_of[i] != GROUP_OUTLIER && g->out->sizes[g->group_of[i]] == 1;
+	has_left = leave(g, is_lonely);
+	free(is_lonely);
+	return has_left;
 }
 
 /* Half the way between the two centres that are nearest to each other. */
@@ -282,6 +314,7 @@ static void drop_far(struct grouping *g, const struct kmeans *centres)
 {
 	size_t count = 0, *places = xcalloc(g->count + 1, sizeof(*places));
 	double *distances = xcalloc(g->count + 1, sizeof(*distances)), fence;
+	bool *is_far = xcalloc(g->count + 1, sizeof(*is_far));
 
 	for (size_t i = 0; i < g->count; i++) {
 		const double *centre;
@@ -294,8 +327,9 @@ static void drop_far(struct grouping *g, const struct kmeans *centres)
 	}
 	fence = fmax(count ? fence_of(distances, count) : 0, fmax(nearest_border(g, centres), M_LN2));
 	for (size_t i = 0; i < count; i++)
-		if (distances[i] > fence && g->out->sizes[g->group_of[places[i]]] > 1)
-			leave(g, places[i]);
+		is_far[places[i]] = distances[i] > fence && g->out->sizes[g->group_of[places[i]]] > 1;
+	leave(g, is_far);
+	free(is_far);
 	free(distances);
 	free(places);
 }
@@ -341,7 +375,7 @@ static void number_by_duration(struct grouping *g)
 		g->out->of[g->order[i]] = g->group_of[i] == GROUP_OUTLIER ? GROUP_OUTLIER : numbers[g->group_of[i]];
 }
 
-static void group_all(struct grouping *g, unsigned int wanted)
+static void group_all(struct grouping *g)
 {
 	struct kmeans centres = { 0 };
 	bool has_left = true;
@@ -350,7 +384,7 @@ static void group_all(struct grouping *g, unsigned int wanted)
 		struct points points = gather(g);
 
 		kmeans_fini(&centres);
-		choose(&points, wanted, &centres, g->out);
+		choose(&points, g->options->wanted, &centres, g->out);
 		join_all(g, &centres);
 		free((double *)points.values);
 		has_left = drop_lonely(g);
@@ -365,11 +399,12 @@ static void forget_empty(struct groups *groups)
 		groups->count--;
 }
 
-void groups_make(const double *values, size_t count, unsigned int wanted, struct groups *out)
+void groups_make(const double *values, size_t count, const struct groups_options *options, struct groups *out)
 {
 	struct grouping g = {
 		.values = values,
 		.count = count,
+		.options = options,
 		.out = out,
 		.order = xcalloc(count + 1, sizeof(*g.order)),
 		.group_of = xcalloc(count + 1, 1),
@@ -380,7 +415,7 @@ void groups_make(const double *values, size_t count, unsigned int wanted, struct
 	if (count >= GROUPED_MIN) {
 		sort(&g);
 		normalise(&g);
-		group_all(&g, wanted);
+		group_all(&g);
 		number_by_duration(&g);
 		forget_empty(out);
 	}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Executions that are alike, in groups, and those that are like no others. Which they are depends on the
- * executions alone, not on their order. What is compared is defined in doc/metrics.md.
+ * Executions that are alike, in groups, and those that are like no others; but those that took much longer than most
+ * are in a group, however few they are. Which they are depends on the executions alone, not on their order. What is
+ * compared is defined in doc/metrics.md.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,9 +25,12 @@ struct groups {
 	double silhouette; /* 0 of a single group */
 };
 
-/*
- * values: FIGURES of each execution, finite and not below 0. wanted: how many groups, if there are as many
- * different executions; 0: as many as fit best. The caller frees it with groups_fini().
- */
-void groups_make(const double *values, size_t count, unsigned int wanted, struct groups *out);
+struct groups_options {
+	unsigned int wanted; /* how many, if there are as many different executions; 0: as many as fit best */
+	/* [FIGURES]: those that make executions different, each as much as any other; NULL: all. */
+	const bool *by_figure;
+};
+
+/* values: FIGURES of each execution, finite and not below 0. The caller frees it with groups_fini(). */
+void groups_make(const double *values, size_t count, const struct groups_options *options, struct groups *out);
 void groups_fini(struct groups *groups);

@@ -2,11 +2,14 @@
 #include "query/compare_sides.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "graph/graph.h"
+#include "graph/graph_label.h"
 #include "options/settings.h"
 #include "query/compare_code.h"
 #include "query/compare_source.h"
@@ -78,35 +81,130 @@ static void add_group(struct comparison *comparison, struct compare_code *code, 
 	}
 }
 
-int compare_executions(struct comparison *comparison, struct compare_code *code, struct compare_source *source,
-		       const struct settings *settings, struct compare_grouping *out)
+static bool has_features(const struct compare_settings *options)
 {
+	for (unsigned int i = 0; i < FIGURES; i++)
+		if (options->by_figure[i])
+			return true;
+	return false;
+}
+
+/* -ENOENT: there are no two groups. */
+static int check_groups(const struct compare_source *source, const struct compare_settings *options,
+			const struct groups *groups)
+{
+	uint32_t most = options->group;
+
+	for (unsigned int side = 0; side < SIDES; side++)
+		most = options->between[side] > most ? options->between[side] : most;
+	if (groups->count < GROUPS_MIN && !options->group)
+		return fail_plain(-ENOENT, "the %zu executions of %s are too few or too similar to be compared%s",
+				  source->executions.count, source->path,
+				  has_features(options) ? " by these features" : "");
+	if (most > groups->count)
+		return fail_plain(-ENOENT, "there is no group %u: the executions of %s are %u group%s", most,
+				  source->path, groups->count, groups->count == 1 ? "" : "s");
+	return 0;
+}
+
+/* *values: FIGURES of each execution; in any case for the caller to free. */
+static int group_executions(const struct compare_source *source, const struct settings *settings, double **values,
+			    struct compare_grouping *out)
+{
+	const struct compare_settings *options = &settings->compare;
 	size_t count = source->executions.count;
-	double *values;
 	int err;
 
+	*values = NULL;
 	if (!count)
 		return fail_plain(-ENOENT,
 				  "%s contains no spans: record it with --span, or compare it "
 				  "with another trace",
 				  source->path);
-	err = make_values(source, &values);
+	err = make_values(source, values);
 	if (err)
-		goto out_free;
-	groups_make(values, count, settings->compare.group_count, &out->groups);
+		return err;
+	groups_make(*values, count,
+		    &(struct groups_options){
+			    .wanted = options->group_count,
+			    .by_figure = has_features(options) ? options->by_figure : NULL,
+		    },
+		    &out->groups);
 	describe(source, out);
-	comparison_init(comparison, false, settings->graph.share_min);
-	comparison->sides[FIRST_SIDE].name = "fast executions";
-	comparison->sides[SECOND_SIDE].name = "slow executions";
-	if (out->groups.count < GROUPS_MIN) {
-		err = fail_plain(-ENOENT, "the %zu executions of %s are too few or too similar to be compared", count,
-				 source->path);
-	} else {
-		add_group(comparison, code, FIRST_SIDE, source, values, &out->groups, 0);
-		add_group(comparison, code, SECOND_SIDE, source, values, &out->groups, out->groups.count - 1);
-	}
+	return check_groups(source, options, &out->groups);
+}
 
-out_free:
+/* The number of the group on a side, from 0 on. */
+static unsigned int group_of_side(const struct compare_settings *options, const struct groups *groups,
+				  unsigned int side)
+{
+	if (options->between[side])
+		return options->between[side] - 1;
+	return side == FIRST_SIDE ? 0 : groups->count - 1;
+}
+
+static const char *name_of_side(const struct compare_settings *options, struct compare_grouping *grouping,
+				unsigned int side)
+{
+	static const char *const names[SIDES] = { "fast executions", "slow executions" };
+
+	if (!options->between[side])
+		return names[side];
+	snprintf(grouping->names[side], sizeof(grouping->names[side]), "executions of group %u",
+		 options->between[side]);
+	return grouping->names[side];
+}
+
+int compare_executions(struct comparison *comparison, struct compare_code *code, struct compare_source *source,
+		       const struct settings *settings, struct compare_grouping *out)
+{
+	const struct compare_settings *options = &settings->compare;
+	double *values;
+	int err = group_executions(source, settings, &values, out);
+
+	comparison_init(comparison, false, settings->graph.share_min);
+	for (unsigned int side = 0; side < SIDES && !err; side++) {
+		comparison->sides[side].name = name_of_side(options, out, side);
+		out->sides[side] = group_of_side(options, &out->groups, side);
+		add_group(comparison, code, side, source, values, &out->groups, out->sides[side]);
+	}
+	free(values);
+	return err;
+}
+
+int compare_group_graph(struct compare_source *source, const struct settings *settings, struct compare_grouping *out,
+			struct graph *graph)
+{
+	unsigned int group = settings->compare.group - 1;
+	size_t count = source->executions.count, at = 0, step, part_count = 0;
+	struct graph_part *parts = xcalloc(count + 1, sizeof(*parts));
+	double *values;
+	int err = group_executions(source, settings, &values, out);
+
+	step = err ? 1 : 1 + out->groups.sizes[group] / GRAPHS_MAX;
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct execution *execution = &source->executions.list[i];
+
+		if (out->groups.of[i] == group && at++ % step == 0)
+			parts[part_count++] = (struct graph_part){
+				execution->thread,
+				execution->begin_ns,
+				execution->end_ns,
+			};
+	}
+	if (!err)
+		graph_of_parts(source->trace.states, parts, part_count,
+			       &(struct graph_options){
+				       .from_ns = trace_states_time(&source->all, settings->range.from_ns),
+				       .to_ns = trace_states_time(&source->all, settings->range.to_ns),
+				       .share_min = settings->graph.share_min,
+				       .merges_contexts = true,
+				       .key_of = graph_label_key,
+				       .key_data = source->trace.labels,
+			       },
+			       graph);
+	out->part_count = part_count;
+	free(parts);
 	free(values);
 	return err;
 }

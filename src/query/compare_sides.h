@@ -8,6 +8,7 @@
 struct compare_code;
 struct compare_source;
 struct comparison_outlier;
+struct graph;
 struct settings;
 
 /* How the executions of one trace were grouped. */
@@ -15,11 +16,21 @@ struct compare_grouping {
 	struct groups groups;
 	struct sample group_ns[GROUPS_MAX];
 	struct comparison_outlier *outliers;
+	unsigned int sides[SIDES]; /* the groups that are compared, from 0 on */
+	char names[SIDES][32];
+	size_t part_count; /* executions of which a graph is */
 };
 
-/* The fast executions of a trace against the slow ones. 0, or a negative errno after a message. */
+/*
+ * A group of executions of a trace against another one: the fast ones against the slow ones, unless settings say which.
+ * 0, or a negative errno after a message. The comparison is begun in any case.
+ */
 int compare_executions(struct comparison *comparison, struct compare_code *code, struct compare_source *source,
 		       const struct settings *settings, struct compare_grouping *out);
+
+/* The graph of all executions of the group that settings name, as one: graph_fini() if it is 0. */
+int compare_group_graph(struct compare_source *source, const struct settings *settings, struct compare_grouping *out,
+			struct graph *graph);
 void compare_grouping_fini(struct compare_grouping *grouping);
 
 /* Two traces, of SIDES sources: their executions if both have some, else the whole of them. The comparison is begun in any case. */

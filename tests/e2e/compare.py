@@ -190,6 +190,36 @@ def requests():
     compare("t.pinch", "--groups", 2, "--fail-if", "lost.lock > 5 ms", status=3)
 
 
+@test("groups are made by chosen figures, chosen ones are compared, and one alone is drawn")
+def chosen():
+    record_server("t.pinch", *REQUEST)
+    comparison = compare("t.pinch", "--groups", 3, "--feature", "duration")
+    means = [group["duration_ns"]["mean"] for group in comparison["groups"]]
+    sizes = [group["duration_ns"]["n"] for group in comparison["groups"]]
+    assert len(means) == 3 and means == sorted(means) and sum(sizes) + len(comparison["outliers"]) == 120, means
+    executions = parse(pinch("spans", "--json", "-", "t.pinch").out, "spans")["executions"]
+    longest_ns = max(execution["duration_ns"] for execution in executions)
+    assert all(outlier["duration_ns"] < longest_ns for outlier in comparison["outliers"]), comparison["outliers"]
+    options = ("--groups", 3, "--feature", "duration", "t.pinch")
+    other = compare(*options, "--between", "2,3")
+    assert other["sides"] == ["executions of group 2", "executions of group 3"], other["sides"]
+    assert [figure(other, "duration")[side]["mean"] for side in ("first", "second")] == means[1:], other["figures"][0]
+    assert compare(*options, "--between", "3,1")["figures"][0]["change"] < 0
+    text = pinch("compare", *options, "--between", "2,3").out.decode()
+    assert "(first)" in text and "(second)" in text and "(slow)" not in text, text
+    labels = set()
+    for group in (1, 2, 3):
+        result = pinch("compare", *options, "--group", group, "--json", "-", "--min", 0)
+        assert result.status == 0, result.text
+        nodes = parse(result.out, "graph")["nodes"]
+        assert abs(nodes[0]["ns"] - means[group - 1] * sizes[group - 1]) <= 1 + 1e-9 * nodes[0]["ns"], (nodes[0], means)
+        labels |= {node["label"] for node in nodes if group > 1}
+    result = pinch("compare", *options, "--group", 3, "--dot", "group.dot", "-o", "group.txt")
+    assert result.status == 0 and read("group.dot").startswith("digraph"), result.text
+    assert read("group.txt").startswith(f"Group 3 of 3: {sizes[2]} execution"), read("group.txt")
+    assert any("lock shared_lock" in label for label in labels), labels
+
+
 @test("what calls asked for, who was woken, and with --system what disks did, are figures too")
 def counted():
     make_hello_files()
@@ -338,7 +368,10 @@ def bad():
             (("t.pinch",) * 17, 2, "at most 16"), (("t.pinch",) * 3 + ("--fail-if", "duration > 1 s"), 2, "leave out"),
             (("t.pinch",) * 3 + ("--from", "1ms"), 2, "leave out"), (("t.pinch", "t.pinch", "text"), 1, "text is not a"),
             (("t.pinch", "t.pinch", "--folded", "f", "--from", "1ms"), 1, "whole runs"), (("--groups", "7", "t.pinch"), 2, "--groups"),
-            (("--groups", "1", "t.pinch"), 2, "--groups"), (("--min", "x", "t.pinch"), 2, "--min"),
+            (("--groups", "1", "t.pinch"), 2, "--groups"), (("--feature", "lost.lok", "t.pinch"), 2, "no figure 'lost.lok'"),
+            (("--between", "1", "t.pinch"), 2, "--between"), (("--between", "2,2", "t.pinch"), 2, "--between"),
+            (("--between", "0,1", "t.pinch"), 2, "--between"), (("--group", "7", "t.pinch"), 2, "--group"),
+            (("--group", "1", "t.pinch", "t.pinch"), 2, "of one trace"), (("--between", "1,2", "--group", "1", "t.pinch"), 2, "leave out"), (("--min", "x", "t.pinch"), 2, "--min"),
             (("--fail-if", "lost.lok > 1 %", "t.pinch", "t.pinch"), 2, "lost.lock"),
             (("--fail-if", "lost.lock", "t.pinch", "t.pinch"), 2, "compares with >"),
             (("--thread", "nobody", "t.pinch", "t.pinch"), 1, "nobody")):

@@ -50,9 +50,9 @@ def start_urgent():
     return process
 
 
-def record_cycles():
+def record_cycles(*options):
     """How late each cycle was, in ns, as cyclictest says."""
-    result = lib.pinch("record", "-q", "-o", "t.pinch", "--system", "--", installed("cyclictest"), "-t1", "-v",
+    result = lib.pinch("record", "-q", "-o", "t.pinch", "--system", *options, "--", installed("cyclictest"), "-t1", "-v",
                        "-p", 50, "-a", last_cpu(), "-i", 1000, "-l", CYCLES)
     assert result.status == 0, result.text
     late = [1000 * int(us) for us in re.findall(rb"^\s*0:\s*\d+:\s*(\d+)", result.out, re.M)]
@@ -99,6 +99,32 @@ def cpu_contention():
     between = graph("--thread", thread["thread"], *part(root["from_ns"], begin, end))
     assert end - begin > SLOW_NS and share_of(between, "urgent") < 0.02, (end - begin, picture(between))
     assert heaviest(graph("--thread", "urgent"), "sleep", "timer")["count"] >= len(slow) - 1
+
+
+def libc():
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return next(line.split()[-1] for line in maps if "/libc.so.6" in line)
+
+
+def compared(*options):
+    """What a user reads who knows when nothing was slow: the words of reasons, and the groups."""
+    result = lib.pinch("compare", "--json", "-", *options, "t.pinch")
+    assert result.status == 0, result.text
+    reported = lib.parse(result.out, "compare")
+    return [reason["words"] for reason in reported["reasons"]], reported
+
+
+@test("cyclictest again: of cycles in groups by how long they waited for a CPU, the slow ones waited for who had it")
+def cpu_contention_by_groups():
+    urgent = start_urgent()
+    record_cycles("--span", f"cycle={libc()}:clock_nanosleep")
+    stop(urgent)
+    thread = max(graph()["children"], key=lambda t: heaviest(t, "sleep")["count"])["thread"]
+    words, reported = compared("--feature", "cpu.waiting", "--groups", 2, "--thread", thread)
+    sizes = [group["duration_ns"]["n"] for group in reported["groups"]]
+    assert sum(sizes) > 0.9 * CYCLES and sizes[1] > CYCLES / 100, sizes
+    assert words and " more waiting for a CPU that urgent" in words[0], words
+    print(f"# {sizes} cycles; {words[0]}")
 
 
 # --- Contention for a disk ------------------------------------------------------------------------
@@ -162,7 +188,7 @@ def record_served():
     server = apache.Server(place, os.path.abspath("served"), 2)
     try:
         server.start()
-        recorder = start_recording(server.pids(), "--system")
+        recorder = start_recording(server.pids(), "--system", "--span", "request=accept4..close")
         alone, beside = get_all(server.port), get_all_beside_grep(server.port)
         stop_recording(recorder)
     finally:
@@ -186,6 +212,9 @@ def disk_contention():
     assert grep_ns > 0.05 * all_ns, picture(beside)
     others_ns = all_ns - sum(disk_time(beside, user) for user in ("grep", "apache", "no disk"))
     assert grep_ns > others_ns, (grep_ns, others_ns)
+    words, reported = compared("--feature", "lost.file", "--groups", 2)
+    print(f"# {[group['duration_ns']['n'] for group in reported['groups']]} requests; {words[:2]}")
+    assert any("waiting for the disk that serves grep" in word for word in words), words
 
 
 # --- Contention for a lock ------------------------------------------------------------------------

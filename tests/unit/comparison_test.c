@@ -399,7 +399,7 @@ TEST(slow_requests_are_distinguished_from_fast_ones_and_why_they_are_slow)
 	make_server(7, 10);
 	for (size_t i = 0; i < w.execution_count; i++)
 		get_figures(&w.executions[i], values[i]);
-	groups_make(values[0], w.execution_count, 0, &groups);
+	groups_make(values[0], w.execution_count, &(struct groups_options){ 0 }, &groups);
 	CHECK_EQUAL(groups.count, 2);
 	CHECK_EQUAL(groups.sizes[1], 20);
 	CHECK_THAT(groups.silhouette, >, 0.9);

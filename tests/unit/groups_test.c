@@ -169,6 +169,11 @@ static void make_mixture(unsigned int kinds, double scale)
 			add_execution(kind, scale);
 }
 
+static void group(unsigned int wanted, struct groups *groups)
+{
+	groups_make(mixture.values[0], mixture.count, &(struct groups_options){ .wanted = wanted }, groups);
+}
+
 static void swap(size_t a, size_t b)
 {
 	double values[FIGURES];
@@ -206,7 +211,7 @@ TEST(kinds_of_executions_are_found_and_so_is_their_number)
 
 		make_mixture(kinds, pow(10, pick_below(7) - 3.0));
 		shuffle();
-		groups_make(mixture.values[0], mixture.count, round % 3 ? 0 : kinds, &groups);
+		group(round % 3 ? 0 : kinds, &groups);
 		check_kinds(round, kinds, &groups);
 		CHECK_THAT(groups.silhouette, >, 0.5);
 		CHECK(!groups.outlier_count);
@@ -224,11 +229,11 @@ TEST(groups_do_not_depend_on_the_order)
 		mixture.count = 0;
 		for (size_t i = 4 + pick_below(60); i-- > 0;)
 			add_execution(pick_below(3), pow(10, 2 * pick()));
-		groups_make(mixture.values[0], mixture.count, 0, &before);
+		group(0, &before);
 		/* Who belongs to whom goes along. */
 		memcpy(mixture.kind_of, before.of, mixture.count);
 		shuffle();
-		groups_make(mixture.values[0], mixture.count, 0, &after);
+		group(0, &after);
 		CHECK_EQUAL(before.count, after.count);
 		CHECK_EQUAL(before.silhouette, after.silhouette);
 		CHECK(!memcmp(after.of, mixture.kind_of, mixture.count));
@@ -241,19 +246,76 @@ TEST(groups_do_not_depend_on_the_order)
 	}
 }
 
-TEST(what_is_like_no_other_is_an_outlier)
+TEST(what_is_like_no_other_is_an_outlier_unless_it_took_longest)
 {
 	random_state = 5;
 	for (int round = 0; round < 300; round++) {
 		struct groups groups;
+		size_t alone;
 
+		/* One that only runs, and not for longer than others wait. */
 		make_mixture(2, 1);
-		add_execution(1, 1000);
-		mixture.kind_of[mixture.count - 1] = GROUP_OUTLIER;
+		alone = mixture.count;
+		add_execution(0, 1);
+		memset(mixture.values[alone], 0, sizeof(mixture.values[alone]));
+		mixture.values[alone][FIGURE_SHARES + SHARE_RUNNING] = 5e6;
+		mixture.values[alone][FIGURE_DURATION] = 5e6;
+		mixture.kind_of[alone] = GROUP_OUTLIER;
 		shuffle();
-		groups_make(mixture.values[0], mixture.count, 0, &groups);
+		group(0, &groups);
 		check_kinds(round, 2, &groups);
 		CHECK_EQUAL(groups.outlier_count, 1);
+		groups_fini(&groups);
+	}
+}
+
+TEST(the_slowest_executions_are_in_groups_of_their_own_however_few_they_are)
+{
+	random_state = 8;
+	for (int round = 0; round < 300; round++) {
+		unsigned int few = 1 + pick_below(3);
+		struct groups groups;
+
+		make_mixture(2, 1);
+		for (unsigned int i = 0; i < few; i++) {
+			add_execution(1, 1000);
+			mixture.kind_of[mixture.count - 1] = 2;
+		}
+		shuffle();
+		group(0, &groups);
+		CHECK(!groups.outlier_count);
+		for (size_t i = 0; i < mixture.count; i++)
+			for (size_t j = 0; j < i; j++)
+				if ((mixture.kind_of[i] == 2) != (mixture.kind_of[j] == 2))
+					CHECK(groups.of[i] != groups.of[j]);
+		groups_fini(&groups);
+	}
+}
+
+/* Two kinds that wait for different causes equally long, each of them slow or fast. */
+TEST(groups_are_made_by_those_figures_alone_that_were_chosen)
+{
+	bool by_duration[FIGURES] = { [FIGURE_DURATION] = true };
+	bool by_lock[FIGURES] = { [FIGURE_SHARES + SHARE_BLOCKED + CAUSE_LOCK] = true };
+
+	random_state = 9;
+	for (int round = 0; round < 300; round++) {
+		struct groups_options options = { .wanted = 2, .by_figure = round % 2 ? by_duration : by_lock };
+		bool is_slow[EXECUTIONS_MAX];
+		struct groups groups;
+
+		mixture.count = 0;
+		for (size_t i = 0; i < 40; i++) {
+			is_slow[i] = i % 4 == 0;
+			add_execution(i % 2, is_slow[i] ? 20 : 1);
+		}
+		groups_make(mixture.values[0], mixture.count, &options, &groups);
+		CHECK_EQUAL(groups.count, 2);
+		for (size_t i = 0; i < mixture.count; i++)
+			if (round % 2)
+				CHECK_EQUAL(groups.of[i], is_slow[i]);
+			else
+				CHECK_EQUAL(groups.of[i] == groups.of[1], mixture.kind_of[i] == 1);
 		groups_fini(&groups);
 	}
 }
@@ -266,14 +328,16 @@ TEST(what_is_all_the_same_is_one_group)
 	for (size_t i = 0; i < 50; i++)
 		mixture.values[i][FIGURE_DURATION] = 1000;
 	for (size_t count = 0; count <= 50; count += 5) {
-		groups_make(mixture.values[0], count, count % 2 ? 6 : 0, &groups);
+		mixture.count = count;
+		group(count % 2 ? 6 : 0, &groups);
 		CHECK_EQUAL(groups.count, 1);
 		CHECK_EQUAL(groups.sizes[0], count);
 		CHECK(!groups.outlier_count);
 		groups_fini(&groups);
 	}
+	mixture.count = 50;
 	mixture.values[7][FIGURE_DURATION] = mixture.values[9][FIGURE_DURATION] = 5000;
-	groups_make(mixture.values[0], 50, 6, &groups);
+	group(6, &groups);
 	CHECK_EQUAL(groups.count, 2);
 	CHECK_EQUAL(groups.sizes[0], 48);
 	CHECK_EQUAL(groups.of[7], 1);
@@ -293,7 +357,7 @@ TEST(many_executions_are_grouped_by_some_of_them)
 		add_execution(i % 10 == 0, 1);
 		memcpy(values[i], mixture.values[0], sizeof(values[i]));
 	}
-	groups_make(values[0], MANY, 0, &groups);
+	groups_make(values[0], MANY, &(struct groups_options){ 0 }, &groups);
 	CHECK_EQUAL(groups.count, 2);
 	CHECK_EQUAL(groups.sizes[1], MANY / 10);
 	CHECK(!groups.outlier_count);
@@ -313,7 +377,7 @@ TEST(what_is_just_a_little_unlike_the_others_is_no_outlier)
 		add_execution(0, 2.5);
 		mixture.kind_of[mixture.count - 1] = 0;
 	}
-	groups_make(mixture.values[0], mixture.count, 2, &groups);
+	group(2, &groups);
 	check_kinds(0, 2, &groups);
 	groups_fini(&groups);
 }

@@ -10,8 +10,10 @@ test("what is on one side only is dashed or dotted, and what differs for sure is
 	const graph = await section(page, "graph");
 
 	await graph.locator(".node").first().waitFor();
-	for (const style of ["is-dashed", "is-dotted", "bold-3"])
+	for (const style of ["is-dashed", "is-dotted", "bold-5"])
 		assert(await graph.locator(`.node.${style}`).count() > 0, `no node ${style}`);
+	const widths = await graph.locator(".edge.is-solid").evaluateAll(edges => edges.map(edge => edge.getAttribute("stroke-width")));
+	assert([...new Set(widths)].sort().join() === "1,2,3.5,5,7", `edges are ${widths.join()} wide`);
 	await shot(page, "comparison-light");
 	await close(page);
 });

@@ -160,7 +160,7 @@ export function comparison(count) {
 	for (let i = 1; i < count; i++) {
 		const parent = Math.floor(next() * Math.min(i, 12)), of = nodes[parent];
 		const first = i % 5 === 4 ? 0 : of.first.mean * next() * 0.5, second = i % 5 === 3 ? 0 : of.second.mean * next() * 0.5;
-		nodes.push({ parent, kind: "wait", label: `lock ${i} in work()`, boldness: i % 4, in: [first ? 20 : 0, second ? 20 : 0], ...differ(first, second) });
+		nodes.push({ parent, kind: "wait", label: `lock ${i} in work()`, boldness: first && second ? 1 + i % 7 % 5 : 0, in: [first ? 20 : 0, second ? 20 : 0], ...differ(first, second) });
 	}
 	return { of: "runs", is_per_second: false, sides: ["before.trace", "after.trace"], conditions: [{ condition: "lost.lock > 10 %", holds: true }],
 		reasons: [{ words: "threads wait longer for work_mutex", node: 1, ...differ(1e8, 6e8) }], unsure: 2,

@@ -65,7 +65,7 @@ function drawn(node: ComparisonNode, at: number, sides: [string, string]): Drawn
 		at, label: node.label, colour: colourOf(stateOfKind(node.kind)), value: Math.max(node.first.mean, node.second.mean),
 		text: `${duration(node.second.mean)} (${signed(node.change)})`,
 		tip: `${visible(node.label)}\n${tellDifference(node, sides)}`,
-		line: !node.in[1] ? "dashed" : !node.in[0] ? "dotted" : "solid", boldness: Math.min(3, node.boldness),
+		line: !node.in[1] ? "dashed" : !node.in[0] ? "dotted" : "solid", boldness: node.boldness,
 	};
 }
 
@@ -104,7 +104,7 @@ export function Compared({ comparison, first, second }: { comparison: Comparison
 		{comparison.configurations && <ConfigurationSection configurations={comparison.configurations} />}
 		<ComparedFlames comparison={comparison} first={first} second={second} />
 		<Section id="graph" title="Dependency graph" isHeavy
-			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, the more significant the difference.`}>
+			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, in five levels, the more significant the difference.`}>
 			<GraphPicture nodes={nodes} parents={parents} tools={<HowMany shown={limit} all={all.length} onChange={setLimit} />}
 				label={`Both graphs in one, ${plural(nodes.length, "node")}; all are in the table below.`} />
 			<Table name="nodes" columns={columns} rows={all} sort={3} />

@@ -26,7 +26,7 @@ function curve(points: PlacedEdge["points"]): string {
 }
 
 function NodeBox({ node }: { node: Placed }) {
-	return <g class={`node is-${node.line} bold-${node.boldness}`} data-tip={node.tip}
+	return <g class={`node is-${node.line} bold-${node.boldness ?? 0}`} data-tip={node.tip}
 		transform={`translate(${node.x - node.width / 2} ${node.y - node.height / 2})`}>
 		<rect width={node.width} height={node.height} rx="6" />
 		<rect width="5" height={node.height} rx="2" class={`mark ${node.colour}`} />

@@ -11,7 +11,7 @@ export interface DrawnNode {
 	tip: string;
 	value: number;
 	line: "solid" | "dashed" | "dotted";
-	boldness: number;		// 0 to 3
+	boldness: number | null;	// 1 to 5: how sure it is that it differs, and so how wide its edge is; 0: one side has none; null: time makes it wide
 }
 
 export interface Placed extends DrawnNode {
@@ -28,6 +28,8 @@ export interface PlacedEdge {
 }
 
 const LABEL_CHARS_MAX = 34, CHAR_PX = 6.9, HEIGHT_PX = 40, EDGE_PX_MAX = 16;
+/** By boldness, as in pictures of --dot. */
+const LEVELS_PX = [1, 1, 2, 3.5, 5, 7];
 
 /** The largest ones, and those above them. */
 export function chosenNodes(values: number[], parents: (number | null)[], count_max: number, share_min: number): Set<number> {
@@ -72,7 +74,7 @@ export function layOut(nodes: DrawnNode[], parents: (number | null)[]) {
 	const edges: PlacedEdge[] = graph.edges().map(edge => {
 		const node = placed.get(Number(edge.w))!;
 		return { points: (graph.edge(edge) as { points: { x: number; y: number }[] }).points, node,
-			width: 1 + (EDGE_PX_MAX - 1) * node.value / most };
+			width: node.boldness === null ? 1 + (EDGE_PX_MAX - 1) * node.value / most : LEVELS_PX[node.boldness] };
 	});
 	const { width = 1, height = 1 } = graph.graph() as { width?: number; height?: number };
 	return { nodes: [...placed.values()], edges, width, height };

@@ -86,6 +86,18 @@ static const char *fit_words(double silhouette)
 				   : "not separated: the groups may be meaningless";
 }
 
+static const char *side_words(const struct comparison_view *view, unsigned int group)
+{
+	const unsigned int *sides = view->group_sides;
+	bool is_usual = !sides[FIRST_SIDE] && sides[SECOND_SIDE] + 1 == view->groups->count;
+
+	if (group == sides[FIRST_SIDE])
+		return is_usual ? "  (fast)" : "  (first)";
+	if (group == sides[SECOND_SIDE])
+		return is_usual ? "  (slow)" : "  (second)";
+	return "";
+}
+
 static void put_groups(struct text *out, const struct comparison_view *view)
 {
 	const struct groups *groups = view->groups;
@@ -98,7 +110,7 @@ static void put_groups(struct text *out, const struct comparison_view *view)
 		put_time(out, view->group_ns[i].mean);
 		text_put(out, ", deviation ");
 		put_time(out, sample_deviation(&view->group_ns[i]));
-		text_put(out, !i ? "  (fast)\n" : i + 1 == groups->count ? "  (slow)\n" : "\n");
+		text_printf(out, "%s\n", side_words(view, i));
 	}
 	for (size_t i = 0; i < groups->outlier_count; i++) {
 		text_put(out, "     outlier: ");

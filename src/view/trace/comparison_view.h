@@ -32,6 +32,7 @@ struct comparison_view {
 	const struct comparison_code *code;        /* NULL: nothing is known of it */
 	const struct groups *groups;               /* NULL: nothing was grouped */
 	const struct sample *group_ns;             /* durations, [groups->count] */
+	const unsigned int *group_sides;           /* [SIDES]: which of them are compared */
 	const struct comparison_outlier *outliers; /* [groups->outlier_count] */
 	const struct comparison_answer *answers;
 	size_t answer_count;
