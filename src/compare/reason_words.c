@@ -65,18 +65,34 @@ static void put_who(struct sentence *t, size_t at)
 	text_put(t->out, " threads");
 }
 
-/* Whose requests it had for most of the difference, if that is not the one who waits, or one of the same name. */
-static void put_disk_user(struct sentence *t, size_t disk)
+/* Who else has requests there, if that is a quarter of the difference or more; NONE. */
+static size_t disk_rival(const struct sentence *t, size_t disk)
 {
-	size_t user = main_child(t, disk), waiter = thread_above(t, disk);
+	double delta = delta_of(t, disk), sign = copysign(1, delta), most = fabs(delta) / 4;
+	size_t waiter = thread_above(t, disk), found = NONE;
+
+	for (size_t i = t->nodes[disk].first; i != NONE; i = t->nodes[i].next) {
+		double part = delta_of(t, i) * sign;
+
+		if (!is_thread(&t->nodes[i]) || part < most)
+			continue;
+		if (waiter != NONE && !strcmp(t->nodes[i].label, t->nodes[waiter].label))
+			continue;
+		most = part;
+		found = i;
+	}
+	return found;
+}
+
+static void put_disk(struct sentence *t, size_t disk)
+{
+	size_t rival = disk_rival(t, disk);
 
 	text_put(t->out, ", waiting for the disk");
-	if (user == NONE || !is_thread(&t->nodes[user]))
+	if (rival == NONE)
 		return;
-	if (waiter != NONE && !strcmp(t->nodes[user].label, t->nodes[waiter].label))
-		return;
-	text_put(t->out, " that serves ");
-	put_who(t, user);
+	text_put(t->out, " that also serves ");
+	put_who(t, rival);
 }
 
 /* ", waiting for ..." after a wait, ", which ... have" after one for a CPU. */
@@ -92,7 +108,7 @@ static void put_for(struct sentence *t, size_t wait, size_t at)
 		text_put(t->out, is_of_cpu ? " have" : "");
 		break;
 	case GRAPH_DISK:
-		put_disk_user(t, at);
+		put_disk(t, at);
 		break;
 	case GRAPH_NETWORK:
 		text_put(t->out, ", waiting for the network");

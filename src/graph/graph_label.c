@@ -25,7 +25,7 @@ struct graph_labels {
 	struct object_names objects;
 	struct arena *arena;
 	struct table *known; /* labels, by what they are of */
-	bool is_grouping, omits_lines;
+	bool is_grouping, omits_details;
 };
 
 struct graph_labels *graph_labels_new(const struct graph_names *names)
@@ -53,9 +53,9 @@ void graph_labels_group(struct graph_labels *labels, bool is_grouping)
 	labels->is_grouping = is_grouping;
 }
 
-void graph_labels_omit_lines(struct graph_labels *labels)
+void graph_labels_omit_details(struct graph_labels *labels)
 {
-	labels->omits_lines = true;
+	labels->omits_details = true;
 }
 
 /* What needs no number. */
@@ -162,7 +162,7 @@ static void put_place(struct graph_labels *labels, const struct graph_wait *wait
 		return;
 	if (frame->function)
 		text_printf(out, " in %s", frame->function);
-	else if (labels->omits_lines)
+	else if (labels->omits_details)
 		text_printf(out, " in %s", frame->module ? frame->module : "?");
 	else
 		text_printf(out, " in %s+0x%llx", frame->module ? frame->module : "?",
@@ -171,7 +171,7 @@ static void put_place(struct graph_labels *labels, const struct graph_wait *wait
 		const char *slash = strrchr(frame->file, '/');
 
 		text_printf(out, " (%s", slash ? slash + 1 : frame->file);
-		if (!labels->omits_lines)
+		if (!labels->omits_details)
 			text_printf(out, ":%u", frame->line);
 		text_put(out, ")");
 	}
@@ -257,6 +257,7 @@ static const char *wait_label(struct graph_labels *labels, const struct graph_wa
 	struct wait_facts facts = facts_of(labels, wait);
 	const char *object = graph_wait_object(labels, wait);
 	const char *syscall = syscall_name(wait->syscall), *label;
+	bool is_file = wait->cause == CAUSE_FILE || wait->cause == CAUSE_PAGE_FAULT;
 	struct text out = { 0 };
 
 	if (wait->cause == CAUSE_OTHER && !syscall)
@@ -268,7 +269,7 @@ static const char *wait_label(struct graph_labels *labels, const struct graph_wa
 	else if (syscall && !wait_has_futex(&facts))
 		text_printf(&out, " %s", syscall);
 	if (object)
-		text_printf(&out, " %s", object);
+		text_printf(&out, " %s", is_file && labels->omits_details ? without_numbers(labels, object) : object);
 	put_place(labels, wait, &out);
 	label = arena_strdup(labels->arena, out.bytes);
 	text_fini(&out);

@@ -32,8 +32,11 @@ void graph_labels_free(struct graph_labels *labels);
 /* From now on threads whose names differ in numbers only are called alike: "worker-*". */
 void graph_labels_group(struct graph_labels *labels, bool is_grouping);
 
-/* From now on a place is called by its function and file alone: lines differ between builds. */
-void graph_labels_omit_lines(struct graph_labels *labels);
+/*
+ * From now on a place is called by its function and file alone, for lines differ between builds; and a file that is
+ * waited for by its path without numbers, for tasks that are alike have different files.
+ */
+void graph_labels_omit_details(struct graph_labels *labels);
 
 /* "lock cache.mutex_ in Cache::get() (cache.cpp:12)", "worker-1 (tid 4711)", "disk". */
 const char *graph_label(struct graph_labels *labels, const struct graph_node *node);

@@ -79,7 +79,7 @@ int compare_source_open(struct compare_source *source, const char *path, const s
 	source->is_whole = is_whole(&source->all, settings);
 	source->trace.states = source->all.states;
 	source->trace.labels = trace_states_labels(&source->all, fold, true);
-	graph_labels_omit_lines(source->trace.labels);
+	graph_labels_omit_details(source->trace.labels);
 	err = chosen_threads_find(settings, path, &source->all, &source->chosen);
 	if (err)
 		return err;
