@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "findings/blame/blame.h"
 #include "findings/parts/findings_waits.h"
+#include "stacks/fold.h"
 
 /* A lock; or those of one kind without a name that are waited for in one function, taken together. */
 struct lock_group {
@@ -85,13 +86,26 @@ static enum pattern held_pattern(const struct report_lock *lock, const struct re
 	return PATTERN_CONTENDED_LOCK;
 }
 
-static uint32_t wait_rank_of(const struct findings *findings, enum wait_cause cause, const char *object)
+/* Of a lock without a name it is where that is waited for. */
+static bool is_of_lock(const struct findings *findings, const struct report_wait *wait, const struct report_lock *lock)
+{
+	const struct report_frame *frame;
+
+	if (lock->name)
+		return wait->object && !strcmp(wait->object, lock->name);
+	if (!lock->where)
+		return true;
+	frame = fold_find_headline(findings->input.fold, wait->frames, wait->frame_count);
+	return frame && (!frame->function || !strcmp(frame->function, lock->where));
+}
+
+/* The heaviest wait for it; 0: there is none. */
+static uint32_t wait_rank_of(const struct findings *findings, enum wait_cause cause, const struct report_lock *lock)
 {
 	const struct report *report = &findings->report;
 
 	for (size_t i = 0; i < report->wait_count; i++)
-		if (report->waits[i].cause == cause &&
-		    (!object || (report->waits[i].object && !strcmp(report->waits[i].object, object))))
+		if (report->waits[i].cause == cause && is_of_lock(findings, &report->waits[i], lock))
 			return i + 1;
 	return 0;
 }
@@ -140,6 +154,7 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 	const char *where = worst ? words_place(findings, worst->frames, worst->frame_count) : NULL;
 	enum pattern pattern = held_pattern(lock, worst);
 	const char *name = lock_title(findings, lock, group->count);
+	bool is_plural = !lock->name && group->count > 1;
 	struct report_finding *row;
 
 	if (pattern == PATTERN_RARE_SLOW_HOLDER)
@@ -148,9 +163,9 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 				where ? where : "");
 	else if (pattern == PATTERN_CONVOY)
 		row = draft_add(findings, draft, pattern, CAUSE_LOCK, share,
-				"lock convoy: up to %llu threads at once wait for %s, which is held briefly but "
+				"lock convoy: up to %llu threads at once wait for %s, which %s held briefly but "
 				"almost always",
-				(unsigned long long)lock->queue_max, name);
+				(unsigned long long)lock->queue_max, name, is_plural ? "are" : "is");
 	else
 		row = draft_add(findings, draft, pattern, CAUSE_LOCK, share, "%s for %s%s%s",
 				lock->queue_max > 1 ? arena_printf(findings->arena, "up to %llu threads wait",
@@ -158,7 +173,8 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 						    : "a thread waits",
 				name, where ? ", held mostly in " : "", where ? where : "");
 	if (row) {
-		row->wait_rank = wait_rank_of(findings, CAUSE_LOCK, lock->name);
+		row->wait_rank = wait_rank_of(findings, CAUSE_LOCK, lock);
+		row->waits = lock->waits;
 		row->object = name;
 		row->blocker = lock->holder;
 		row->blame = group->blame;
@@ -200,7 +216,8 @@ static void add_barrier(struct findings *findings, struct draft *draft, const st
 			draft_say(findings, row, "before that it was mostly in %s", where);
 	}
 	if (row) {
-		row->wait_rank = wait_rank_of(findings, CAUSE_BARRIER, NULL);
+		row->wait_rank = wait_rank_of(findings, CAUSE_BARRIER, lock);
+		row->waits = lock->waits;
 		row->object = name;
 		row->blocker = has_straggler ? lock->waker : NULL;
 		row->blame = group->blame;

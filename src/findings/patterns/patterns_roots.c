@@ -13,8 +13,11 @@
 
 enum { SYMPTOMS_MAX = 8, SYMPTOMS_SAID = 3 };
 
-/* So much of what a row lost makes a cause its own. code_min: of it must have run where the rest had no CPU. */
-static const double own_min = 0.5, code_min = 0.1;
+/*
+ * So much of what a row lost makes a cause its own. code_min: of it must have run where the rest had no CPU; same_min: so
+ * much of a cause that threads met themselves makes it the same as the row.
+ */
+static const double own_min = 0.5, code_min = 0.1, same_min = 0.99;
 
 /* --- Words --------------------------------------------------------------------------------------- */
 
@@ -220,6 +223,7 @@ static void become_root(struct findings *findings, const struct family *family, 
 	struct report_finding old = *lead;
 	const char *said[EVIDENCE_MAX];
 	double share = draft_share(root->ns, findings->report.balance.threads.busy_ns);
+	bool is_same = root->kind == ROOT_WAIT && family->count == 1 && root->direct_ns >= same_min * root->ns;
 
 	memcpy(said, lead->evidence, lead->evidence_count * sizeof(*said));
 	lead->evidence_count = 0;
@@ -229,12 +233,14 @@ static void become_root(struct findings *findings, const struct family *family, 
 	lead->root = root;
 	lead->object = root->object;
 	lead->share = root->kind == ROOT_CODE ? fmax(share, old.share) : share;
-	add_symptom(findings, lead, old.title, old.share);
+	if (!is_same)
+		add_symptom(findings, lead, old.title, old.share);
 	for (size_t i = 0; i < family->count; i++)
 		if (family->rows[i] != lead)
 			add_symptom(findings, lead, family->rows[i]->title, family->rows[i]->share);
 	say_symptoms(findings, lead, family->count);
-	say_root(findings, lead, root);
+	if (!is_same)
+		say_root(findings, lead, root);
 	for (size_t i = 0; i < old.evidence_count; i++)
 		if (root->kind == ROOT_CODE || !is_of_chain(&old, said[i]))
 			draft_say(findings, lead, "%s", said[i]);

@@ -348,7 +348,7 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 	verdict->kind = kind_of(finding);
 	verdict->share = finding->share;
 	verdict->object = finding->object ? finding->object : wait ? wait->object : NULL;
-	verdict->victims = wait ? wait->waits : 0;
+	verdict->victims = finding->waits ? finding->waits : wait ? wait->waits : 0;
 	if (finding->pattern == PATTERN_CPU_WAIT)
 		verdict->blocker = rival_of(findings);
 	else if (verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG) /* of those each other one is */
