@@ -15,7 +15,7 @@
 #include "symbol/answer/answer.h"
 #include "symbol/symbol.h"
 
-enum { MACHINES_MAX = 1024, READINGS_MAX = 12 };
+enum { MACHINES_MAX = 1024, READINGS_MAX = 12, UNKNOWN_MAX = 8 };
 
 /* A machine makes its heaps of code some 10 ms after it has mapped its library. */
 static const uint64_t wait_ns_first = 2000000;
@@ -121,8 +121,11 @@ static void on_read(void *data, uint32_t pid, int err, const struct jvm_answer *
 		unwinder_set_jvm(jvms->unwinder, pid, &answer->process);
 		return;
 	}
-	/* At its beginning its memory is not all there, and at its end not any more. */
-	if (!err && answer->result != JVM_UNKNOWN && ++machine->reading_count < READINGS_MAX)
+	/*
+	 * At its beginning its memory is not all there, and at its end not any more. What it says of itself reads as
+	 * that of an unknown one as long as the loader has set only some of its addresses.
+	 */
+	if (!err && ++machine->reading_count < (answer->result == JVM_UNKNOWN ? UNKNOWN_MAX : READINGS_MAX))
 		machine->due_ns = clock_ns() + (wait_ns_first << machine->reading_count);
 	else if (err || answer->result == JVM_UNKNOWN)
 		symbols_note_jvm(jvms->symbols, pid, err);
