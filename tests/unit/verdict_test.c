@@ -144,9 +144,9 @@ TEST(victims_are_all_waits_that_the_finding_is_about)
 	end();
 	begin();
 	with_finding(0.6);
-	finding.waits = 90; /* the heaviest row has 70 of them */
-	CHECK_EQUAL(verdict_of()->victims, 90);
-	CHECK(says(0, "; 90 waits)"));
+	finding.waits = 12345; /* the heaviest row has 70 of them */
+	CHECK_EQUAL(verdict_of()->victims, 12345);
+	CHECK(says(0, "; 12,345 waits)"));
 	end();
 }
 

@@ -126,7 +126,13 @@ const char *words_duration(struct findings *findings, uint64_t time_ns)
 
 const char *words_counted(struct findings *findings, uint64_t count, const char *thing)
 {
-	return arena_printf(findings->arena, "%llu %s%s", (unsigned long long)count, thing, count == 1 ? "" : "s");
+	struct text text = { 0 };
+	const char *words;
+
+	text_put_count(&text, count);
+	words = arena_printf(findings->arena, "%s %s%s", text.bytes, thing, count == 1 ? "" : "s");
+	text_fini(&text);
+	return words;
 }
 
 const char *words_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns, uint64_t max_ns)
