@@ -125,7 +125,8 @@ def postgresql_under(place, options, *load):
         clients = command.index("-c") + 1
         command[clients:clients + 1] = ["8", *load]
         load = processes.start(command)
-        return attach(options, [server.process.pid, *server.backends(8)], load)
+        server.backends(8)      # all are there
+        return attach(options, [server.process.pid], load)
 
 
 @example("postgresql")
@@ -155,7 +156,7 @@ def nginx_with(place, options, extra):
     script = os.path.join(PROGRAMS, "files.lua")
     load = processes.start([place.find("wrk"), "-t", "1", "-c", "16", "-d", FOREVER_S, "-s",
                             script, f"http://127.0.0.1:{port}/"])
-    return attach(options, processes.children(server.pid), load)
+    return attach(options, [server.pid], load)
 
 
 @example("nginx-light wrk")
@@ -241,9 +242,8 @@ def java_monitor(place, options):
     """Threads that share a synchronized method, and a collector that stops them all."""
     processes.run([place.find("javac"), "-g", "-d", place.directory,
                    os.path.join(PROGRAMS, "Ledger.java")])
-    return run(options, [place.find("java"), "-XX:+UseSerialGC", "-Xmx64m",
-                         "-XX:+PreserveFramePointer", "-XX:+UnlockDiagnosticVMOptions",
-                         "-XX:+DumpPerfMapAtExit", "-cp", place.directory, "Ledger"])
+    return run(["--java-map", *options], [place.find("java"), "-XX:+UseSerialGC", "-Xmx64m", "-cp",
+                                          place.directory, "Ledger"])
 
 
 @example("golang-go")
