@@ -28,15 +28,35 @@ static const char *code_words(struct findings *findings, const struct report_blo
 	return caller ? arena_printf(findings->arena, "%s, called by %s", where, caller) : where;
 }
 
+/* "slept", "waited for a file", "waited for file /a/b"; object: NULL: it is not known. */
+static const char *verb_words(struct findings *findings, const struct report_blocked_wait *wait, const char *object)
+{
+	char buffer[REPORT_CAUSE_BYTES];
+	const char *cause = report_cause_text(buffer, wait->cause, wait->syscall);
+
+	switch (wait->cause) {
+	case CAUSE_SLEEP:
+		return "slept";
+	case CAUSE_POLL:
+		return object ? arena_printf(findings->arena, "polled %s", object) : "polled";
+	case CAUSE_FILE:
+	case CAUSE_SOCKET:
+	case CAUSE_LOCK:
+	case CAUSE_CONDITION:
+		return object ? arena_printf(findings->arena, "waited for %s %s", cause, object)
+			      : arena_printf(findings->arena, "waited for a %s", cause);
+	default:
+		return arena_printf(findings->arena, "waited: %s%s%s", cause, object ? " " : "", object ? object : "");
+	}
+}
+
 static const char *wait_words(struct findings *findings, const struct report_blocked_wait *wait)
 {
 	const char *where = words_place(findings, wait->frames, wait->frame_count);
-	char buffer[REPORT_CAUSE_BYTES];
+	const char *object = wait->object ? words_object(findings, wait->object) : NULL;
+	const char *verb = verb_words(findings, wait, object);
 
-	return arena_printf(findings->arena, "waited: %s%s%s%s%s",
-			    report_cause_text(buffer, wait->cause, wait->syscall), wait->object ? " " : "",
-			    wait->object ? words_object(findings, wait->object) : "", where ? " in " : "",
-			    where ? where : "");
+	return where ? arena_printf(findings->arena, "%s in %s", verb, where) : verb;
 }
 
 static int by_share(const void *a, const void *b)
