@@ -286,8 +286,10 @@ static __always_inline void wait_describe(struct ev_sched_switch *e, struct task
 		worker_read(e, task, thread, owner);
 		return;
 	}
-	if (task->flags & PF_USER_WORKER)
+	if (task->flags & PF_USER_WORKER) {
+		e->value = MEMORY_NONE;
 		return;
+	}
 	if (number >= SYSCALLS_MAX) {
 		if (owner == SCRATCH_OF_SWITCHES)
 			fault_read(e, task, thread, regs, owner);

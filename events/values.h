@@ -70,7 +70,8 @@ enum fault_memory {
 	MEMORY_UNKNOWN = 0,
 	MEMORY_OF_FILE = 1,   /* object is which */
 	MEMORY_ANONYMOUS = 2, /* of no file */
-	MEMORY_NONE = 3,      /* a worker of io_uring: object is the file that it works on, 0: none, or unknown */
+	/* A worker of io_uring or vhost: object is the file that it works on, 0: none, or unknown. */
+	MEMORY_NONE = 3,
 };
 
 /* What the first argument of a system call says of what it waits for; the second one may help. */

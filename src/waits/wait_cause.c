@@ -135,7 +135,7 @@ static bool is_fault(const struct wait_facts *facts)
 	       !(facts->flags & (SWITCH_COMPAT | SWITCH_KERNEL_LOCK));
 }
 
-/* A worker of io_uring. */
+/* A thread of the kernel that works for a process: of io_uring or vhost. */
 static bool is_worker(const struct wait_facts *facts)
 {
 	return facts->syscall == SYSCALL_NONE && facts->value == MEMORY_NONE &&
@@ -234,6 +234,11 @@ static enum wait_cause worker_cause(const struct wait_facts *facts, const struct
 	if (facts->object)
 		return file_cause(facts, file);
 	return facts->state == SWITCH_BLOCKED ? CAUSE_FILE : CAUSE_OTHER;
+}
+
+bool wait_is_for_work(const struct wait_facts *facts)
+{
+	return is_worker(facts) && !facts->object && facts->state == SWITCH_SLEEPING;
 }
 
 enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_info *file)

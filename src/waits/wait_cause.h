@@ -49,5 +49,8 @@ bool wait_has_file(const struct wait_facts *facts);
 /* Whether such a wait has a row of a lock. */
 bool wait_is_for_lock(const struct wait_facts *facts, enum wait_cause cause);
 
+/* Whether a worker of the kernel's, which works for the process (io_uring, vhost), waits for something to do. */
+bool wait_is_for_work(const struct wait_facts *facts);
+
 /* Whether it is a page fault on memory of no file. */
 bool wait_is_on_memory(const struct wait_facts *facts);

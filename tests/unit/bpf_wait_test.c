@@ -352,7 +352,9 @@ TEST(the_kernel_s_threads_of_a_process_are_in_no_system_call)
 	set_call(CALL_FUTEX, word_at, 128, 5, 6);
 	task->task.flags = PF_USER_WORKER;
 	e = block();
-	CHECK(says_nothing(&e));
+	CHECK_EQUAL(e.syscall, SYSCALL_NONE);
+	CHECK_EQUAL(e.value, MEMORY_NONE);
+	CHECK(!e.object && !e.operation);
 	task->task.flags = PF_IO_WORKER;
 	e = block();
 	CHECK_EQUAL(e.syscall, SYSCALL_NONE);

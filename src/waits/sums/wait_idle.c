@@ -86,7 +86,8 @@ uint64_t wait_idle_ns(const struct wait_party *party, const struct open_wait *wa
 		      const struct wait_end *end, const struct file_info *file, uint64_t stack,
 		      const struct wait_lock *lock)
 {
-	if (is_killed(party, wait, end) || is_for_job(party, wait, end, file, stack, lock))
+	if (is_killed(party, wait, end) || wait_is_for_work(&wait->facts) ||
+	    is_for_job(party, wait, end, file, stack, lock))
 		return wait_ns;
 	if (is_for_space(wait))
 		return 0;

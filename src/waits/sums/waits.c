@@ -161,7 +161,7 @@ void waits_listed(struct waits *waits, const struct thread *thread, struct open_
 	}
 	if (e->state == SWITCH_RUNNABLE || e->state == SWITCH_DEAD)
 		return;
-	if (wait->is_found || (e->value && wait_has_futex(&wait->facts))) {
+	if ((wait->is_found || e->value) && wait_has_futex(&wait->facts)) {
 		wait->facts.value = e->value;
 		memcpy(wait->facts.owners, e->owners, sizeof(e->owners));
 		wait->recorded_ns = e->header.time_ns;
