@@ -44,6 +44,7 @@ static void begin(void)
 	report->target.wall_ns = 10ull * SECOND;
 	report->target.cpu_count = 2;
 	report->totals.threads = 4;
+	report->totals.samples = 1000;
 	report->totals.active_ns = 5ull * SECOND;
 	report->totals.parallelism = 0.5;
 	report->balance.threads.total_ns = 40ull * SECOND;
@@ -184,6 +185,32 @@ TEST(a_finding_of_next_to_none_of_the_wall_time_is_no_verdict)
 	end();
 }
 
+/* Whoever asks a program that is idle most of the time notices neither. */
+TEST(few_short_waits_of_an_idle_program_are_no_verdict)
+{
+	static const struct {
+		uint64_t active_ns, waits;
+		double lost_ns;
+		bool is_verdict;
+	} cases[] = {
+		{ SECOND, 100, SECOND / 2, false },       /* 5 ms each, 5 % of the time */
+		{ SECOND, 20, SECOND / 2, true },         /* 25 ms each */
+		{ SECOND, 1000, 3.0 * SECOND / 2, true }, /* 15 % of the time */
+		{ 3ull * SECOND, 100, SECOND / 2, true }, /* it is not idle */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		begin();
+		findings.report.balance.threads.running_ns = cases[i].active_ns;
+		with_finding(cases[i].lost_ns / (cases[i].lost_ns + cases[i].active_ns));
+		findings.report.totals.active_ns = cases[i].active_ns;
+		waits[0].wait_ns = cases[i].lost_ns;
+		waits[0].waits = cases[i].waits;
+		CHECK_EQUAL(verdict_of()->kind == VERDICT_LOCK, cases[i].is_verdict);
+		end();
+	}
+}
+
 TEST(code_that_runs_for_long_goes_before_a_finding_of_little)
 {
 	begin();
@@ -219,6 +246,36 @@ TEST(code_alone_needs_a_fifth_of_the_wall_time)
 	path.error_ns = path.cmetric_ns * 0.6;
 	CHECK_EQUAL(verdict_of()->kind, VERDICT_NONE);
 	end();
+}
+
+TEST(code_that_few_samples_have_met_is_not_named)
+{
+	for (uint64_t samples = 0; samples < 10; samples++) {
+		begin();
+		with_path(0.9);
+		path.samples = findings.report.totals.samples = samples;
+		findings.report.totals.active_ns = 9ull * SECOND;
+		path.slices = 1;
+		CHECK_EQUAL(verdict_of()->kind, samples < 5 ? VERDICT_NONE : VERDICT_CODE);
+		CHECK(samples >= 5 || says(0, "Nothing held it back for long: it ran for 5.00 s in all, too little"));
+		end();
+	}
+}
+
+TEST(what_those_ran_whom_others_waited_for_needs_samples_too)
+{
+	struct report_blocked_code code = { .ns = SECOND, .frames = work_frames, .frame_count = 3 };
+
+	for (uint64_t samples = 1; samples < 10; samples += 4) {
+		begin();
+		with_finding(0.5);
+		blocked_on = (struct report_blocked_on){
+			.ns = SECOND, .running_ns = SECOND, .samples = samples, .code = &code, .code_count = 1
+		};
+		finding.blocked_on = &blocked_on;
+		CHECK_EQUAL(verdict_of()->kind, samples < 5 ? VERDICT_LOCK : VERDICT_CODE);
+		end();
+	}
 }
 
 TEST(a_thread_that_computes_all_the_time_has_a_verdict_though_no_function_stands_out)
@@ -280,6 +337,26 @@ TEST(parents_of_what_uses_all_cpus_are_not_held_back)
 		findings.report.totals.active_ns = 10ull * SECOND;
 		findings.report.totals.parallelism = is_saturated ? 1.9 : 1.1;
 		CHECK_EQUAL(verdict_of()->kind, is_saturated ? VERDICT_NONE : VERDICT_PROCESS);
+		end();
+	}
+}
+
+/* As shells and make do: for a signal, or in a poll that the end of a child ends. */
+TEST(parents_may_wait_for_the_end_of_children_in_any_call)
+{
+	struct report_waker waker = { .name = "gzip", .share = 0.9 };
+
+	for (int is_exit = 0; is_exit < 2; is_exit++) {
+		begin();
+		with_finding(0.5);
+		finding.pattern = PATTERN_WAIT;
+		finding.cause = CAUSE_OTHER;
+		waker.context = is_exit ? WAKER_EXIT : WAKER_THREAD;
+		waits[0].wakers = &waker;
+		waits[0].waker_count = 1;
+		findings.report.totals.active_ns = 10ull * SECOND;
+		findings.report.totals.parallelism = 1.9;
+		CHECK_EQUAL(verdict_of()->kind == VERDICT_NONE, is_exit);
 		end();
 	}
 }

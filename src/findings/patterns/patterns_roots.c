@@ -15,9 +15,9 @@ enum { SYMPTOMS_MAX = 8, SYMPTOMS_SAID = 3 };
 
 /*
  * So much of what a row lost makes a cause its own. code_min: of it must have run where the rest had no CPU; same_min: so
- * much of a cause that threads met themselves makes it the same as the row.
+ * much of a cause that threads met themselves makes it the same as the row; errors_min: a cause must be so many of its errors.
  */
-static const double own_min = 0.5, code_min = 0.1, same_min = 0.99;
+static const double own_min = 0.5, code_min = 0.1, same_min = 0.99, errors_min = 3;
 
 /* --- Words --------------------------------------------------------------------------------------- */
 
@@ -104,7 +104,8 @@ static const struct report_root *cause_of(const struct report_finding *row)
 	if (part->root->kind == ROOT_WAIT)
 		return part->ns >= own_min * lost_ns ? part->root : NULL;
 	/* Code that could not always run is the cause, too; a shortage of CPUs is a finding of its own. */
-	if (!part->root->frame_count || part->ns < code_min * lost_ns || part->ns < own_min * (lost_ns - cpu_ns))
+	if (!part->root->frame_count || part->root->ns <= errors_min * part->root->error_ns ||
+	    part->ns < code_min * lost_ns || part->ns < own_min * (lost_ns - cpu_ns))
 		return NULL;
 	return part->root;
 }

@@ -16,12 +16,19 @@
  */
 static const double cause_min = 0.5, code_min = 0.2, trunk_min = 0.5, certain_min = 0.8;
 
+/* In a program that is active for less than active_min of the wall time, waits count that are so long, or take noticed_min of it. */
+static const double active_min = 0.2, noticed_min = 0.1;
+enum { NOTICED_NS = 10000000 };
+
 /*
  * A finding below share_min of all threads' time that was not idle, or wall_min of the wall time, is no verdict; nor
  * below small_max where code runs for trunk_min of the wall time. saturated_min: so much of the CPUs is nearly all. serial_min:
  * so much of the wall time one thread alone has to be active to run all the time.
  */
 static const double share_min = 0.05, wall_min = 0.02, small_max = 0.1, saturated_min = 0.8, serial_min = 0.8;
+
+/* So many samples have to have met code, or slices to have ended there: fewer tell where it was, not where it is for long. */
+enum { CODE_EVIDENCE_MIN = 5 };
 
 static enum verdict_kind kind_of_cause(enum wait_cause cause)
 {
@@ -152,7 +159,7 @@ static bool follow(struct report_verdict *verdict, const struct report_blocked_o
 		return false;
 	/* Code that could not always run is the cause, too; a shortage of CPUs is a finding of its own. */
 	if (on->running_ns + on->cpu_wait_ns >= cause_min * all_ns && on->running_ns >= code_min * all_ns &&
-	    on->code_count) {
+	    on->code_count && on->samples >= CODE_EVIDENCE_MIN) {
 		verdict->kind = VERDICT_CODE;
 		set_path(verdict, on->code[0].frames, on->code[0].frame_count);
 		return true;
@@ -212,6 +219,16 @@ static bool has_all_cpus(const struct report *report)
 	       useful_ns >= saturated_min * report->target.cpu_count * report->target.wall_ns;
 }
 
+/* Whether threads wait for others to end, in whatever call they do that. */
+static bool is_for_exit(const struct report *report, const struct report_finding *finding)
+{
+	const struct report_wait *wait = finding->wait_rank ? &report->waits[finding->wait_rank - 1] : NULL;
+
+	if (finding->cause == CAUSE_CHILD || finding->cause == CAUSE_JOIN)
+		return true;
+	return wait && wait->waker_count && wait->wakers[0].context == WAKER_EXIT && wait->wakers[0].share >= cause_min;
+}
+
 /*
  * Whether it is no loss that threads wait there: the program uses all CPUs meanwhile; or the others want to, which these
  * threads have started and wait for.
@@ -227,8 +244,7 @@ static bool is_beside_busy(const struct report *report, const struct report_find
 	default:
 		break;
 	}
-	return has_all_cpus(report) ||
-	       (is_saturated(report) && (finding->cause == CAUSE_CHILD || finding->cause == CAUSE_JOIN));
+	return has_all_cpus(report) || (is_saturated(report) && is_for_exit(report, finding));
 }
 
 /*
@@ -248,6 +264,29 @@ static bool is_own_turn(const struct report *report, const struct report_finding
 	return own_ns >= saturated_min * (threads->cpu_wait_ns - threads->throttled_ns);
 }
 
+/* Of one wait, the mean; 0: that is not known. */
+static uint64_t mean_lost_ns(const struct report *report, const struct report_finding *finding)
+{
+	const struct report_thread_balance *threads = &report->balance.threads;
+	const struct report_wait *wait = finding->wait_rank ? &report->waits[finding->wait_rank - 1] : NULL;
+
+	if (wait)
+		return wait->waits ? (wait->wait_ns - wait->idle_ns) / wait->waits : 0;
+	for (size_t i = 0; finding->pattern == PATTERN_CPU_WAIT && i < threads->cause_count; i++)
+		if (threads->causes[i].cause == CAUSE_PREEMPTED && threads->causes[i].waits)
+			return threads->causes[i].wait_ns / threads->causes[i].waits;
+	return 0;
+}
+
+/* Whether it is next to nothing for those who ask a program that is idle most of the time: waits that are few, and short. */
+static bool is_unnoticed(const struct report *report, const struct report_finding *finding, double lost_ns)
+{
+	uint64_t mean_ns = mean_lost_ns(report, finding);
+
+	return report->totals.active_ns < active_min * report->target.wall_ns &&
+	       lost_ns < noticed_min * report->target.wall_ns && mean_ns && mean_ns < NOTICED_NS;
+}
+
 static bool has_weight(const struct report *report, const struct report_finding *finding)
 {
 	double lost_ns = finding->share * report->balance.threads.busy_ns;
@@ -255,7 +294,8 @@ static bool has_weight(const struct report *report, const struct report_finding 
 	if (finding->pattern == PATTERN_DEADLOCK || finding->pattern == PATTERN_HANG)
 		return true;
 	return finding->share >= share_min && lost_ns >= wall_min * report->target.wall_ns &&
-	       !is_beside_busy(report, finding) && !is_own_turn(report, finding);
+	       !is_unnoticed(report, finding, lost_ns) && !is_beside_busy(report, finding) &&
+	       !is_own_turn(report, finding);
 }
 
 /* NULL: none has weight enough for a verdict. */
@@ -297,6 +337,11 @@ static bool runs_itself(const struct report_path *path, const struct report_fram
 	       !strcmp(path->functions[0].name, frame->function);
 }
 
+static bool has_evidence(const struct report_path *path)
+{
+	return (path->samples ? path->samples : path->slices) >= CODE_EVIDENCE_MIN;
+}
+
 /* Whether it is code that one can say something of, and more than its error. */
 static bool is_known(struct findings *findings, const struct report_path *path)
 {
@@ -304,7 +349,7 @@ static bool is_known(struct findings *findings, const struct report_path *path)
 		path->frame_count ? fold_find_headline(findings->input.fold, path->frames, path->frame_count) : NULL;
 
 	return frame && (frame->function || frame->module) && path->cmetric_ns > 2 * path->error_ns &&
-	       (runs_itself(path, frame) || !is_loop(&findings->report, frame));
+	       has_evidence(path) && (runs_itself(path, frame) || !is_loop(&findings->report, frame));
 }
 
 /* Whether one thread at a time computes, all the time. */
@@ -329,7 +374,7 @@ static struct verdict_code main_code(struct findings *findings)
 	if (path && path->wall_share >= (is_full ? trunk_min : code_min))
 		return (struct verdict_code){ path->frames, path->frame_count, path->wall_share, path };
 	if (trunk && trunk->frame_count && !is_full && trunk->wall_share >= trunk_min &&
-	    !is_loop(report, trunk->frames))
+	    report->totals.samples >= CODE_EVIDENCE_MIN && !is_loop(report, trunk->frames))
 		return (struct verdict_code){ trunk->frames, trunk->frame_count, trunk->wall_share, NULL };
 	if (path && path->wall_share >= share_min && is_serial(report))
 		return (struct verdict_code){ path->frames, path->frame_count, path->wall_share, path };

@@ -6,7 +6,7 @@
 #include "report/report_cause.h"
 #include "stacks/fold.h"
 
-enum { LINES = 3, EVIDENCE_SENTENCES = 2 };
+enum { LINES = 3, EVIDENCE_SENTENCES = 2, SAMPLES_MIN = 5 };
 
 /*
  * full_min: of the CPUs, so much is all; idle_min: of the wall time, so much is mostly; busy_mostly: so much is all.
@@ -336,6 +336,12 @@ static void put_nothing(struct findings *findings, const char **lines)
 		lines[0] = arena_printf(
 			findings->arena, "Nothing held it back: it was idle for %.0f %% of the time%s%s", 100 * idle,
 			peer ? ", most of which it waited for " : "", peer ? words_object(findings, peer) : "");
+	else if (report->totals.samples < SAMPLES_MIN)
+		lines[0] =
+			arena_printf(findings->arena,
+				     "Nothing held it back for long: it ran for %s in all, too little for samples to "
+				     "say where",
+				     words_duration(findings, threads->running_ns));
 	else
 		lines[0] = arena_printf(findings->arena,
 					"Nothing held it back: no wait and no code stands out; it used %s",
