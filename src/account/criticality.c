@@ -365,15 +365,6 @@ static void on_sample(void *data, const struct ev_header *header)
 		slices_add_sample(&self->slices, row, e);
 }
 
-/* What a thread creates another one for is what it has to do. */
-static void inherit_request(struct criticality *self, struct thread_row *row)
-{
-	const struct thread_row *parent = thread_rows_find(self->rows, row->thread->parent);
-
-	if (parent)
-		open_request_inherit(&row->wait.request, &parent->wait.request);
-}
-
 static void on_born(void *data, const struct ev_header *header)
 {
 	struct criticality *self = data;
@@ -383,7 +374,7 @@ static void on_born(void *data, const struct ev_header *header)
 		return;
 	row = advance_to(self, header, header->thread);
 	if (row->phase == PHASE_UNKNOWN) {
-		inherit_request(self, row);
+		criticality_inherit_request(self, row);
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 		emit_state(self, row, NULL, NULL);
 	} else if (row->phase == PHASE_DEAD) {
@@ -409,6 +400,7 @@ static void on_found(void *data, const struct ev_header *header)
 	row = advance_to(self, header, header->thread);
 	if (e->phase == PHASE_UNKNOWN || e->phase > PHASE_DEAD)
 		return;
+	criticality_note_command(self, row);
 	if (e->phase == row->phase) {
 		if (self->is_in_gap) /* that it still does so is news */
 			emit_state(self, row, e->phase == PHASE_BLOCKED ? &found : NULL, NULL);
@@ -512,13 +504,25 @@ static void on_sync_end(void *data, const struct ev_header *header)
 	self->is_in_gap = false;
 }
 
+static void on_run(void *data, const struct ev_header *header)
+{
+	criticality_note_run(data, (const struct ev_collect_run *)header);
+}
+
 static const struct event_handler handlers[] = {
-	{ EV_SCHED_SWITCH, on_switch },       { EV_SCHED_WAKE, on_wake },
-	{ EV_SCHED_SAMPLE, on_sample },       { EV_SCHED_READY, on_ready },
-	{ EV_THREAD_BORN, on_born },          { EV_THREAD_FOUND, on_found },
-	{ EV_THREAD_WAITS, on_waits },        { EV_THREAD_EXEC, on_exec },
-	{ EV_COLLECT_GAP, on_gap },           { EV_COLLECT_SYNC_BEGIN, on_sync_begin },
-	{ EV_COLLECT_SYNC_END, on_sync_end }, { 0, NULL },
+	{ EV_SCHED_SWITCH, on_switch },
+	{ EV_SCHED_WAKE, on_wake },
+	{ EV_SCHED_SAMPLE, on_sample },
+	{ EV_SCHED_READY, on_ready },
+	{ EV_THREAD_BORN, on_born },
+	{ EV_THREAD_FOUND, on_found },
+	{ EV_THREAD_WAITS, on_waits },
+	{ EV_THREAD_EXEC, on_exec },
+	{ EV_COLLECT_GAP, on_gap },
+	{ EV_COLLECT_SYNC_BEGIN, on_sync_begin },
+	{ EV_COLLECT_SYNC_END, on_sync_end },
+	{ EV_COLLECT_RUN, on_run },
+	{ 0, NULL },
 };
 
 struct criticality *criticality_new(struct session *session, struct threads *threads,

@@ -26,8 +26,18 @@ struct criticality {
 
 	bool is_in_gap, is_in_sync, is_sync_damaged;
 	uint64_t gap_begin_wall_ns;
-	uint32_t sync; /* number of the latest, from 1 */
+	uint32_t sync;        /* number of the latest, from 1 */
+	uint32_t command_pid; /* the one process that is traced, or was at the beginning; 0: several, or not known */
 };
+
+/* criticality_demand.c: what a thread creates another one for, the row, is what that has to do. */
+void criticality_inherit_request(struct criticality *self, struct thread_row *row);
+
+/* criticality_demand.c: which process is traced. */
+void criticality_note_run(struct criticality *self, const struct ev_collect_run *e);
+
+/* criticality_demand.c: the row was found: not in a list of those that live, if it is the command that was started. */
+void criticality_note_command(const struct criticality *self, struct thread_row *row);
 
 /* criticality_code.c: the row has been sampled. False: there was no space for it. */
 bool criticality_add_code(struct criticality *self, struct thread_row *row, const struct ev_sched_sample *e);

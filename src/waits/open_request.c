@@ -104,6 +104,13 @@ bool open_request_is_delayed(const struct open_request *request, const struct re
 	}
 }
 
+bool open_request_is_sleep(const struct request_wait *wait)
+{
+	enum role role = role_of(wait);
+
+	return role == ROLE_SLEEPS || (role == ROLE_JOINS && wait->kind == WAKER_TIMER);
+}
+
 static bool brings_request(const struct request_wait *wait)
 {
 	switch (wait->kind) {

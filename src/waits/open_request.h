@@ -36,6 +36,9 @@ struct request_wait {
 /* Whether who asked waits for the end of this wait, too, though no traced thread has ended it. */
 bool open_request_is_delayed(const struct open_request *request, const struct request_wait *wait);
 
+/* Whether the thread slept for as long as it had said, rather than waiting for something. */
+bool open_request_is_sleep(const struct request_wait *wait);
+
 /* Whether the wait was for a job, which it has brought: nobody has waited for the thread meanwhile. */
 bool open_request_is_brought(const struct open_request *request, const struct request_wait *wait);
 

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The verdict is one: live and replayed, in text, JSON and page, with every option. And the text fits on a screen."""
 import json
+import os
+import pty
 import subprocess
 import sys
+import time
 
-from lib import main, parse_report, pinch, program, read, read_line, start, test
+from lib import PINCH, main, parse_report, pinch, program, read, read_line, start, status_of, test, wait_until
 from lib_page import parts_of
 
 LINES_MAX = 40
@@ -87,6 +90,63 @@ def sleep():
     assert report["verdict"]["lines"][0].startswith("Nothing held it back: it was idle for "), report["verdict"]
     assert report["target"]["cpu_count"] >= 1 and " CPU" in report["verdict"]["lines"][1], report["verdict"]
     check_all_views(report)
+
+
+@test("a run of next to no time: few samples are no verdict; that its file is not in memory may be one")
+def short():
+    report = recorded("/bin/true")
+    assert report["verdict"]["kind"] in ("none", "memory"), report["verdict"]
+    check_all_views(report)
+
+
+SLOW_STAGE = """
+import sys
+import time
+
+def translate_line(line):
+    time.sleep(0.02)
+    return line.upper()
+
+for line in sys.stdin:
+    sys.stdout.write(translate_line(line))
+"""
+
+
+@test("a pipeline: the command in it that is slow is named, and where it sleeps; idle is not that for which the user waits")
+def pipeline():
+    with open("slow.py", "w", encoding="ascii") as file:
+        file.write(SLOW_STAGE)
+    report = recorded("/bin/sh", "-c", f"seq 50 | {sys.executable} slow.py | wc -l")
+    assert report["verdict"]["kind"] == "timer", report["verdict"]
+    assert "translate_line" in " ".join(report["verdict"]["lines"]), report["verdict"]
+    check_all_views(report)
+
+
+def is_reading(name, path):
+    """Whether a process of that name sleeps whose input that is."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if read(f"/proc/{pid}/comm").strip() == name and os.readlink(f"/proc/{pid}/fd/0") == path:
+                return status_of(pid).get("State", "Z")[0] == "S"
+        except OSError:
+            continue
+    return False
+
+
+@test("a shell whose command waits at a terminal: it is idle, for nobody waits for the user")
+def terminal():
+    master, slave = pty.openpty()
+    target = start(PINCH, "run", "--json", "report.json", "-o", "report.txt", "--", "/bin/sh", "-c",
+                   f"head -n 1 <{os.ttyname(slave)} >read; true")
+    wait_until(lambda: is_reading("head", os.ttyname(slave)), "head waits at the terminal")
+    time.sleep(1)     # so long the user has nothing to say
+    os.write(master, b"line\n")
+    assert target.wait(30) == 0
+    report = parse_report(read("report.json", "rb"))
+    assert read("read").strip() == "line"
+    assert report["verdict"]["kind"] == "none", report["verdict"]
+    waits = [wait for wait in report["waits"] if wait["cause"] == "child"]
+    assert sum(wait["idle_ns"] for wait in waits) >= 900_000_000, waits
 
 
 if __name__ == "__main__":

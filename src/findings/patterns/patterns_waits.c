@@ -18,6 +18,19 @@ static bool is_mere_parent(const struct report *report, const struct report_wait
 	       lost_ns <= 1.2 * report->target.wall_ns;
 }
 
+/* Whether those who are waited for wait themselves most of the time, for what no thread gives them: a sleep, a disk, a peer. */
+static bool leads_outside(const struct blame_part *blame)
+{
+	static const double most_min = 0.5;
+	const struct report_root *root = blame ? blame->root : NULL;
+	double lost_ns = 0;
+
+	for (const struct blame_part *part = blame; part; part = part->next)
+		lost_ns += part->ns;
+	return root && root->kind == ROOT_WAIT && root->ns > root->direct_ns && blame->ns >= most_min * lost_ns &&
+	       wait_cause_group(root->cause) != GROUP_SYNCHRONISATION;
+}
+
 /* Where it is, with the caller if that is wanted and known. */
 static const char *place_words(struct findings *findings, const struct report_frame *frames, size_t count,
 			       bool with_caller)
@@ -375,7 +388,8 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	const char *title;
 	struct pool pool;
 
-	if (share < finding_share_min || is_mere_parent(&findings->report, wait, lost_ns))
+	if (share < finding_share_min ||
+	    (is_mere_parent(&findings->report, wait, lost_ns) && !leads_outside(alike->blame)))
 		return;
 	title = alike->places == 1 || with_callers ? wait_title(findings, wait, wait->object, with_callers)
 						   : alike->title;

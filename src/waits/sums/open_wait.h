@@ -52,6 +52,9 @@ struct open_wait {
 		enum wait_cause cause;
 	} last, leaving;
 	struct open_request request;
+	bool is_awaited; /* the user waits for its end: the first thread of a command that was started for that */
+	uint64_t
+		outside_ns; /* that all its idle waits so far took which something from outside has ended, itself or others for it */
 	struct wait_repeats repeats;
 	bool is_dying; /* it was woken from the last one to end; later ones do not count */
 };

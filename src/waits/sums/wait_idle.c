@@ -82,6 +82,38 @@ static bool is_for_job(const struct wait_party *party, const struct open_wait *w
 	return open_request_is_brought(&wait->request, &request_wait);
 }
 
+/*
+ * Whether the user waits for whoever ended it, for the thread is the first one of the command that was started: for another
+ * process or thread to end, or for what another process writes to it.
+ */
+static bool is_awaited(const struct wait_party *party, const struct open_wait *wait, const struct wait_end *end,
+		       const struct file_info *file)
+{
+	bool is_other_process;
+
+	if (!wait->is_awaited || !end->waker)
+		return false;
+	is_other_process = end->waker->thread->pid != party->thread->pid;
+	if (end->kind == WAKER_EXIT)
+		return is_other_process || wait->cause == CAUSE_JOIN;
+	return is_other_process && wait->cause == CAUSE_PIPE && file && file->kind == FILE_PIPE;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t wait_outside_ns(const struct open_wait *wait, const struct wait_end *end, const struct file_info *file,
+			 uint64_t stack, uint64_t idle_ns)
+{
+	struct request_wait request_wait = request_wait_of(wait, end, file, stack);
+
+	if (end->waker)
+		return least(idle_ns, end->waker->wait->outside_ns);
+	return open_request_is_sleep(&request_wait) ? 0 : idle_ns;
+}
+
 uint64_t wait_idle_ns(const struct wait_party *party, const struct open_wait *wait, uint64_t wait_ns,
 		      const struct wait_end *end, const struct file_info *file, uint64_t stack,
 		      const struct wait_lock *lock)
@@ -93,7 +125,9 @@ uint64_t wait_idle_ns(const struct wait_party *party, const struct open_wait *wa
 		return 0;
 	if (!end->waker)
 		return is_asked_for(wait, end, file) || is_delay(wait, end, file, stack) ? 0 : wait_ns;
-	return end->busy_ns < wait_ns ? wait_ns - end->busy_ns : 0;
+	wait_ns -= least(wait_ns, end->busy_ns);
+	/* It may have waited outside before; then this is too much. */
+	return is_awaited(party, wait, end, file) ? least(wait_ns, end->waker->wait->outside_ns) : wait_ns;
 }
 
 void wait_idle_end_request(struct wait_party *party, const struct wait_end *end, const struct file_info *file,

@@ -17,6 +17,10 @@ uint64_t wait_idle_ns(const struct wait_party *party, const struct open_wait *wa
 		      const struct wait_end *end, const struct file_info *file, uint64_t stack,
 		      const struct wait_lock *lock);
 
+/* Of what was idle of the wait, what passed until something came from outside: to the thread, or to whoever ended its wait. */
+uint64_t wait_outside_ns(const struct open_wait *wait, const struct wait_end *end, const struct file_info *file,
+			 uint64_t stack, uint64_t idle_ns);
+
 /* The same wait has ended: its thread may have a request from now on, or none any more. lock: that it was for, or NULL. */
 void wait_idle_end_request(struct wait_party *party, const struct wait_end *end, const struct file_info *file,
 			   uint64_t stack, const struct wait_lock *lock);

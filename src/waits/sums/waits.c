@@ -458,6 +458,7 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 		wait->called_running_ns = party->running_ns;
 	}
 	place.file = end_file(waits, party, wait, wait_ns, idle_ns, &end);
+	wait->outside_ns += wait_outside_ns(wait, &end, file_of(waits, &wait->facts), stack, idle_ns);
 	wait_idle_end_request(party, &end, file_of(waits, &wait->facts), stack, lock);
 	remember(wait, now_ns, idle_ns, &place);
 	if (end.kind == WAKER_TIMER)
