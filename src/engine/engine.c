@@ -12,6 +12,7 @@
 #include "stacks/fold.h"
 #include "stacks/stacks.h"
 #include "symbol/symbol.h"
+#include "waits/block_users.h"
 #include "waits/cpu_waits.h"
 #include "waits/files.h"
 #include "waits/others.h"
@@ -61,6 +62,7 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	engine->waits = waits_new(engine->files, engine->others, engine->missing);
 	engine->go_waits = go_waits_new(engine->session);
 	engine->cpu_waits = cpu_waits_new(engine->session, engine->others);
+	engine->block_users = block_users_new(engine->session, engine->threads, engine->others);
 	account.stacks = engine->stacks;
 	account.waits = engine->waits;
 	account.missing = engine->missing;
@@ -83,6 +85,7 @@ void engine_close(struct engine *engine)
 	waits_free(engine->waits);
 	go_waits_free(engine->go_waits);
 	cpu_waits_free(engine->cpu_waits);
+	block_users_free(engine->block_users);
 	klocks_free(engine->klocks);
 	others_free(engine->others);
 	missing_wakeups_free(engine->missing);
@@ -102,6 +105,7 @@ struct findings_input engine_findings_input(const struct engine *engine)
 		.stacks = engine->stacks,
 		.waits = engine->waits,
 		.cpu_waits = engine->cpu_waits,
+		.block_users = engine->block_users,
 		.go_waits = engine->go_waits,
 		.files = engine->files,
 		.klocks = engine->klocks,

@@ -37,6 +37,7 @@ struct engine {
 	struct waits *waits;
 	struct go_waits *go_waits;
 	struct cpu_waits *cpu_waits;
+	struct block_users *block_users;
 	struct criticality *criticality;
 };
 

@@ -278,9 +278,12 @@ def check_blame(report):
     blame, threads = report["blame"], report["balance"]["threads"]
     assert blame["lost_ns"] == max(threads["busy_ns"] - threads["running_ns"], 0), (blame["lost_ns"], threads)
     assert sum(root["ns"] for root in blame["roots"]) == blame["lost_ns"], blame
+    assert blame["followed_ns"] <= blame["lost_ns"], blame
     for root in blame["roots"]:
         assert root["direct_ns"] <= root["ns"], root
         assert sum(chain["ns"] for chain in root["chains"]) <= root["ns"] + len(root["chains"]), root
+        assert sum(user["ns"] for user in root["users"]) <= root["ns"], root
+        assert root["victims"] <= report["totals"]["threads"], root
 
 
 def check_event_loops(report):

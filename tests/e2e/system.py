@@ -114,6 +114,18 @@ def block():
     assert all(e["context"] == 0 and e["flags"] & 1 for e in mine), mine[:3]
 
 
+@test("who had the disk that threads waited for is named: here the program's own thread, among others")
+def disk_users():
+    record_reads()
+    result = pinch("report", "--json", "report.json", "-o", "report.txt", "t.pinch")
+    assert result.status == 0, result.text
+    report = parse_report(read("report.json", "rb"))
+    roots = [root for root in report["blame"]["roots"] if root["cause"] == "file" and root["users"]]
+    users = [user for root in roots for user in root["users"] if user["name"] == "reader"]
+    assert any(user["kind"] == "program" for user in users), report["blame"]
+    assert all("the disk worked for: " in root["text"] for root in roots), roots
+
+
 def spans(events, name, key):
     """{key: [(begin, end)]} of interrupts."""
     found = {}

@@ -468,13 +468,23 @@ static const struct report_root_chain lock_chains[] = {
 	{ .ns = 7000 * (uint64_t)MS, .steps = roundabout_steps, .step_count = COUNT(roundabout_steps) },
 };
 
+static const struct report_user lock_users[] = {
+	{ .ns = 1682 * (uint64_t)MS,
+	  .text = "big_work(int) (multi_mutex.cpp:28) in thread multi_mutex",
+	  .kind = RIVAL_PROGRAM,
+	  .name = "multi_mutex",
+	  .frames = lock_frames,
+	  .frame_count = COUNT(lock_frames) },
+	{ .ns = 552 * (uint64_t)MS, .text = "backup (pid 77)", .kind = RIVAL_PROCESS, .name = "backup", .pid = 77 },
+};
+
 static const struct report_root lock_roots[] = {
 	{ .ns = 37000 * (uint64_t)MS,
 	  .error_ns = 800 * (uint64_t)MS,
 	  .text = "big_work(int) (multi_mutex.cpp:28) runs",
 	  .kind = ROOT_CODE,
 	  .cause = CAUSE_UNKNOWN,
-	  .victims = 812,
+	  .victims = 17,
 	  .frames = lock_frames,
 	  .frame_count = COUNT(lock_frames),
 	  .chains = lock_chains,
@@ -485,13 +495,16 @@ static const struct report_root lock_roots[] = {
 	  .kind = ROOT_WAIT,
 	  .cause = CAUSE_FILE,
 	  .object = "/var/lib/app",
-	  .victims = 96 },
+	  .victims = 16 },
 	{ .ns = 2758 * (uint64_t)MS,
 	  .direct_ns = 1758 * (uint64_t)MS,
-	  .text = "no CPU to run on",
+	  .text = "no CPU to run on; meanwhile ran: 61 % big_work(int) (multi_mutex.cpp:28) in thread multi_mutex, 20 % backup "
+		  "(pid 77)",
 	  .kind = ROOT_CPU,
 	  .cause = CAUSE_UNKNOWN,
-	  .victims = 40 },
+	  .users = lock_users,
+	  .user_count = COUNT(lock_users),
+	  .victims = 4 },
 	{ .ns = 2000 * (uint64_t)MS,
 	  .direct_ns = 2000 * (uint64_t)MS,
 	  .text = "socket 127.0.0.1:3306",
@@ -499,12 +512,12 @@ static const struct report_root lock_roots[] = {
 	  .cause = CAUSE_SOCKET,
 	  .object = "127.0.0.1:3306",
 	  .ender = "mariadbd",
-	  .victims = 7 },
+	  .victims = 2 },
 	{ .ns = 502 * (uint64_t)MS, .text = "not known", .kind = ROOT_UNKNOWN, .cause = CAUSE_UNKNOWN },
 };
 
 static const char *const lock_verdict[] = {
-	("Main bottleneck (82 % of non-idle thread time; 1,214 waits): threads wait for work_mutex behind a rare but slow "
+	("Main bottleneck (82 % of non-idle thread time; 17 threads): threads wait for work_mutex behind a rare but slow "
 	 "holder: big_work(int) (multi_mutex.cpp:28)"),
 	"Evidence: 1,214 waits: mean 37.7 ms, max 552 ms; up to 17 threads at once; it used 1.18 of 4 CPUs",
 	"Try next: hold it for less time, or take it less often: big_work(int) (multi_mutex.cpp:23), for work_mutex",
@@ -523,6 +536,7 @@ static void set_verdict(struct report *report, enum verdict_kind kind, double sh
 static void set_waits(struct report *report)
 {
 	report->blame.lost_ns = 51260 * (uint64_t)MS;
+	report->blame.followed_ns = 51000 * (uint64_t)MS;
 	report->blame.roots = lock_roots;
 	report->blame.root_count = COUNT(lock_roots);
 	set_verdict(report, VERDICT_LOCK, 0.815, lock_verdict);

@@ -27,6 +27,8 @@ static const struct report_frame idle_frames[] = {
 
 static const char *const evidence[] = { "70 waits: mean 1 ms, max 2 ms", "held 1 ms on average" };
 
+static const uint32_t waiters[] = { 5, 6, 9 };
+
 static struct findings findings;
 static struct report_path path;
 static struct report_wait waits[2];
@@ -51,7 +53,12 @@ static void begin(void)
 	report->balance.threads.busy_ns = 5ull * SECOND;
 	report->balance.threads.running_ns = 5ull * SECOND;
 	path = (struct report_path){ .rank = 1, .frames = work_frames, .frame_count = 3, .samples = 100 };
-	waits[0] = (struct report_wait){ .cause = CAUSE_LOCK, .waits = 70, .frames = work_frames, .frame_count = 3 };
+	waits[0] = (struct report_wait){ .cause = CAUSE_LOCK,
+					 .waits = 70,
+					 .threads = 3,
+					 .waiters = waiters,
+					 .frames = work_frames,
+					 .frame_count = 3 };
 	waits[1] = (struct report_wait){ .cause = CAUSE_POLL,
 					 .wait_ns = 9ull * SECOND,
 					 .idle_ns = 9ull * SECOND,
@@ -157,10 +164,26 @@ TEST(a_finding_with_weight_is_the_verdict_with_its_evidence)
 	with_finding(0.3);
 	with_path(0.3);
 	CHECK_EQUAL(verdict_of()->kind, VERDICT_LOCK);
-	CHECK(says(0, "Main bottleneck (30 % of non-idle thread time; 70 waits): threads wait for accounts"));
+	CHECK(says(0, "Main bottleneck (30 % of non-idle thread time; 3 threads): threads wait for accounts"));
 	CHECK(says(1, "Evidence: 70 waits: mean 1 ms, max 2 ms; held 1 ms on average; it used 0.50 of 2 CPUs"));
 	CHECK(says(2, "Try next: hold accounts for less time"));
 	end();
+}
+
+TEST(victims_are_threads_that_waited_for_the_same_thing_each_once)
+{
+	static const uint32_t others[] = { 1, 6 };
+
+	for (int is_same = 0; is_same < 2; is_same++) {
+		begin();
+		with_finding(0.3);
+		waits[0].object = "accounts";
+		waits[1] = (struct report_wait){
+			.cause = CAUSE_LOCK, .object = is_same ? "accounts" : "orders", .threads = 2, .waiters = others
+		};
+		CHECK_EQUAL(verdict_of()->victims, is_same ? 4 : 3);
+		end();
+	}
 }
 
 TEST(a_finding_of_a_small_share_is_no_verdict)

@@ -15,17 +15,24 @@
 #include "findings/blame/blame_internal.h"
 #include "findings/parts/findings_waits.h"
 
-enum { CHAINS_MAX = 1 << 13 };
+/*
+ * Rows are followed, from the one that lost most on, until so many sums, and places and waits in them, have been read. That
+ * bounds time and memory.
+ */
+enum { CHAINS_MAX = 1 << 13, READ_MAX = 1 << 16 };
 
 /* What ended so much of the waits at a place is what they are for. */
 static const double ender_min = 0.5;
+
+/* Threads of a row are victims of what took so much of its lost time. */
+static const double victim_min = 0.01;
 
 /* A row that is being divided. */
 struct split {
 	struct findings *findings;
 	const struct report_wait *wait; /* NULL: it is only looked at, and nothing is charged */
 	double scale, code_scale;       /* lost time by time of the sums, and by weight of samples */
-	double share_of_wait;           /* waits by lost time */
+	double idle_part; /* of what was idle at the ends of chains: so much of that is what of the row was idle */
 	uint64_t samples;
 	double running_ns; /* lost */
 	const struct wait_path *links[BLAME_DEPTH_MAX];
@@ -80,7 +87,6 @@ static void charge(struct split *split, struct blame_root *root, struct blame_de
 	if (!split->wait)
 		return;
 	root->ns += ns;
-	root->victims += ns * split->share_of_wait;
 	if (detail)
 		detail->ns += ns;
 	add_chain(split, root, ns);
@@ -137,6 +143,25 @@ static struct blame_ending ending_of_wait(const struct report_wait *wait)
 	};
 }
 
+/* Of waits like this one, which no traced thread ended. */
+static double idle_share(const struct blocked_wait *wait)
+{
+	const struct wait_path *path = wait->path;
+
+	return path && path->wait_ns > 0 ? fmin(fmax(path->idle_ns / path->wait_ns, 0), 1) : 0;
+}
+
+/* How threads are called that waited there, with * for numbers where there are several; NULL: not known. */
+static const char *who_waited(struct findings *findings, const struct wait_path *path)
+{
+	const struct report_thread *thread =
+		path && path->threads.count ? table_find(findings->blame->threads, path->threads.numbers[0]) : NULL;
+
+	if (!thread)
+		return NULL;
+	return path->threads.count > 1 ? findings_group_name(findings, thread->name) : thread->name;
+}
+
 static void charge_waits(struct split *split, const struct blocked_sum *sum, double part)
 {
 	double rest = sum->ns[BLOCKED_WAITING];
@@ -147,7 +172,9 @@ static void charge_waits(struct split *split, const struct blocked_sum *sum, dou
 		struct blame_root *root =
 			blame_root_of_wait(split->findings, &row, ending_of_path(split->findings, wait->path), &detail);
 
-		charge(split, root, detail, wait->ns * part * split->scale);
+		if (!detail->who)
+			detail->who = who_waited(split->findings, wait->path);
+		charge(split, root, detail, wait->ns * (1 - split->idle_part * idle_share(wait)) * part * split->scale);
 		rest -= wait->ns;
 	}
 	charge(split, blame_root_of_kind(split->findings, ROOT_UNKNOWN), NULL, rest * part * split->scale);
@@ -157,6 +184,7 @@ static void walk(struct split *split, const struct blocked_sum *sum, double part
 {
 	struct findings *findings = split->findings;
 
+	findings->blame->read_count += 1 + sum->code_count + sum->wait_count;
 	charge_code(split, sum, part);
 	charge_waits(split, sum, part);
 	charge(split, blame_root_of_kind(findings, ROOT_CPU), NULL, sum->ns[BLOCKED_CPU_WAIT] * part * split->scale);
@@ -173,7 +201,7 @@ static void walk(struct split *split, const struct blocked_sum *sum, double part
 
 /* What all sums of a row have. */
 struct amounts {
-	double ns, running_ns, weight;
+	double ns, running_ns, idle_ns, weight;
 	uint64_t samples;
 };
 
@@ -183,6 +211,8 @@ static void measure(const struct findings *findings, struct amounts *amounts, co
 	for (size_t i = 0; i < BLOCKED_KINDS; i++)
 		amounts->ns += sum->ns[i] * part;
 	amounts->running_ns += sum->ns[BLOCKED_RUNNING] * part;
+	for (const struct blocked_wait *wait = sum->waits; wait; wait = wait->next)
+		amounts->idle_ns += wait->ns * idle_share(wait) * part;
 	amounts->weight += sum->weight[findings->code_source] * part;
 	amounts->samples += sum->sample_count[findings->code_source];
 	for (const struct blocked_sum *link = sum->links; link; link = link->next)
@@ -196,6 +226,21 @@ static const struct blocked_sum *sum_of(const struct findings *findings, const s
 
 /* --- Rows ---------------------------------------------------------------------------------------- */
 
+/*
+ * What was idle of the row is first what was idle at the ends of its chains: who waits for a thread that waits for work is as
+ * idle as that. What is left of it is taken out of all in proportion.
+ */
+static void set_scales(struct split *split, const struct amounts *amounts, double wait_ns, double lost_ns)
+{
+	double idle_ns = fmax(wait_ns - lost_ns, 0);
+
+	split->idle_part = amounts->idle_ns > 0 ? fmin(idle_ns / amounts->idle_ns, 1) : 0;
+	split->scale = lost_ns / fmax(fmax(wait_ns, amounts->ns) - split->idle_part * amounts->idle_ns, 1);
+	split->running_ns = amounts->running_ns * split->scale;
+	split->code_scale = amounts->weight > 0 ? split->running_ns / amounts->weight : 0;
+	split->samples = amounts->samples;
+}
+
 /* own: what is waited for where no traced thread ended it. */
 static void divide(struct split *split, const struct blocked_source *sources, double wait_ns, double lost_ns,
 		   const struct report_blocked_wait *own, struct blame_ending ending)
@@ -203,13 +248,11 @@ static void divide(struct split *split, const struct blocked_source *sources, do
 	struct amounts amounts = { 0 };
 	struct blame_detail *detail;
 	struct blame_root *root;
+	double own_ns;
 
 	for (const struct blocked_source *source = sources; source; source = source->next)
 		measure(split->findings, &amounts, sum_of(split->findings, source), source->part);
-	split->scale = lost_ns / fmax(wait_ns, amounts.ns);
-	split->running_ns = amounts.running_ns * split->scale;
-	split->code_scale = amounts.weight > 0 ? split->running_ns / amounts.weight : 0;
-	split->samples = amounts.samples;
+	set_scales(split, &amounts, wait_ns, lost_ns);
 	for (const struct blocked_source *source = sources; source; source = source->next)
 		walk(split, sum_of(split->findings, source), source->part);
 	if (!(amounts.weight > 0)) {
@@ -217,9 +260,10 @@ static void divide(struct split *split, const struct blocked_source *sources, do
 		charge(split, root, detail, split->running_ns);
 	}
 	root = blame_root_of_wait(split->findings, own, ending, &detail);
-	charge(split, root, detail, lost_ns - amounts.ns * split->scale);
+	own_ns = lost_ns - (amounts.ns - split->idle_part * amounts.idle_ns) * split->scale;
+	charge(split, root, detail, own_ns);
 	if (split->wait)
-		root->direct_ns += fmax(lost_ns - amounts.ns * split->scale, 0);
+		root->direct_ns += fmax(own_ns, 0);
 }
 
 static int parts_by_time(const void *a, const void *b)
@@ -276,6 +320,21 @@ static void add_errors(const struct split *split)
 	}
 }
 
+/* Which threads lost it. */
+static void add_victims(const struct split *split, double lost_ns)
+{
+	const struct report_wait *wait = split->wait;
+	struct blame_part *part;
+	size_t cursor = 0;
+
+	while ((part = table_next(split->parts, &cursor))) {
+		struct blame_root *root = (struct blame_root *)part->root;
+
+		for (uint64_t i = 0; i < wait->threads && part->ns >= victim_min * lost_ns; i++)
+			thread_set_put(&root->victims, split->findings->arena, wait->waiters[i]);
+	}
+}
+
 const struct blame_part *blame_of_wait(struct findings *findings, const struct report_wait *wait)
 {
 	struct split split = { .findings = findings, .parts = table_new() };
@@ -324,9 +383,9 @@ static void charge_wait(struct findings *findings, const struct report_wait *wai
 	struct split split = { .findings = findings, .wait = wait, .parts = table_new() };
 	struct report_blocked_wait own = own_of(wait);
 
-	split.share_of_wait = wait->waits / lost_ns;
 	divide(&split, wait->blocked_sources, wait->wait_ns, lost_ns, &own, ending_of_wait(wait));
 	add_errors(&split);
+	add_victims(&split, lost_ns);
 	table_free(split.parts);
 }
 
@@ -355,7 +414,6 @@ static void close_account(struct findings *findings, double lost_ns)
 	for (struct blame_root *root = findings->blame->first; root && all_ns > lost_ns; root = root->next) {
 		root->ns *= lost_ns / all_ns;
 		root->direct_ns *= lost_ns / all_ns;
-		root->victims *= lost_ns / all_ns;
 		root->variance *= lost_ns / all_ns * lost_ns / all_ns;
 	}
 	if (all_ns < lost_ns)
@@ -368,26 +426,34 @@ void findings_add_blame(struct findings *findings)
 	const struct report_thread_balance *threads = &report->balance.threads;
 	uint64_t lost_ns = threads->busy_ns > threads->running_ns ? threads->busy_ns - threads->running_ns : 0;
 	struct blame *blame = xcalloc(1, sizeof(*blame));
+	uint64_t left_ns = 0;
 
 	blame->roots = table_new();
 	blame->details = table_new();
 	blame->chains = table_new();
+	blame->threads = table_new();
 	blame->last = &blame->first;
+	for (size_t i = 0; i < report->thread_count; i++)
+		if (report->threads[i].number)
+			table_put(blame->threads, report->threads[i].number, (void *)&report->threads[i]);
 	findings->blame = blame;
 	for (size_t i = 0; i < report->wait_count; i++) {
 		const struct report_wait *wait = &report->waits[i];
 
 		if (wait->wait_ns <= wait->idle_ns)
 			break;
-		if (i < FINDINGS_BLOCKED_MAX)
+		if (blame->read_count < READ_MAX) {
 			charge_wait(findings, wait);
-		else
-			charge_plainly(findings, ROOT_OTHER, wait->wait_ns - wait->idle_ns);
+			continue;
+		}
+		charge_plainly(findings, ROOT_OTHER, wait->wait_ns - wait->idle_ns);
+		left_ns += wait->wait_ns - wait->idle_ns;
 	}
 	charge_plainly(findings, ROOT_CPU, threads->cpu_wait_ns - threads->throttled_ns);
 	charge_plainly(findings, ROOT_CPU_LIMIT, threads->throttled_ns);
 	close_account(findings, lost_ns);
 	blame_put(findings, lost_ns);
+	findings->report.blame.followed_ns = lost_ns - (left_ns < lost_ns ? left_ns : lost_ns);
 }
 
 void blame_free(struct blame *blame)
@@ -397,5 +463,6 @@ void blame_free(struct blame *blame)
 	table_free(blame->roots);
 	table_free(blame->details);
 	table_free(blame->chains);
+	table_free(blame->threads);
 	free(blame);
 }

@@ -4,7 +4,7 @@
  * wait for a traced thread (doc/metrics.md, "Blame"). Owns what it hands out, in the arena of the findings.
  *
  * Owns: lost time by cause.
- * Used by: findings/patterns, findings.
+ * Used by: findings/patterns, findings/verdict, findings.
  */
 #pragma once
 

@@ -8,6 +8,7 @@
 
 #include "findings/blame/blame.h"
 #include "report/report.h"
+#include "waits/sums/thread_set.h"
 
 struct findings;
 struct table;
@@ -34,6 +35,7 @@ struct blame_ending {
 struct blame_detail {
 	enum wait_cause cause;
 	const char *syscall, *object;
+	const char *who; /* those that others waited for are called so; NULL: not known */
 	struct blame_ending ending;
 	const struct report_frame *frames;
 	size_t frame_count;
@@ -44,7 +46,9 @@ struct blame_detail {
 
 struct blame_root {
 	struct report_root row; /* filled in when all is charged */
-	double ns, direct_ns, variance, victims;
+	uint32_t device;        /* of waits for files: major * 2^20 + minor; 0: not known */
+	double ns, direct_ns, variance;
+	struct thread_set victims;
 	struct blame_detail *details;
 	struct blame_chain *chains;
 	struct blame_root *next; /* in the order of their appearance */
@@ -52,7 +56,9 @@ struct blame_root {
 
 struct blame {
 	struct table *roots, *details, *chains; /* by key */
+	struct table *threads;                  /* struct report_thread by number */
 	struct blame_root *first, **last;
+	size_t read_count; /* sums of chains that were read, with what is in them */
 };
 
 /* blame_roots.c: the root of that kind alone. */
@@ -65,6 +71,12 @@ struct blame_root *blame_root_of_code(struct findings *findings, const struct re
 /* The root of waits that no traced thread ended. */
 struct blame_root *blame_root_of_wait(struct findings *findings, const struct report_blocked_wait *wait,
 				      struct blame_ending ending, struct blame_detail **detail);
+
+/* blame_users.c: fills in who had the CPUs, of the root of kind cpu, whose ns is there. */
+void blame_add_cpu_users(struct findings *findings, struct report_root *root);
+
+/* blame_users.c: the same of who had a disk, as far as requests to disks were recorded; device: major * 2^20 + minor. */
+void blame_add_disk_users(struct findings *findings, struct report_root *root, uint32_t device);
 
 /* blame_report.c: fills in report.blame of what was charged; so much was lost in all. */
 void blame_put(struct findings *findings, uint64_t lost_ns);

@@ -101,6 +101,7 @@ static void describe(struct findings *findings, struct blame_root *root)
 	root->row.cause = most->cause;
 	root->row.syscall = most->syscall;
 	root->row.ender = most->ending.ender;
+	root->row.who = most->who;
 	root->row.is_timed = most->ending.is_timed && is_for_time(most->cause);
 	if (time_of(root, most, true) >= most_min * all_ns)
 		root->row.object = most->object;
@@ -214,10 +215,11 @@ static const char *words_of_wait(struct findings *findings, const struct report_
 	const char *where = blame_place(findings, root);
 	char buffer[REPORT_CAUSE_BYTES];
 
-	return arena_printf(findings->arena, "%s%s%s%s%s%s", report_cause_text(buffer, root->cause, root->syscall),
+	return arena_printf(findings->arena, "%s%s%s%s%s%s%s%s", report_cause_text(buffer, root->cause, root->syscall),
 			    root->is_directory ? "s in" : "", root->object ? " " : "",
 			    root->object ? words_object(findings, root->object) : "", where ? " in " : "",
-			    where ? where : "");
+			    where ? where : "", root->taken_by ? "; the disk worked for: " : "",
+			    root->taken_by ? root->taken_by : "");
 }
 
 static const char *words_of(struct findings *findings, const struct report_root *root)
@@ -230,7 +232,9 @@ static const char *words_of(struct findings *findings, const struct report_root 
 	case ROOT_WAIT:
 		return words_of_wait(findings, root);
 	case ROOT_CPU:
-		return "no CPU to run on";
+		return root->taken_by
+			       ? arena_printf(findings->arena, "no CPU to run on; meanwhile ran: %s", root->taken_by)
+			       : "no CPU to run on";
 	case ROOT_CPU_LIMIT:
 		return "CPU limit of the cgroup";
 	case ROOT_UNKNOWN:
@@ -285,8 +289,12 @@ static void fill(struct findings *findings, struct blame_root *root, uint64_t ns
 	if (root->row.direct_ns > ns)
 		root->row.direct_ns = ns;
 	root->row.error_ns = whole(sqrt(root->variance));
-	root->row.victims = whole(root->victims + 0.5);
+	root->row.victims = root->victims.count;
 	describe(findings, root);
+	if (root->row.kind == ROOT_CPU)
+		blame_add_cpu_users(findings, &root->row);
+	else if (root->row.kind == ROOT_WAIT && root->row.cause == CAUSE_FILE)
+		blame_add_disk_users(findings, &root->row, root->device);
 	root->row.text = words_of(findings, &root->row);
 	put_chains(findings, root);
 }

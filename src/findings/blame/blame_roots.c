@@ -90,12 +90,14 @@ struct blame_root *blame_root_of_code(struct findings *findings, const struct re
 	return root;
 }
 
-/* Of the file system of that path; 0: it is not known. */
-static uint64_t device_of(const struct report *report, const char *path)
+/* Of the file system of that path, as struct blame_root has it. */
+static uint32_t device_of(const struct report *report, const char *path)
 {
+	enum { MINOR_BITS = 20 };
+
 	for (size_t i = 0; path && i < report->file_count; i++)
 		if (!strcmp(report->files[i].path, path))
-			return (uint64_t)report->files[i].device.major << 32 | report->files[i].device.minor;
+			return report->files[i].device.major << MINOR_BITS | report->files[i].device.minor;
 	return 0;
 }
 
@@ -111,15 +113,17 @@ struct blame_root *blame_root_of_wait(struct findings *findings, const struct re
 	uint64_t object = wait->object ? hash_string(1, wait->object) : 0;
 	uint64_t place = place_key(findings, wait->frames, wait->frame_count);
 	uint64_t key = mix(mix(1, ROOT_WAIT), wait->cause);
+	uint32_t device = wait->cause == CAUSE_FILE ? device_of(&findings->report, wait->object) : 0;
 	struct blame_root *root;
 
 	if (wait->cause == CAUSE_FILE)
-		key = mix(key, device_of(&findings->report, wait->object));
+		key = mix(key, device);
 	else if (wait->object)
 		key = mix(mix(mix(1, ROOT_WAIT), kin_of(wait->cause)), object);
 	else
 		key = mix(key, place);
 	root = get_root(findings, key, ROOT_WAIT);
+	root->device = device;
 	*detail = get_detail(findings, root, object, place);
 	if ((*detail)->cause == CAUSE_UNKNOWN) {
 		(*detail)->cause = wait->cause;

@@ -20,8 +20,9 @@ struct spin_judge;
 struct findings_input {
 	const struct criticality *criticality;
 	const struct stacks *stacks;
-	const struct waits *waits;         /* NULL: waits are not known */
-	const struct cpu_waits *cpu_waits; /* NULL: who had the CPU is not known */
+	const struct waits *waits;             /* NULL: waits are not known */
+	const struct cpu_waits *cpu_waits;     /* NULL: who had the CPU is not known */
+	const struct block_users *block_users; /* NULL: who had the disks is not known */
 	const struct files *files;
 	const struct klocks *klocks;     /* NULL: kernel locks are not known */
 	const struct go_waits *go_waits; /* NULL: goroutines are not known */

@@ -32,6 +32,7 @@ struct merged_wait {
 	bool is_estimated;
 	uint64_t cmetric_max_ns;
 	const struct wait_path *heaviest, *worst;
+	struct thread_set threads;
 	struct table *wakers;
 	const struct blocked_source *blocked;
 };
@@ -123,6 +124,8 @@ static void merge_path(struct findings *findings, struct merged_wait *merged, co
 		merged->heaviest = path;
 	for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next)
 		merge_waker(findings, merged->wakers, waker, part);
+	for (uint32_t i = 0; i < path->threads.count; i++)
+		thread_set_put(&merged->threads, findings->arena, path->threads.numbers[i]);
 	findings_add_blocked_source(findings, &merged->blocked, path, part);
 }
 
@@ -307,6 +310,8 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		.is_estimated = merged->is_estimated,
 		.is_sending = is_sending(merged->meaning.cause, &path->facts),
 		.cmetric_max_ns = merged->cmetric_max_ns,
+		.threads = merged->threads.count,
+		.waiters = merged->threads.numbers,
 		.key = merged->key,
 	};
 

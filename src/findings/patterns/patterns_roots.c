@@ -60,8 +60,12 @@ static const char *title_of(struct findings *findings, const struct report_root 
 	if (root->kind == ROOT_CODE)
 		return arena_printf(findings->arena, "threads wait for %s, which runs", blame_place(findings, root));
 	words = root_words(findings, root);
-	words = arena_printf(findings->arena, "threads %s%s",
-			     root->direct_ns >= own_min * root->ns ? "" : "wait for others that ", words);
+	if (root->direct_ns >= own_min * root->ns)
+		words = arena_printf(findings->arena, "threads %s", words);
+	else if (root->who)
+		words = arena_printf(findings->arena, "threads wait for others (%s) that %s", root->who, words);
+	else
+		words = arena_printf(findings->arena, "threads wait for others that %s", words);
 	if (root->ender)
 		return arena_printf(findings->arena, "%s, until %s, which is not traced, lets them go on", words,
 				    root->ender);
@@ -185,8 +189,9 @@ static void say_root(struct findings *findings, struct report_finding *out, cons
 {
 	double direct = draft_share(root->direct_ns, root->ns);
 
-	draft_say(findings, out, "%s took %s longer for it; %.0f %% of that is of threads that met it themselves",
-		  words_counted(findings, root->victims, "wait"), words_duration(findings, root->ns), 100 * direct);
+	draft_say(findings, out, "%s lost %s by it; %.0f %% of that is of threads that met it themselves",
+		  root->victims ? words_counted(findings, root->victims, "thread") : "threads",
+		  words_duration(findings, root->ns), 100 * direct);
 	for (size_t i = 0; i < root->chain_count; i++) {
 		const struct report_root_chain *chain = &root->chains[i];
 		const char *words = chain->steps[0];

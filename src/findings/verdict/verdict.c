@@ -8,6 +8,7 @@
 #include "findings/verdict/verdict_words.h"
 #include "report/report_cause.h"
 #include "stacks/fold.h"
+#include "waits/sums/thread_set.h"
 
 /*
  * cause_min: a part of what threads were blocked on that is the cause of the rest. code_min: so much of it must have run;
@@ -195,6 +196,7 @@ static void take_root(struct findings *findings, struct report_verdict *verdict,
 	verdict->symptom = finding->symptom;
 	verdict->victims = root->victims;
 	set_path(verdict, root->frames, root->frame_count);
+	verdict->blocker = blocker_of(findings, root->who);
 	if (!root->ender)
 		return;
 	ender = arena_alloc(findings->arena, sizeof(*ender)); /* which of those of that name it is, is not known */
@@ -381,6 +383,23 @@ static struct verdict_code main_code(struct findings *findings)
 	return (struct verdict_code){ 0 };
 }
 
+/* Threads that waited there, or elsewhere for the same thing. */
+static uint64_t count_victims(struct findings *findings, const struct report_wait *wait)
+{
+	const struct report *report = &findings->report;
+	struct thread_set victims = { 0 };
+
+	for (size_t i = 0; wait && i < report->wait_count; i++) {
+		const struct report_wait *row = &report->waits[i];
+		bool is_same =
+			wait->object && row->object && row->cause == wait->cause && !strcmp(row->object, wait->object);
+
+		for (uint64_t k = 0; (is_same || row == wait) && k < row->threads; k++)
+			thread_set_put(&victims, findings->arena, row->waiters[k]);
+	}
+	return victims.count;
+}
+
 /* --- The verdict --------------------------------------------------------------------------------- */
 
 static void from_finding(struct findings *findings, struct report_verdict *verdict, struct verdict_basis *basis)
@@ -393,7 +412,7 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 	verdict->kind = kind_of(finding);
 	verdict->share = finding->share;
 	verdict->object = finding->object ? finding->object : wait ? wait->object : NULL;
-	verdict->victims = finding->waits ? finding->waits : wait ? wait->waits : 0;
+	verdict->victims = count_victims(findings, wait);
 	if (finding->pattern == PATTERN_CPU_WAIT)
 		verdict->blocker = rival_of(findings);
 	else if (verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG) /* of those each other one is */
@@ -410,6 +429,8 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 			     follow(verdict, finding->blocked_on);
 	if (basis->is_followed)
 		verdict->symptom = finding->title;
+	if (basis->is_followed && verdict->kind == VERDICT_CPU)
+		verdict->blocker = rival_of(findings);
 	verdict->confidence = verdict->kind == VERDICT_DEADLOCK ? CONFIDENCE_CERTAIN
 			      : (basis->is_followed || finding->root) && is_unsure(finding->blocked_on)
 				      ? CONFIDENCE_POSSIBLE

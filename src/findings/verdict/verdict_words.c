@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "findings/verdict/verdict_words.h"
 
+#include "findings/blame/blame.h"
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
 #include "report/report_cause.h"
@@ -48,24 +49,34 @@ static const char *cpus_words(struct findings *findings)
 
 /* --- The main bottleneck --------------------------------------------------------------------------- */
 
-/* "26 % of non-idle thread time, 1,731 waits" */
+/* "26 % of non-idle thread time; 4 threads" */
 static const char *weight_words(struct findings *findings, const struct report_verdict *verdict)
 {
 	const struct report_thread_balance *threads = &findings->report.balance.threads;
 	const char *whole = threads->busy_ns < busy_mostly * threads->total_ns ? "non-idle thread time" : "thread time";
-	const char *waits = verdict->victims ? arena_printf(findings->arena, "; %s",
-							    words_counted(findings, verdict->victims, "wait"))
-					     : "";
+	const char *victims = verdict->victims ? arena_printf(findings->arena, "; %s",
+							      words_counted(findings, verdict->victims, "thread"))
+					       : "";
 
-	return arena_printf(findings->arena, "%.0f %% of %s%s", 100 * verdict->share, whole, waits);
+	return arena_printf(findings->arena, "%.0f %% of %s%s", 100 * verdict->share, whole, victims);
+}
+
+/* Who had the CPUs that threads waited for; NULL: it is not known. */
+static const char *takers(const struct report *report)
+{
+	for (size_t i = 0; i < report->blame.root_count; i++)
+		if (report->blame.roots[i].kind == ROOT_CPU)
+			return report->blame.roots[i].taken_by;
+	return NULL;
 }
 
 static const char *cause_words(struct findings *findings, const struct report_verdict *verdict)
 {
-	const char *place = place_words(findings, verdict);
+	const char *place = place_words(findings, verdict), *taken_by = takers(&findings->report);
 
 	if (verdict->kind == VERDICT_CPU)
-		return "; behind it: threads without a CPU";
+		return arena_printf(findings->arena, "; behind it: threads without a CPU%s%s",
+				    taken_by ? ", while others ran: " : "", taken_by ? taken_by : "");
 	if (!place)
 		return "";
 	if (verdict->kind == VERDICT_CODE)
@@ -145,6 +156,16 @@ static void add_sentence(struct findings *findings, const char **words, size_t *
 	*words = arena_printf(findings->arena, "%s%s%s", *words, (*count)++ ? "; " : "", sentence);
 }
 
+/* For whom the disk worked that threads wait for; NULL: that is not known, or not what they wait for. */
+static const char *disk_words(struct findings *findings, const struct report_finding *finding)
+{
+	const struct report_root *root = finding->root ? finding->root : finding->blame ? finding->blame->root : NULL;
+
+	if (!root || root->kind != ROOT_WAIT || !root->taken_by)
+		return NULL;
+	return arena_printf(findings->arena, "the disk worked for: %s", root->taken_by);
+}
+
 static const char *evidence_words(struct findings *findings, const struct verdict_basis *basis)
 {
 	const struct report_finding *finding = basis->finding;
@@ -153,6 +174,7 @@ static const char *evidence_words(struct findings *findings, const struct verdic
 	size_t count = 0;
 
 	add_sentence(findings, &words, &count, finding->evidence_count ? finding->evidence[0] : NULL);
+	add_sentence(findings, &words, &count, disk_words(findings, finding));
 	if (basis->is_followed && on->text)
 		add_sentence(findings, &words, &count,
 			     arena_printf(findings->arena, "what they waited for: %s", on->text));

@@ -46,9 +46,15 @@ static void show_root(struct page *page, const struct report_blame *blame, const
 
 void text_blame_show(struct page *page, const struct report *report)
 {
-	if (!report->blame.root_count)
+	const struct report_blame *blame = &report->blame;
+
+	if (!blame->root_count)
 		return;
-	page_heading(page, "Lost time by cause", "each moment counts at the end of its chain of waits");
+	page_heading(
+		page, "Lost time by cause",
+		blame->followed_ns == blame->lost_ns
+			? "each moment counts at the end of its chain of waits"
+			: "each moment counts at the end of its chain of waits; small waits, not followed, are other causes");
 	for (size_t i = 0; i < report->blame.root_count; i++)
 		show_root(page, &report->blame, &report->blame.roots[i], i + 1);
 }

@@ -11,14 +11,15 @@
 
 enum {
 	PATHS_MAX = 65536,
-	SPARE_MAX = 4096, /* beyond that, of call paths whatever they wait for */
+	SPARE_MAX = 4096,      /* beyond that, of call paths whatever they wait for */
+	THREADS_MAX = 1 << 20, /* in the sets of all paths */
 };
 
 struct wait_paths {
 	struct arena *arena;
 	struct table *by_hash;
 	struct wait_path **paths;
-	size_t count, capacity;
+	size_t count, capacity, thread_count;
 	struct wait_path *others[CAUSES]; /* NULL until it is needed */
 };
 
@@ -135,12 +136,15 @@ static void add_wait(struct wait_path *path, const struct open_wait *wait, uint6
 		path->max_ns = wait_ns;
 }
 
-void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
-		   uint64_t idle_ns, double weight, const struct wait_end *end)
+void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct thread *thread,
+		   const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns, double weight,
+		   const struct wait_end *end)
 {
 	if (weight != 1 && !path->excess)
 		path->excess = arena_alloc(paths->arena, sizeof(*path->excess));
 	add_wait(path, wait, wait_ns, idle_ns, weight);
+	if (paths->thread_count < THREADS_MAX)
+		paths->thread_count += thread_set_put(&path->threads, paths->arena, thread->number);
 	path->is_estimated |= weight != 1 || end->weight != 1;
 	wait_wakers_add(paths->arena, &path->wakers, end, wait_ns);
 	missing_wakeups_note_waker(end->open, paths->arena, &path->wakers, wait_ns, end->weight);
@@ -160,8 +164,22 @@ static struct wait_waker *get_nobody(struct wait_path *path, struct journal *jou
 	return waker;
 }
 
-void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-			double weight, struct journal *journal)
+/* The path has been saved. */
+static void add_thread_for_now(struct wait_path *path, struct journal *journal, uint32_t number)
+{
+	size_t size_bytes = thread_set_bytes_wanted(&path->threads);
+
+	if (!thread_set_wants(&path->threads, number))
+		return;
+	if (size_bytes)
+		thread_set_move(&path->threads, journal_alloc(journal, size_bytes), size_bytes);
+	else
+		journal_save(journal, path->threads.numbers, path->threads.capacity * sizeof(uint32_t));
+	thread_set_add(&path->threads, number);
+}
+
+void wait_path_add_open(struct wait_path *path, const struct thread *thread, const struct open_wait *wait,
+			uint64_t wait_ns, uint64_t idle_ns, double weight, struct journal *journal)
 {
 	struct wait_waker *waker;
 
@@ -171,6 +189,7 @@ void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, ui
 	else if (weight != 1)
 		path->excess = journal_alloc(journal, sizeof(*path->excess));
 	add_wait(path, wait, wait_ns, idle_ns, weight);
+	add_thread_for_now(path, journal, thread->number);
 	waker = get_nobody(path, journal);
 	waker->wait_ns += wait_ns * weight;
 	waker->count += weight;

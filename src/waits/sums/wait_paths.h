@@ -16,12 +16,13 @@ struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *
 				 const struct open_wait *wait);
 
 /* weight: the waits that this one stands for. */
-void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
-		   uint64_t idle_ns, double weight, const struct wait_end *end);
+void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct thread *thread,
+		   const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns, double weight,
+		   const struct wait_end *end);
 
 /* The same for an open wait: the journal can undo it. */
-void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-			double weight, struct journal *journal);
+void wait_path_add_open(struct wait_path *path, const struct thread *thread, const struct open_wait *wait,
+			uint64_t wait_ns, uint64_t idle_ns, double weight, struct journal *journal);
 
 /* Of the time of a wait of such a length, so much (or below 0, so much less) was idle than was added. */
 void wait_path_move_idle(struct wait_path *path, uint64_t wait_ns, double idle_ns, double weight);

@@ -8,6 +8,7 @@
 
 #include "klocks/lengths.h"
 #include "waits/file_calls.h"
+#include "waits/sums/thread_set.h"
 #include "waits/sums/wait_amounts.h"
 #include "waits/sums/wait_sum.h"
 #include "waits/wait_cause.h"
@@ -32,6 +33,7 @@ struct wait_path {
 	struct wait_classes *excess;    /* what they stand for beyond that; NULL: nothing */
 	uint64_t cmetric_max_ns;        /* of one of them */
 	uint64_t max_ns;
+	struct thread_set threads; /* that waited, as far as their stacks were kept */
 	struct wait_waker *wakers;
 	struct wait_path *next; /* of the same hash */
 };

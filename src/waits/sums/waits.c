@@ -445,7 +445,7 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 	wait_sum_add(&waits->by_cause[wait->cause], wait_ns, idle_ns);
 	if (place.weight) {
 		place.path = wait_paths_get(waits->paths, party->thread, stack, wait);
-		wait_path_add(waits->paths, place.path, wait, wait_ns, idle_ns, place.weight, &end);
+		wait_path_add(waits->paths, place.path, party->thread, wait, wait_ns, idle_ns, place.weight, &end);
 	} else {
 		place.unseen = wait_unseen_add(waits->unseen, party->thread, wait, wait_ns, idle_ns, NULL);
 	}
@@ -516,7 +516,7 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 	wait_sum_add(sum, wait_ns, idle_ns);
 	if (weight) {
 		path = wait_paths_get(waits->paths, party->thread, stack, wait);
-		wait_path_add_open(path, wait, wait_ns, idle_ns, weight, waits->journal);
+		wait_path_add_open(path, party->thread, wait, wait_ns, idle_ns, weight, waits->journal);
 	} else {
 		wait_unseen_add(waits->unseen, party->thread, wait, wait_ns, idle_ns, waits->journal);
 	}

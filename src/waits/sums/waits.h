@@ -6,7 +6,7 @@
  * Owns all it hands out; pointers stay valid until the next event or waits_free().
  *
  * Owns: waits of threads, added up: by cause, call path, lock and file.
- * Used by: account, states, findings/parts, engine, live.
+ * Used by: account, states, findings/parts, findings/blame, findings/verdict, engine, live.
  */
 #pragma once
 
