@@ -120,6 +120,18 @@ void blocked_sum_add_wait(struct blocked_sum *sum, struct chain_budget *budget, 
 	row->ns += ns;
 }
 
+double blocked_sum_wait_ns(const struct blocked_sum *sum, const struct blocked_wait *wait)
+{
+	double known_ns = 0, unknown_ns = 0;
+
+	for (const struct blocked_wait *other = sum->waits; other; other = other->next)
+		if (other->cause == wait->cause)
+			*(other->path ? &known_ns : &unknown_ns) += other->ns;
+	if (!(known_ns > 0))
+		return wait->ns;
+	return wait->path ? wait->ns * (1 + unknown_ns / known_ns) : 0;
+}
+
 struct blocked_sum *blocked_sum_link(struct blocked_sum *sum, struct chain_budget *budget, const struct wait_path *path)
 {
 	struct blocked_sum *link = sum->links;

@@ -76,6 +76,12 @@ void blocked_sum_add_wait(struct blocked_sum *sum, struct chain_budget *budget, 
 			  const struct wait_path *path, double ns);
 
 /*
+ * The time of one of its waits with its part of those of the same cause of which it is not known where they were: for
+ * their stacks were not kept, which chance decides. Of these it is 0, unless no other has the cause.
+ */
+double blocked_sum_wait_ns(const struct blocked_sum *sum, const struct blocked_wait *wait);
+
+/*
  * What is behind waits at the path. Waits at one place for each other are one context (Algorithm 2 of DepGraph merges
  * equal ones): the sum itself then; so if it has no links, and beyond the bounds.
  */

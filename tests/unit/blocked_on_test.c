@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "chains/blocked_on.h"
 #include "waits/sums/wait_rows.h"
@@ -412,4 +413,37 @@ TEST(a_cpu_had_those_that_were_met_there)
 	CHECK_EQUAL(code_weight(sum, 2), 3);
 	past_fini(&cpu, &w.budget);
 	tear_down();
+}
+
+/* Waits of which the place is not known are taken for those of the same cause of which it is, and no time is lost or made. */
+TEST(waits_of_an_unknown_place_are_divided_among_those_of_their_cause)
+{
+	struct chain_budget budget = { .bytes_max = 1 << 20, .rows_max = 1 << 10 };
+	struct wait_path paths[2] = { 0 };
+	struct blocked_sum *sum;
+
+	for (uint32_t plays = 0; plays < 2000; plays++) {
+		double put_ns[CAUSES] = { 0 }, got_ns[CAUSES] = { 0 }, known_ns[CAUSES] = { 0 };
+
+		sum = calloc(1, sizeof(*sum));
+		for (uint32_t i = pick(12); i > 0; i--) {
+			enum wait_cause cause = pick(3);
+			const struct wait_path *path = pick(2) ? &paths[pick(2)] : NULL;
+			double ns = 1 + pick(1000);
+
+			blocked_sum_add_wait(sum, &budget, cause, path, ns);
+			put_ns[cause] += ns;
+			known_ns[cause] += path ? ns : 0;
+		}
+		for (const struct blocked_wait *wait = sum->waits; wait; wait = wait->next) {
+			double ns = blocked_sum_wait_ns(sum, wait);
+
+			got_ns[wait->cause] += ns;
+			CHECK(wait->path ? ns >= wait->ns : (known_ns[wait->cause] > 0 ? ns == 0 : ns == wait->ns));
+		}
+		for (size_t i = 0; i < CAUSES; i++)
+			CHECK(fabs(put_ns[i] - got_ns[i]) < 1e-6);
+		blocked_sum_free(sum, &budget);
+		CHECK_EQUAL(budget.rows, 0);
+	}
 }

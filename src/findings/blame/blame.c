@@ -167,15 +167,19 @@ static void charge_waits(struct split *split, const struct blocked_sum *sum, dou
 	double rest = sum->ns[BLOCKED_WAITING];
 
 	for (const struct blocked_wait *wait = sum->waits; wait; wait = wait->next) {
-		struct report_blocked_wait row = findings_blocked_wait(split->findings, wait);
+		double ns = blocked_sum_wait_ns(sum, wait);
+		struct report_blocked_wait row;
 		struct blame_detail *detail;
-		struct blame_root *root =
-			blame_root_of_wait(split->findings, &row, ending_of_path(split->findings, wait->path), &detail);
+		struct blame_root *root;
 
+		rest -= wait->ns;
+		if (!(ns > 0))
+			continue;
+		row = findings_blocked_wait(split->findings, wait);
+		root = blame_root_of_wait(split->findings, &row, ending_of_path(split->findings, wait->path), &detail);
 		if (!detail->who)
 			detail->who = who_waited(split->findings, wait->path);
-		charge(split, root, detail, wait->ns * (1 - split->idle_part * idle_share(wait)) * part * split->scale);
-		rest -= wait->ns;
+		charge(split, root, detail, ns * (1 - split->idle_part * idle_share(wait)) * part * split->scale);
 	}
 	charge(split, blame_root_of_kind(split->findings, ROOT_UNKNOWN), NULL, rest * part * split->scale);
 }
@@ -212,7 +216,7 @@ static void measure(const struct findings *findings, struct amounts *amounts, co
 		amounts->ns += sum->ns[i] * part;
 	amounts->running_ns += sum->ns[BLOCKED_RUNNING] * part;
 	for (const struct blocked_wait *wait = sum->waits; wait; wait = wait->next)
-		amounts->idle_ns += wait->ns * idle_share(wait) * part;
+		amounts->idle_ns += blocked_sum_wait_ns(sum, wait) * idle_share(wait) * part;
 	amounts->weight += sum->weight[findings->code_source] * part;
 	amounts->samples += sum->sample_count[findings->code_source];
 	for (const struct blocked_sum *link = sum->links; link; link = link->next)

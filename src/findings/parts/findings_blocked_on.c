@@ -94,13 +94,15 @@ struct report_blocked_wait findings_blocked_wait(struct findings *findings, cons
 	return row;
 }
 
-static void merge_wait(struct merge *merge, const struct blocked_wait *wait, double part)
+static void merge_wait(struct merge *merge, const struct blocked_wait *wait, double ns)
 {
 	struct report_blocked_wait described = findings_blocked_wait(merge->findings, wait);
 	uint64_t key = hash_u64(described.cause + 1);
 	struct wait_row *row;
 	size_t frame;
 
+	if (!(ns > 0))
+		return;
 	if (described.object)
 		key = hash_string(key, described.object);
 	if (described.frame_count)
@@ -111,9 +113,9 @@ static void merge_wait(struct merge *merge, const struct blocked_wait *wait, dou
 		row->order = table_count(merge->waits);
 		table_put(merge->waits, key, row);
 	}
-	row->ns += wait->ns * part;
-	if (wait->ns * part > row->heaviest) {
-		row->heaviest = wait->ns * part;
+	row->ns += ns;
+	if (ns > row->heaviest) {
+		row->heaviest = ns;
 		row->row = described;
 	}
 }
@@ -128,7 +130,7 @@ static void merge_sum(struct merge *merge, const struct blocked_sum *sum, double
 		if (code->code->stratum->source == merge->findings->code_source)
 			merge_code(merge, code, part);
 	for (const struct blocked_wait *wait = sum->waits; wait; wait = wait->next)
-		merge_wait(merge, wait, part);
+		merge_wait(merge, wait, blocked_sum_wait_ns(sum, wait) * part);
 	for (const struct blocked_sum *link = sum->links; link; link = link->next)
 		merge_sum(merge, link, part);
 }

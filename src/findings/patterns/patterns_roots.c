@@ -14,10 +14,11 @@
 enum { SYMPTOMS_MAX = 8, SYMPTOMS_SAID = 3 };
 
 /*
- * So much of what a row lost makes a cause its own. code_min: of it must have run where the rest had no CPU; same_min: so
- * much of a cause that threads met themselves makes it the same as the row; errors_min: a cause must be so many of its errors.
+ * So much of what a row lost makes a cause its own. code_min, wait_min: of it must have run, or waited, where the rest had no
+ * CPU; same_min: so much of a cause that threads met themselves makes it the same as the row; errors_min: a cause must be so many
+ * of its errors.
  */
-static const double own_min = 0.5, code_min = 0.1, same_min = 0.99, errors_min = 3;
+static const double own_min = 0.5, code_min = 0.1, wait_min = 0.25, same_min = 0.99, errors_min = 3;
 
 /* --- Words --------------------------------------------------------------------------------------- */
 
@@ -105,9 +106,11 @@ static const struct report_root *cause_of(const struct report_finding *row)
 		part = part->next;
 	if (!part)
 		return NULL;
+	/* What others could not always run for is the cause, too; a shortage of CPUs is a finding of its own. */
+	if (part->root->kind == ROOT_WAIT && row->pattern == PATTERN_WAIT)
+		return part->ns >= wait_min * lost_ns && part->ns >= own_min * (lost_ns - cpu_ns) ? part->root : NULL;
 	if (part->root->kind == ROOT_WAIT)
 		return part->ns >= own_min * lost_ns ? part->root : NULL;
-	/* Code that could not always run is the cause, too; a shortage of CPUs is a finding of its own. */
 	if (!part->root->frame_count || part->root->ns <= errors_min * part->root->error_ns ||
 	    part->ns < code_min * lost_ns || part->ns < own_min * (lost_ns - cpu_ns))
 		return NULL;
