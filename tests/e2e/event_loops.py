@@ -16,7 +16,7 @@ SLOW_NS = 50_000_000
 
 
 @contextlib.contextmanager
-def asked(server):
+def asked(server, pause_s):
     """Clients that each send a byte, wait for one, and pause."""
     port, done = int(read_line(server)), threading.Event()
 
@@ -26,7 +26,7 @@ def asked(server):
                 connection.sendall(b"a")
                 if not connection.recv(1):
                     return
-                done.wait(PAUSE_S)
+                done.wait(pause_s)
 
     clients = [threading.Thread(target=ask) for _ in range(CLIENTS)]
     for client in clients:
@@ -40,9 +40,9 @@ def asked(server):
         stop(server)
 
 
-def traced(*command):
+def traced(*command, pause_s=PAUSE_S):
     server = start(*command, stdout=subprocess.PIPE)
-    with asked(server):
+    with asked(server, pause_s):
         result = pinch("attach", "-p", server.pid, "--duration", "3s", "--trace", "t.pinch", "--json", "live.json",
                        "-o", "live.txt")
     assert result.status == 0, result.text
@@ -112,6 +112,12 @@ def epoll():
 @test("the same without the slow handler: no finding")
 def healthy_epoll():
     check_healthy(traced(program("blocked_server"), "healthy"))
+
+
+@test("a loop that is busy without a pause, and never slow: no finding")
+def busy_epoll():
+    report = traced(program("blocked_server"), "healthy", pause_s=0)
+    assert not held_up(report), held_up(report)
 
 
 @test("a loop of asyncio: the slow function of Python is named")

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-blocked_server.py [healthy | asking PORT]: as blocked_server.c, by asyncio. asking: for each request fetch_price() asks another
-server on loopback, which is waited for by a poll() in the handler.
+blocked_server.py [healthy | asking PORT]: as blocked_server.c, by asyncio. asking: for each request fetch_price() asks
+another server on loopback, which is waited for by a poll() in the handler.
 """
 import asyncio
 import selectors
@@ -35,7 +35,7 @@ def fetch_price(selector, peer):
 
 
 def ask_for():
-    """A function that asks the other server, and can be told not to wait any longer, as clients of several connections can."""
+    """A function that asks the other server, and can be told not to wait any longer."""
     selector, peer = selectors.PollSelector(), socket.create_connection(("127.0.0.1", int(sys.argv[2])))
     told, teller = socket.socketpair()
     selector.register(peer, selectors.EVENT_READ)

@@ -23,8 +23,8 @@ static struct report_blocked_on all, long_work, short_work, longest;
 static struct report_blocked_code slow, slow_again, slow_sometimes[2];
 
 /*
- * Ten seconds of a loop that polls for nine of them. 18 of 1000 iterations take 50 ms, of which 45 are resize_image()'s; of
- * the others, which take 100 ms in all, a tenth is.
+ * Ten seconds of a loop that polls for nine of them. 18 of 1000 iterations take 50 ms, of which 45 are resize_image()'s;
+ * of the others, which take 100 ms in all, a tenth is.
  */
 static void begin(void)
 {
