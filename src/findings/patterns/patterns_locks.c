@@ -174,7 +174,6 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 				name, where ? ", held mostly in " : "", where ? where : "");
 	if (row) {
 		row->wait_rank = wait_rank_of(findings, CAUSE_LOCK, lock);
-		row->waits = lock->waits;
 		row->object = name;
 		row->blocker = lock->holder;
 		row->blame = group->blame;
@@ -217,7 +216,6 @@ static void add_barrier(struct findings *findings, struct draft *draft, const st
 	}
 	if (row) {
 		row->wait_rank = wait_rank_of(findings, CAUSE_BARRIER, lock);
-		row->waits = lock->waits;
 		row->object = name;
 		row->blocker = has_straggler ? lock->waker : NULL;
 		row->blame = group->blame;

@@ -399,7 +399,6 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 		row = draft_add(findings, draft, PATTERN_WAIT, cause_of(wait), share, "%s", title);
 	if (row) {
 		row->wait_rank = alike->rank;
-		row->waits = alike->count;
 		row->blame = alike->blame;
 	}
 	draft_say(findings, row, "%s", words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
