@@ -123,7 +123,8 @@ static const char *goroutine_place(struct findings *findings, const struct repor
 static const char *goroutine_words(struct findings *findings, const struct report_verdict *verdict,
 				   const struct verdict_basis *basis)
 {
-	const char *place = place_words(findings, verdict);
+	/* Where no code stands out, the path is theirs who wait. */
+	const char *place = verdict->kind == VERDICT_CODE ? place_words(findings, verdict) : NULL;
 
 	if (!basis->goroutines)
 		return arena_printf(
@@ -256,6 +257,17 @@ static const char *lock_words(struct findings *findings, const struct report_ver
 	}
 }
 
+/* A lock; or a channel that takes no more. */
+static const char *goroutine_lock_words(struct findings *findings, const struct report_goroutine_wait *wait)
+{
+	const char *what = wait->kind == GOROUTINE_LOCK ? "hold it for less time, or take it less often"
+							: "receive faster, or in more goroutines";
+
+	return arena_printf(findings->arena, "%s: --page synchronisation has who waits in %s", what,
+			    wait->own_frame < wait->frame_count ? words_frame(findings, &wait->frames[wait->own_frame])
+								: words_name(findings, wait->what));
+}
+
 static const char *cpu_words(struct findings *findings, const struct report_verdict *verdict,
 			     const struct verdict_basis *basis)
 {
@@ -286,7 +298,8 @@ static const char *advice(struct findings *findings, const struct report_verdict
 								   : "the code under --page paths",
 				    code_change_words(basis));
 	case VERDICT_LOCK:
-		return lock_words(findings, verdict, basis->finding);
+		return basis->goroutines ? goroutine_lock_words(findings, basis->goroutines)
+					 : lock_words(findings, verdict, basis->finding);
 	case VERDICT_FILE:
 		return arena_printf(findings->arena, "fewer or larger requests to the disk: %s",
 				    at_words(findings, verdict, "--page io says where"));
