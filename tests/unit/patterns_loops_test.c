@@ -23,7 +23,7 @@ static struct report_blocked_on all, long_work, short_work, longest;
 static struct report_blocked_code slow, slow_again, slow_sometimes[2];
 
 /*
- * Ten seconds of a loop that polls for nine of them. 18 of 1000 iterations take 50 ms, of which 45 are resize_image()'s;
+ * Ten seconds of a loop that polls for nine of them. 18 of 1,000 iterations take 50 ms, of which 45 are resize_image()'s;
  * of the others, which take 100 ms in all, a tenth is.
  */
 static void begin(void)
@@ -96,7 +96,7 @@ TEST(a_function_that_holds_up_a_loop_is_named_with_its_loop_and_its_length)
 	CHECK(draft.rows[0].code == &slow);
 	CHECK(draft.rows[0].share > 0.80 && draft.rows[0].share < 0.82);
 	CHECK_EQUAL(draft.rows[0].evidence_count, 2);
-	CHECK(strstr(draft.rows[0].evidence[0], "18 of 1000 iterations"));
+	CHECK(strstr(draft.rows[0].evidence[0], "18 of 1,000 iterations"));
 	end();
 }
 

@@ -144,20 +144,6 @@ TEST(where_no_thread_ran_the_verdict_says_so)
 	end();
 }
 
-TEST(victims_are_all_waits_that_the_finding_is_about)
-{
-	begin();
-	with_finding(0.6);
-	CHECK_EQUAL(verdict_of()->victims, 70);
-	end();
-	begin();
-	with_finding(0.6);
-	finding.waits = 12345; /* the heaviest row has 70 of them */
-	CHECK_EQUAL(verdict_of()->victims, 12345);
-	CHECK(says(0, "; 12,345 waits)"));
-	end();
-}
-
 TEST(a_finding_with_weight_is_the_verdict_with_its_evidence)
 {
 	begin();
