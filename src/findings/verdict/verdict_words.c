@@ -273,7 +273,8 @@ static const char *cpu_words(struct findings *findings, const struct report_verd
 {
 	if (basis->go && !basis->finding)
 		return "a larger GOMAXPROCS, or none: --page synchronisation has the goroutines";
-	if (verdict->blocker)
+	/* Of any other finding it is who holds what is waited for. */
+	if (verdict->blocker && basis->finding && basis->finding->pattern == PATTERN_CPU_WAIT)
 		return arena_printf(findings->arena, "let %s (pid %u) have other CPUs, or less of them",
 				    verdict->blocker->name, verdict->blocker->pid);
 	return "more CPUs, fewer threads, or less beside it: pinch whatif --cpus says what one more would gain";
