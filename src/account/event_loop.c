@@ -9,7 +9,7 @@
 #include "values.h"
 #include "waits/wait_cause.h"
 
-enum { RANK_LIST = 1, RANK_QUEUE = 2, CLASS_BITS = 20 };
+enum { RANK_LIST = 1, RANK_QUEUE = 2, CLASS_BITS = 20, YIELD_POLLS = 2 };
 
 static const uint64_t random_seed = 0x9e3779b97f4a7c15;
 
@@ -224,9 +224,17 @@ static uint64_t queue_of(const struct wait_facts *facts, uint8_t rank)
 	return facts->syscall == SYS_io_uring_enter ? facts->object : facts->value;
 }
 
+/* Whether its own queue has never brought a request: then it may be that of a handler, met first. Only once, for both may be so. */
+static bool yields(const struct event_loop *loop)
+{
+	return !loop->has_yielded && loop->polls >= YIELD_POLLS && !loop->asked_count && !loop->now.asked_count;
+}
+
 /* Whether the poll is the loop's own: a handler may have a queue of its own, in which it waits for what it has started. */
 static bool is_own_poll(struct event_loop *loop, uint8_t rank, uint64_t queue)
 {
+	bool has_yielded = loop->has_yielded;
+
 	if (!rank || rank < loop->rank)
 		return false;
 	if (rank == loop->rank && queue == loop->queue) {
@@ -236,10 +244,12 @@ static bool is_own_poll(struct event_loop *loop, uint8_t rank, uint64_t queue)
 	if (rank == loop->rank) {
 		loop->other_polls = queue == loop->other_queue ? loop->other_polls + 1 : 1;
 		loop->other_queue = queue;
-		if (loop->other_polls <= loop->polls)
+		has_yielded |= yields(loop);
+		if (loop->other_polls <= loop->polls && has_yielded == loop->has_yielded)
 			return false;
 	}
 	begin_anew(loop, rank, queue);
+	loop->has_yielded = has_yielded;
 	return true;
 }
 

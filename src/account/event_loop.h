@@ -64,6 +64,7 @@ struct event_loop {
 	uint64_t queue;   /* the descriptor of epoll or io_uring; 0 of others */
 	/* Polls of another one, in a row: within an iteration, unless they are more than all those of the loop. */
 	uint64_t other_queue, other_polls;
+	bool has_yielded; /* another one was taken for the loop's before, which never brought a request */
 	bool is_waiting, is_polling, is_working;
 	struct loop_moment since;                /* of that poll or iteration */
 	uint64_t wait_begin_ns;                  /* blocked time of the thread when it began to wait in the iteration */

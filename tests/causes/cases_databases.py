@@ -279,8 +279,9 @@ def wal_on_slow_disk(where, fault=True):
             yield postgres_target(server, load)
 
 
+# Two of them use both CPUs of a small machine fully: that nothing but this code holds it back is right, too.
 @case("postgres: one report searches all rows with a regular expression",
-      truth=Truth({"code"}, [r"regex"]),
+      truth=Truth({"code", "none"}, [r"regex|pg_reg|RE_"]),
       misleads="backends that wait for their clients",
       verified="1.3 answers a second, 4783 without it")
 def postgres_heavy_query(where, fault=True):

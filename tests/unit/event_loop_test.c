@@ -417,6 +417,22 @@ TEST(a_queue_that_a_handler_polls_is_within_the_iteration)
 	end();
 }
 
+TEST(a_queue_that_never_brings_a_request_gives_way_once_to_one_beside_it)
+{
+	static const struct wait_facts beside = { .syscall = SYS_epoll_wait, .state = SWITCH_SLEEPING, .value = 9 };
+
+	begin(1);
+	for (int i = 0; i < 10; i++) {
+		event_loop_begin_wait(play.loop, &epoll, &play.now);
+		event_loop_end_wait(play.loop, &play.now, CAUSE_POLL, NULL, false);
+		event_loop_begin_wait(play.loop, &beside, &play.now);
+		event_loop_end_wait(play.loop, &play.now, CAUSE_POLL, NULL, false);
+	}
+	CHECK_EQUAL(play.loop->queue, 9);
+	CHECK_EQUAL(play.loop->polls, 9);
+	end();
+}
+
 TEST(a_wait_that_has_ended_already_does_not_end_again)
 {
 	begin(1);

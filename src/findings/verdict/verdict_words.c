@@ -4,6 +4,7 @@
 #include "findings/blame/blame.h"
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
+#include "findings/verdict/verdict_busiest.h"
 #include "report/report_cause.h"
 #include "stacks/fold.h"
 
@@ -357,6 +358,17 @@ static const char *awaited(const struct report *report)
 	return longest && longest->cause == CAUSE_SOCKET ? longest->object : NULL;
 }
 
+/* ", 84 % of it in f (a.c:3) and what it calls"; "": in nothing that has most of it. */
+static const char *busiest_words(struct findings *findings)
+{
+	double share;
+	const struct report_frame *frame = verdict_busiest(findings, &share);
+
+	return frame ? arena_printf(findings->arena, ", %.0f %% of it in %s and what it calls", 100 * share,
+				    words_frame(findings, frame))
+		     : "";
+}
+
 static void put_nothing(struct findings *findings, const char **lines)
 {
 	const struct report *report = &findings->report;
@@ -366,8 +378,8 @@ static void put_nothing(struct findings *findings, const char **lines)
 
 	if (threads->running_ns >= full_min * report->target.cpu_count * report->target.wall_ns &&
 	    report->target.cpu_count)
-		lines[0] = arena_printf(findings->arena, "Nothing held it back: it used %s fully",
-					all_cpus_words(findings));
+		lines[0] = arena_printf(findings->arena, "Nothing held it back: it used %s fully%s",
+					all_cpus_words(findings), busiest_words(findings));
 	else if (idle >= idle_min)
 		lines[0] = arena_printf(
 			findings->arena, "Nothing held it back: it was idle for %.0f %% of the time%s%s", 100 * idle,
