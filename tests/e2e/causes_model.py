@@ -10,6 +10,8 @@ from lib import JITTER_NS, assert_resolved, check_laws, functions_of, near
 ROUNDING = 1e-5         # of a sum of shares that are rounded one by one
 # Of a millisecond that a program forces, in ns. Emulated, a CPU that is halted misses some waits.
 FORCED_NS = 800_000 if JITTER_NS else 990_000
+# The same in one row. There a new process has waited several times before its stacks can be read: these are rows of their own.
+FORCED_IN_ROW_NS = 250_000 if JITTER_NS else FORCED_NS
 
 GROUPS = {"lock": "SYNCHRONISATION", "condition": "SYNCHRONISATION", "barrier": "SYNCHRONISATION",
           "join": "SYNCHRONISATION", "semaphore": "SYNCHRONISATION", "file": "IO", "socket": "IO",
@@ -90,7 +92,7 @@ def first_wait(report, beside=(), **what):
 def assert_lost(wait, least_ms, report=None):
     """At least what the program forces: its clock is the trace's. report: shown beside it, if it is not so."""
     others = f"\n{describe_waits(report)}" if report else ""
-    assert wait["wait_ns"] >= FORCED_NS * least_ms, f"less than {least_ms} ms: {describe_wait(wait)}{others}"
+    assert wait["wait_ns"] >= FORCED_IN_ROW_NS * least_ms, f"less than {least_ms} ms: {describe_wait(wait)}{others}"
 
 
 def wakers_like(wait, name, context, function):
@@ -113,7 +115,7 @@ def assert_woken(wait, name=None, context="thread", function=None, least=0.9):
 def assert_ends(wait, least_ms, name, context="thread", function=None):
     """Waits of that length at least. (Where some wait for each other, no share is forced.)"""
     lost_ns = sum(w["wait_ns"] for w in wakers_like(wait, name, context, function))
-    assert lost_ns >= FORCED_NS * least_ms, f"{lost_ns // 1000000} ms and not {least_ms} ended by " \
+    assert lost_ns >= FORCED_IN_ROW_NS * least_ms, f"{lost_ns // 1000000} ms and not {least_ms} ended by " \
         f"{name}, {context}, in {function}: {describe_wait(wait)}"
 
 
