@@ -6,6 +6,7 @@
  */
 #include "findings/code/findings_code.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,7 +279,8 @@ static struct report_path as_report_path(struct paths *paths, struct code_path *
 	for (size_t i = 0; i < path->name_count; i++)
 		names[i] = arena_strdup(findings->arena, path->names[i]);
 	if (findings->report.target.wall_ns)
-		out.wall_share = path->sum.ns[quantity] / findings->report.target.wall_ns;
+		/* An estimate of few samples may be more than the whole. */
+		out.wall_share = fmin(path->sum.ns[quantity] / findings->report.target.wall_ns, 1);
 	set_cause(findings, path, &out);
 	set_functions(findings, path, &out);
 	out.names_hint = path_names_hint(findings->names, path->heaviest->sample->pid, out.frames, out.frame_count,

@@ -6,6 +6,7 @@
  */
 #include "findings/parts/findings_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/table.h"
@@ -176,7 +177,7 @@ void findings_add_trunk(struct findings *findings, const struct trunk_path *path
 		trunk = arena_alloc(findings->arena, sizeof(*trunk));
 		*trunk = (struct report_trunk){
 			.cmetric_ns = whole(trunk_ns + 0.5),
-			.wall_share = trunk_ns / report->target.wall_ns,
+			.wall_share = fmin(trunk_ns / report->target.wall_ns, 1),
 			.path_count = trunk_count,
 			.frames = frame,
 			.frame_count = 1,
