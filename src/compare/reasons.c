@@ -41,7 +41,7 @@ static bool is_covered_above(const struct comparison *comparison, size_t at)
 	return false;
 }
 
-/* Who else had a CPU or a disk is told with the wait for it: what those did is no difference of its own. */
+/* Who else had a CPU or a disk is reported with the wait for it: what those did is no difference of its own. */
 static bool is_of_user(const struct graph_set_node *nodes, size_t at)
 {
 	for (size_t above = nodes[at].parent; above != NONE; above = nodes[above].parent)

@@ -56,7 +56,7 @@ static struct device *get_device(struct block_users *users, uint32_t number)
 	return device;
 }
 
-/* Threads of the program are told apart by their names, others by their processes. */
+/* Threads of the program are distinguished by their names, others by their processes. */
 static struct block_user describe(struct block_users *users, const struct ev_system_block_issue *e)
 {
 	struct block_user user = { .device = e->device, .kind = RIVAL_OTHER };
