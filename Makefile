@@ -44,12 +44,13 @@ all: $O/pinch $O/plecoc
 help:
 	@echo "make            build pinch and plecoc under $O/"
 	@echo "make demo       install what is missing, build, and trace the bundled sample"
-	@echo "make check      install what is missing, build, and run every test (as root)"
-	@echo "make attacks    hostile programs, files and traces, at length; make check has the quick ones"
+	@echo "make check      install what is missing, build, and run the tests (as root): at most 15 minutes on two CPUs"
+	@echo "make check-all  the same with all suites, attacks and an emulated kernel: what CI runs, 40 minutes"
+	@echo "make attacks    hostile programs, files and traces, at length; make check-all has the quick ones"
 	@echo "make test       the tests that need neither root nor BPF"
 	@echo "make test SAN=1 the same, with ASan and UBSan, in build/san"
 	@echo "make check-kernels   the end-to-end tests on Debian's kernels, emulated; KERNELS=6.12-rt for one,"
-	@echo "                QUICK=1 for the choice of them that make check runs on 6.1-plain"
+	@echo "                QUICK=1 for the choice of them that make check-all runs on 6.1-plain"
 	@echo "make repeat     ROUNDS=20 of end-to-end tests, SUITES=causes, on a machine kept busy: each says the same"
 	@echo "make truth      ROUNDS=20 of each program whose code's shares are known, at 10,000 samples; beside perf and papers"
 	@echo "make causes     what pinch says of planted causes on servers and programs, scored; ONLY=, ROUNDS=, BESIDE=1"
@@ -417,13 +418,22 @@ TESTS := $(BUILT_TESTS) $(if $(SAN),$(FUZZ_TEST),$(SOURCE_TESTS))
 WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs,$(wildcard tests/web/*.mjs)))
 
 # Real kernels and real programs, as root: one suite at a time, for an emulated machine takes minutes beside them.
-ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %/lib_schema.py %/lib_page.py %_model.py,$(wildcard tests/e2e/*.py)))
+# make check leaves the long ones to make check-all.
+ROOT_SUITES := $(filter-out %/lib.py %/lib_schema.py %/lib_page.py %_model.py,$(wildcard tests/e2e/*.py))
+LONG_SUITES := $(patsubst %,tests/e2e/%.py,bad_input causes code compare cut generated go hostile html java_map java_stacks \
+	klock merge oracle planted record ruby tui unwind unwind_truth whatif)
+ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(ROOT_SUITES))
+SHORT_ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out $(LONG_SUITES),$(ROOT_SUITES)))
 
-# Programs that want to harm what looks at them. FULL=1: as long and as many as it takes; else a minute or two.
+# Twelve planted causes and healthy runs, on stock servers too: is the verdict right?
+CAUSES_TEST := "env QUICK=1 /usr/bin/python3 tests/causes/run.py"
+
+# Programs that want to harm what looks at them. FULL=1: as long and as many as it takes; else a minute or two each.
 ATTACK_TRACE := $O/attacks/hostile_trace
 ATTACKS := $(filter-out $(ATTACK_TRACE),$(patsubst tests/attacks/%.c,$O/attacks/%,$(wildcard tests/attacks/*.c)))
 ATTACK_SCRIPTS := $(filter-out %/lib_attacks.py %/lib_elf.py %_maker.py,$(wildcard tests/attacks/*.py))
 ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(ATTACK_SCRIPTS))
+SHORT_ATTACKS := $(patsubst %,"/usr/bin/python3 tests/attacks/%.py",capabilities limits privileges users)
 
 KERNEL_TEST := "&/usr/bin/python3 tests/kernels/kernel.py 6.1-plain --quick"
 
@@ -439,15 +449,24 @@ sanitized-programs-made: $(FUZZ) $O/fuzz/commands $(addprefix $O/tests/,$(PARSER
 sanitized-programs:
 	@$(MAKE) --no-print-directory -j2 SAN=1 O=$O/san $@-made
 
-# In a make of their own: which programs can be built depends on what was just installed.
-check: test-packages kernel-packages
+# In makes of their own: which programs can be built depends on what was just installed.
+define build-checked
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@$(MAKE) --no-print-directory sanitized-programs
-	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(SANITIZED_TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS)
+endef
+
+check: test-packages causes-packages
+	$(build-checked)
+	@RESULTS=$O/results tests/run $(TESTS) $(SANITIZED_TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(CAUSES_TEST) $(SHORT_ATTACKS) \
+		$(SHORT_ROOT_TESTS)
+
+check-all: test-packages causes-packages kernel-packages
+	$(build-checked)
+	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(SANITIZED_TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(CAUSES_TEST) \
+		$(ATTACK_TESTS) $(ROOT_TESTS)
 
 attacks: test-packages
-	@$(MAKE) --no-print-directory -j2 check-programs
-	@$(MAKE) --no-print-directory sanitized-programs
+	$(build-checked)
 	@FULL=1 TEST_SECONDS=7200 tests/run $(ATTACK_TESTS)
 
 # Ten minutes a kernel. Leaves a table of what each of them did.
@@ -592,4 +611,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always truth causes causes-packages format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs
+.PHONY: always truth causes causes-packages format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check check-all test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs

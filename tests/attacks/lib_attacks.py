@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 What the attacks share, besides all that tests/e2e/lib.py has. An attack is a test whose sentence says what the
-attacker does not get. FULL: at length, as `make attacks` runs them; else the quick form of `make check`.
+attacker does not get. FULL: at length, as `make attacks` runs them; else the quick form of `make check-all`.
 """
 import os
 import subprocess

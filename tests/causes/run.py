@@ -6,9 +6,9 @@ WRONG (lib_causes.py). A line a run: the score, how long it all took, the case, 
 sums.
 
 Environment: ONLY, a part of the names of cases to run (a regular expression); ROUNDS (1) of each; QUICK=1, only those
-that `make check` runs, as TAP: what is not RIGHT has failed; BESIDE=1, two processes that compute run beside: then the planted cause has to be the first or
-second finding; RESULT, a file for all of it as JSON; VERIFY=1: without pinch, how much the users of each service get
-with the planted cause and without it. O, PINCH, LIMIT_S and KEEP as in tests/e2e.
+that `make check` runs, as TAP: what is not RIGHT has failed; BESIDE=1, two processes that compute run beside: then the
+planted cause has to be the first or second finding; RESULT, a file for all of it as JSON; VERIFY=1: without pinch, how
+much the users of each service get with the planted cause and without it. O, PINCH, LIMIT_S and KEEP as in tests/e2e.
 
 The exit status is 1 if a case could not be made, or a quick one is not RIGHT.
 """

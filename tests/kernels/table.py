@@ -18,7 +18,7 @@ HEAD = """\
 What `make check-kernels` last found: the end-to-end tests (`tests/e2e`) in emulated machines with two CPUs,
 on kernels as Debian builds them. Written by `tests/kernels/table.py`; a row changes when its kernel is tried
 again. *Boot* is the guest's time from the kernel's first instruction to the first test. *Choice*: the few tests
-that `make check` runs on the first kernel; `make check-kernels QUICK=1` runs them on each.
+that `make check-all` runs on the first kernel; `make check-kernels QUICK=1` runs them on each.
 
 | Kernel | Version | Boot | Tests | Passed | Failed | Skipped | Notes |
 |---|---|---|---|---|---|---|---|
