@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What threads were blocked on, as one sentence. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,10 +99,29 @@ static size_t collect(struct findings *findings, const struct report_blocked_on 
 	return count;
 }
 
+/* What reads the same is one: code without names. Returns how many are left. */
+static size_t join_alike(struct item *items, size_t count)
+{
+	size_t used = 0, k;
+
+	for (size_t i = 0; i < count; i++) {
+		for (k = 0; k < used && strcmp(items[k].what, items[i].what) != 0; k++)
+			;
+		if (k == used) {
+			items[used++] = items[i];
+			continue;
+		}
+		items[k].share += items[i].share;
+		items[k].error = hypot(items[k].error, items[i].error);
+	}
+	return used;
+}
+
 static const char *sentence(struct findings *findings, struct item *items, size_t count)
 {
 	const char *out = NULL;
 
+	count = join_alike(items, count);
 	qsort(items, count, sizeof(*items), by_share);
 	for (size_t i = 0; i < count && i < ITEMS; i++) {
 		const char *error = items[i].error >= error_min

@@ -30,6 +30,9 @@ static const char *root_words(struct findings *findings, const struct report_roo
 	const char *object = root->object ? words_object(findings, root->object) : NULL;
 	char buffer[REPORT_CAUSE_BYTES];
 
+	if (root->ender)
+		return arena_printf(findings->arena, "wait for %s (not traced)%s%s%s", root->ender,
+				    object ? " at " : "", object ? object : "", in);
 	switch (root->cause) {
 	case CAUSE_SLEEP:
 		return arena_printf(findings->arena, "sleep%s", in);
@@ -47,8 +50,12 @@ static const char *root_words(struct findings *findings, const struct report_roo
 	case CAUSE_PAGE_FAULT:
 		return arena_printf(findings->arena, "wait for page faults%s%s%s", object ? " of " : "",
 				    object ? object : "", in);
+	case CAUSE_CONDITION:
+	case CAUSE_SEMAPHORE:
+		return arena_printf(findings->arena, "wait for a %s%s%s%s", wait_cause_name(root->cause),
+				    object ? " " : "", object ? object : "", in);
 	default:
-		return arena_printf(findings->arena, "wait: %s%s%s%s",
+		return arena_printf(findings->arena, "wait (%s%s%s)%s",
 				    report_cause_text(buffer, root->cause, root->syscall), object ? " " : "",
 				    object ? object : "", in);
 	}
@@ -59,7 +66,8 @@ static const char *title_of(struct findings *findings, const struct report_root 
 	const char *words;
 
 	if (root->kind == ROOT_CODE)
-		return arena_printf(findings->arena, "threads wait for %s, which runs", blame_place(findings, root));
+		return arena_printf(findings->arena, "threads wait for code that runs: %s",
+				    blame_place(findings, root));
 	words = root_words(findings, root);
 	if (root->direct_ns >= own_min * root->ns)
 		words = arena_printf(findings->arena, "threads %s", words);
@@ -67,11 +75,8 @@ static const char *title_of(struct findings *findings, const struct report_root 
 		words = arena_printf(findings->arena, "threads wait for others (%s) that %s", root->who, words);
 	else
 		words = arena_printf(findings->arena, "threads wait for others that %s", words);
-	if (root->ender)
-		return arena_printf(findings->arena, "%s, until %s, which is not traced, lets them go on", words,
-				    root->ender);
-	return root->is_timed && root->cause != CAUSE_SLEEP
-		       ? arena_printf(findings->arena, "%s, until the time is over that they have asked for", words)
+	return root->is_timed && root->cause != CAUSE_SLEEP && !root->ender
+		       ? arena_printf(findings->arena, "%s until they time out", words)
 		       : words;
 }
 

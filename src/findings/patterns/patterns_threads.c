@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "findings/parts/findings_waits.h"
+#include "findings/parts/words.h"
+#include "report/report_nameless.h"
 
 /* Waiting that was not idle, except for threads to end: that is what a parent does that has no work. */
 static double waited_ns(const struct report *report)
@@ -78,7 +80,9 @@ static void add_serial(struct findings *findings, struct draft *draft)
 	/* Its frames are where it ended: in a wait, for all that is known. */
 	where = words_place(findings, path->frames, path->frame_count);
 	sampled = sampled_in(path);
-	if (sampled && (!where || strncmp(where, sampled, strlen(sampled)) != 0))
+	if (sampled && report_nameless_length(sampled))
+		where = where ? where : words_function(findings, sampled);
+	else if (sampled && (!where || strncmp(where, sampled, strlen(sampled)) != 0))
 		where = sampled;
 	row = draft_add(findings, draft, PATTERN_SERIAL_PHASE, path->cause, lost,
 			"for %.0f %% of the wall time only one thread was active%s%s", 100 * share,

@@ -91,8 +91,7 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	char cause[REPORT_CAUSE_BYTES];
 
 	if (wait->cause == CAUSE_POLL && cause_of(wait) == CAUSE_SLEEP)
-		return arena_printf(findings->arena,
-				    "threads poll descriptors%s, until the time is over that they have asked for", in);
+		return arena_printf(findings->arena, "threads poll descriptors%s until they time out", in);
 	if (cause_of(wait) == CAUSE_SLEEP)
 		return arena_printf(findings->arena, "threads sleep%s", in);
 	if (wait->cause == CAUSE_CONDITION || wait->cause == CAUSE_SEMAPHORE)
@@ -127,6 +126,7 @@ struct alike {
 	const struct report_wait *heaviest;
 	uint32_t rank;
 	uint64_t lost_ns, idle_ns, count, max_ns, places;
+	uint64_t same_ns; /* that was lost for the object of the heaviest */
 	const struct blame_part *blame;
 };
 
@@ -379,6 +379,28 @@ static void say_untraced(struct findings *findings, struct report_finding *row, 
 			  100 * waker->share, waker->name, pid);
 }
 
+static bool is_for_object_of(const struct report_wait *wait, const struct report_wait *other)
+{
+	return wait == other || (wait->object && other->object && !strcmp(wait->object, other->object));
+}
+
+/* What nearly all of it was for; NULL: for several. */
+static const char *object_of(const struct alike *alike)
+{
+	static const double nearly_min = 0.9;
+
+	return alike->same_ns >= nearly_min * (alike->lost_ns - alike->idle_ns) ? alike->heaviest->object : NULL;
+}
+
+static const char *title_of(struct findings *findings, const struct alike *alike, bool with_callers)
+{
+	const struct report_wait *wait = alike->heaviest;
+
+	if (alike->places == 1 || with_callers)
+		return wait_title(findings, wait, wait->object, with_callers);
+	return has_many_objects(wait) ? wait_title(findings, wait, object_of(alike), false) : alike->title;
+}
+
 static void add_alike(struct findings *findings, struct draft *draft, const struct alike *alike, bool with_callers)
 {
 	const struct report_wait *wait = alike->heaviest;
@@ -391,8 +413,7 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	if (share < finding_share_min ||
 	    (is_mere_parent(&findings->report, wait, lost_ns) && !leads_outside(alike->blame)))
 		return;
-	title = alike->places == 1 || with_callers ? wait_title(findings, wait, wait->object, with_callers)
-						   : alike->title;
+	title = title_of(findings, alike, with_callers);
 	if (!wait->lock_kind && find_pool(&findings->report, wait, lost_ns, &pool))
 		row = add_pool(findings, draft, wait, &pool, share);
 	else
@@ -434,6 +455,8 @@ void patterns_add_waits(struct findings *findings, struct draft *draft)
 			alike->rank = i + 1;
 		alike->lost_ns += wait->wait_ns;
 		alike->idle_ns += wait->idle_ns;
+		if (is_for_object_of(wait, alike->heaviest))
+			alike->same_ns += wait->wait_ns - wait->idle_ns;
 		alike->count += wait->waits;
 		alike->blame = blame_join(findings, alike->blame, blame_of_wait(findings, wait));
 		if (wait->max_ns > alike->max_ns)
