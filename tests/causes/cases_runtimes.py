@@ -32,6 +32,9 @@ plant("python: a pool of processes with one long task", python("scene_pool.py"),
 plant("python: an SQLite data base that a transaction keeps locked", python("order_book.py"), {"lock", "code"},
       [r"orders\.db", r"add_up_totals"], misleads="who finds it locked sleeps and tries again: a timer",
       verified="90.3 units a second, 2473 without it")
+plant("python: very many objects, and a collector of cycles that visits all of them", python("object_cycles.py"),
+      {"code", "memory"}, [r"garbage|\bgc_|\bGC\b"], misleads="it is a part of each function that makes objects",
+      verified="")
 
 
 @case("python: a coroutine's server calls what sleeps", truth=Truth({"timer"}, [r"load_profile"]),
@@ -116,6 +119,8 @@ plant("go: each event is synced to the disk, under a mutex", "go/event_journal",
 plant("go: GOMAXPROCS=1", "go/one_processor", {"cpu", "cpu-limit"}, [r"GOMAXPROCS|goroutines"],
       env={"GOMAXPROCS": "1"}, misleads="one thread runs all the time, one CPU is idle, nobody waits for a CPU",
       verified="1.1 threads want a CPU, 2.3 without it")
+plant("go: a heap that is collected again and again", "go/session_heap", {"code", "memory"}, [r"garbage|\bgc[A-Z]|\bGC\b"],
+      misleads="all CPUs are used, in functions of the runtime, by threads of its own", verified="")
 
 @case("go: eight goroutines have one connection to a slow service", truth=Truth({"network"}, [r"127\.0\.0\.1"]),
       misleads="goroutines wait for the connection without a thread: nothing but the poller is to be seen", verified="46.7 units a second, 371 without it")
@@ -158,6 +163,11 @@ def node_pool(where, fault=True):
       misleads="the loop waits in epoll, for the end of a child", verified="40.6 units a second, 723 without it")
 def node_exec(where, fault=True):
     yield from node("exec_server.js", fault, labels=("/label", 1), users=("/", 4))
+
+
+plant("node: a heap that is nearly full", lambda: [tool("node"), "--max-old-space-size=120", planted("session_heap.js")],
+      {"code", "memory"}, [r"garbage|\bGC\b|MarkCompact|Scaveng"],
+      misleads="it is a part of the function that allocates, and threads of V8 help", verified="")
 
 
 # --- Ruby ---------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ static void add_place(struct findings *findings, struct table *by_key, const str
 	}
 }
 
-static struct report_code_time as_time(const struct code_places *places, struct code_sum *sum)
+struct report_code_time findings_code_time(const struct code_places *places, struct code_sum *sum)
 {
 	code_sum_finish(places->shares, sum);
 	return (struct report_code_time){
@@ -109,8 +109,8 @@ static void add_functions(struct findings *findings, const struct code_places *p
 		add_place(findings, by_key, places, i);
 	all = xcalloc(table_count(by_key) + 1, sizeof(*all));
 	while ((function = table_next(by_key, &cursor))) {
-		function->row.self = as_time(places, &function->self);
-		function->row.total = as_time(places, &function->total);
+		function->row.self = findings_code_time(places, &function->self);
+		function->row.total = findings_code_time(places, &function->total);
 		line_list_sort(function->lines, function->row.line_count);
 		all[count++] = function;
 	}
@@ -157,6 +157,7 @@ void findings_add_code(struct findings *findings)
 	add_totals(findings, places);
 	add_functions(findings, places);
 	findings_add_code_stacks(findings, places);
+	findings_add_collections(findings, places);
 	findings_add_code_paths(findings, places);
 	code_places_free(places);
 }

@@ -44,5 +44,11 @@ const char *findings_code_name(struct findings *findings, const struct report_fr
 /* findings_code_stacks.c: fills in report.code.stacks. */
 void findings_add_code_stacks(struct findings *findings, const struct code_places *places);
 
+/* findings_collections.c: fills in report.code.collections. */
+void findings_add_collections(struct findings *findings, const struct code_places *places);
+
+/* The sum is finished: nothing may be added to it after this. */
+struct report_code_time findings_code_time(const struct code_places *places, struct code_sum *sum);
+
 /* findings_code_paths.c: fills in report.paths. */
 void findings_add_code_paths(struct findings *findings, const struct code_places *places);

@@ -41,13 +41,15 @@ void draft_say(struct findings *findings, struct report_finding *row, const char
 void draft_say_blocked_on(struct findings *findings, struct report_finding *row,
 			  const struct report_blocked_on *blocked_on);
 
-/* patterns_deadlock.c, patterns_hang.c, patterns_locks.c, patterns_waits.c, patterns_threads.c, patterns_loops.c */
+/* patterns_deadlock.c, patterns_hang.c, patterns_locks.c, patterns_waits.c, patterns_threads.c, patterns_loops.c,
+ * patterns_collections.c */
 void patterns_add_deadlocks(struct findings *findings, struct draft *draft);
 void patterns_add_hangs(struct findings *findings, struct draft *draft);
 void patterns_add_locks(struct findings *findings, struct draft *draft);
 void patterns_add_waits(struct findings *findings, struct draft *draft);
 void patterns_add_threads(struct findings *findings, struct draft *draft);
 void patterns_add_loops(struct findings *findings, struct draft *draft);
+void patterns_add_collections(struct findings *findings, struct draft *draft);
 
 /* patterns_roots.c: rows that are symptoms of one cause become one row, which is about that. */
 void patterns_fold_by_root(struct findings *findings, struct draft *draft);

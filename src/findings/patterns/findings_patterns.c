@@ -39,6 +39,7 @@ void findings_add_patterns(struct findings *findings)
 	patterns_add_waits(findings, draft);
 	patterns_add_threads(findings, draft);
 	patterns_add_loops(findings, draft);
+	patterns_add_collections(findings, draft);
 	patterns_fold_by_root(findings, draft);
 	qsort_r(draft->rows, draft->count, sizeof(*draft->rows), findings_by_weight, draft);
 	rows = arena_alloc(findings->arena, draft->count * sizeof(*rows));

@@ -76,6 +76,8 @@ static enum verdict_kind kind_of(const struct report_finding *finding)
 		return VERDICT_CODE;
 	case PATTERN_SPIN:
 		return VERDICT_SPIN;
+	case PATTERN_GARBAGE_COLLECTION:
+		return VERDICT_MEMORY;
 	default:
 		return kind_of_cause(finding->cause);
 	}
@@ -242,6 +244,7 @@ static bool is_beside_busy(const struct report *report, const struct report_find
 	case PATTERN_SPIN:
 	case PATTERN_CPU_WAIT:
 	case PATTERN_CPU_LIMIT:
+	case PATTERN_GARBAGE_COLLECTION:
 		return false;
 	default:
 		break;
@@ -289,7 +292,14 @@ static bool is_unnoticed(const struct report *report, const struct report_findin
 	       lost_ns < noticed_min * report->target.wall_ns && mean_ns && mean_ns < NOTICED_NS;
 }
 
-static bool has_weight(const struct report *report, const struct report_finding *finding)
+/* Whether garbage collection is the smaller part of what code costs, which allocates and calls it. */
+static bool is_part_of_code(const struct report_finding *finding, const struct verdict_code *code)
+{
+	return finding->pattern == PATTERN_GARBAGE_COLLECTION && finding->share < cause_min * code->wall_share;
+}
+
+static bool has_weight(const struct report *report, const struct report_finding *finding,
+		       const struct verdict_code *code)
 {
 	double lost_ns = finding->share * report->balance.threads.busy_ns;
 
@@ -297,14 +307,14 @@ static bool has_weight(const struct report *report, const struct report_finding 
 		return true;
 	return finding->share >= share_min && lost_ns >= wall_min * report->target.wall_ns &&
 	       !is_unnoticed(report, finding, lost_ns) && !is_beside_busy(report, finding) &&
-	       !is_own_turn(report, finding);
+	       !is_own_turn(report, finding) && !is_part_of_code(finding, code);
 }
 
 /* NULL: none has weight enough for a verdict. */
-static const struct report_finding *first_of_weight(const struct report *report)
+static const struct report_finding *first_of_weight(const struct report *report, const struct verdict_code *code)
 {
 	for (size_t i = 0; i < report->finding_count; i++)
-		if (has_weight(report, &report->findings[i]))
+		if (has_weight(report, &report->findings[i], code))
 			return &report->findings[i];
 	return NULL;
 }
@@ -484,8 +494,9 @@ static void set_goroutines(const struct report *report, struct verdict_basis *ba
 void findings_add_verdict(struct findings *findings)
 {
 	struct report *report = &findings->report;
-	struct verdict_basis basis = { .finding = first_of_weight(report), .code = main_code(findings) };
+	struct verdict_basis basis = { .code = main_code(findings) };
 
+	basis.finding = first_of_weight(report, &basis.code);
 	set_goroutines(report, &basis);
 	/* What little is waited for does not matter beside code that runs most of the time. */
 	if (basis.finding && basis.finding->share < small_max && basis.finding->pattern != PATTERN_DEADLOCK &&

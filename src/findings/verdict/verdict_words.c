@@ -81,7 +81,7 @@ static const char *cause_words(struct findings *findings, const struct report_ve
 	if (!place)
 		return "";
 	if (verdict->kind == VERDICT_CODE)
-		return arena_printf(findings->arena, "; behind it: %s runs", place);
+		return arena_printf(findings->arena, "; behind it, code that runs: %s", place);
 	return arena_printf(findings->arena, "; behind it: %s%s%s", place, verdict->object ? ", for " : "",
 			    verdict->object ? words_object(findings, verdict->object) : "");
 }
@@ -107,8 +107,9 @@ static const char *code_words(struct findings *findings, const struct report_ver
 {
 	const char *place = place_words(findings, verdict);
 
-	return arena_printf(findings->arena, "%s (%.0f %% of the wall time): %s runs while few others do",
-			    main_label(verdict), 100 * verdict->share, place ? place : "code without a name");
+	return arena_printf(findings->arena,
+			    "%s (%.0f %% of the wall time): code that runs while few other threads do: %s",
+			    main_label(verdict), 100 * verdict->share, place ? place : "it has no name");
 }
 
 /* --- Goroutines ------------------------------------------------------------------------------------ */
@@ -133,9 +134,9 @@ static const char *goroutine_words(struct findings *findings, const struct repor
 			"Main bottleneck: on average %.1f goroutines that could run were not let: GOMAXPROCS "
 			"is too small, or goroutines are switched too late",
 			basis->go->runnable);
-	return arena_printf(findings->arena, "Main bottleneck: on average %.1f goroutines waited in %s%s%s%s",
+	return arena_printf(findings->arena, "Main bottleneck: on average %.1f goroutines waited in %s%s%s",
 			    basis->goroutines->waiting, goroutine_place(findings, basis->goroutines),
-			    place ? "; behind it: " : "", place ? place : "", place ? " runs" : "");
+			    place ? "; behind it, code that runs: " : "", place ? place : "");
 }
 
 static const char *goroutine_evidence_words(struct findings *findings, const struct verdict_basis *basis)
@@ -209,6 +210,18 @@ static const char *at_words(struct findings *findings, const struct report_verdi
 	if (place && object)
 		return arena_printf(findings->arena, "%s, for %s", place, object);
 	return place ? place : object ? object : unknown;
+}
+
+/* The answer comes late, or what is sent is read late. */
+static const char *network_words(struct findings *findings, const struct report_verdict *verdict)
+{
+	const char *place = place_words(findings, verdict);
+
+	if (!verdict->object)
+		return arena_printf(findings->arena, "look at the other end: %s",
+				    place ? place : "--page io names the peers");
+	return arena_printf(findings->arena, "see why %s keeps it waiting%s%s", words_object(findings, verdict->object),
+			    place ? ", in " : "", place ? place : "");
 }
 
 static const char *process_words(struct findings *findings, const struct report_verdict *verdict)
@@ -285,9 +298,16 @@ static const char *cpu_words(struct findings *findings, const struct report_verd
 static const char *code_change_words(const struct verdict_basis *basis)
 {
 	if (basis->finding && basis->finding->pattern == PATTERN_EVENT_LOOP)
-		return "let other threads do it, or do it in parts: all else that the loop serves waits meanwhile";
+		return "let other threads do it, for all else that the loop serves waits meanwhile";
 	return basis->is_followed || basis->go ? "take it out of what others wait for"
 					       : "let several threads do parts of it";
+}
+
+static const char *collection_words(struct findings *findings, const struct report_collection *collection)
+{
+	return collection->caller ? arena_printf(findings->arena, "%s; most is begun in %s", collection->advice,
+						 collection->caller)
+				  : collection->advice;
 }
 
 static const char *advice(struct findings *findings, const struct report_verdict *verdict,
@@ -295,10 +315,9 @@ static const char *advice(struct findings *findings, const struct report_verdict
 {
 	switch (verdict->kind) {
 	case VERDICT_CODE:
-		return arena_printf(findings->arena, "make %s faster, or %s",
+		return arena_printf(findings->arena, "make this faster, or %s: %s", code_change_words(basis),
 				    place_words(findings, verdict) ? place_words(findings, verdict)
-								   : "the code under --page paths",
-				    code_change_words(basis));
+								   : "the code under --page paths");
 	case VERDICT_LOCK:
 		return basis->goroutines ? goroutine_lock_words(findings, basis->goroutines)
 					 : lock_words(findings, verdict, basis->finding);
@@ -306,14 +325,15 @@ static const char *advice(struct findings *findings, const struct report_verdict
 		return arena_printf(findings->arena, "fewer or larger requests to the disk: %s",
 				    at_words(findings, verdict, "--page io says where"));
 	case VERDICT_NETWORK:
-		return arena_printf(findings->arena, "look at the other end: %s",
-				    at_words(findings, verdict, "--page io names the peers"));
+		return network_words(findings, verdict);
 	case VERDICT_TIMER:
-		return arena_printf(findings->arena, "be woken instead of sleeping, or sleep for less: %s",
+		return arena_printf(findings->arena, "shorten the sleep, or wait for the event itself: %s",
 				    at_words(findings, verdict, "--page synchronisation says where"));
 	case VERDICT_PROCESS:
 		return process_words(findings, verdict);
 	case VERDICT_MEMORY:
+		if (basis->finding && basis->finding->collection)
+			return collection_words(findings, basis->finding->collection);
 		return arena_printf(findings->arena, "touch less memory, or have it read before: %s",
 				    at_words(findings, verdict, "--page io says where"));
 	case VERDICT_KERNEL_LOCK:
@@ -401,7 +421,7 @@ static void put_nothing(struct findings *findings, const char **lines)
 				100 * share_of(threads->cpu_wait_ns, threads->total_ns),
 				100 * share_of(threads->total_ns - threads->busy_ns, threads->total_ns),
 				cpus_words(findings));
-	lines[2] = idle >= idle_min ? "Try next: look at those who use it, or at a time when it is slow"
+	lines[2] = idle >= idle_min ? "Try next: look at its clients, or trace it while it is slow"
 				    : "Try next: -v shows the code that ran; --page threads, how even its threads are";
 }
 
