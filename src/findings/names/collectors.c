@@ -37,6 +37,18 @@ static const struct {
 	enum runtime runtime;
 	const char *function, *module;
 } functions[] = {
+	{ JVM, "DefNewGeneration", "libjvm" },
+	{ JVM, "TenuredGeneration", "libjvm" },
+	{ JVM, "GenCollectedHeap::do_collection", "libjvm" },
+	{ JVM, "GenMarkSweep", "libjvm" },
+	{ JVM, "MarkSweep", "libjvm" },
+	{ JVM, "G1ParScanThreadState", "libjvm" },
+	{ JVM, "G1ConcurrentMark", "libjvm" },
+	{ JVM, "G1FullCollector", "libjvm" },
+	{ JVM, "PSScavenge", "libjvm" },
+	{ JVM, "PSPromotionManager", "libjvm" },
+	{ JVM, "PSParallelCompact", "libjvm" },
+	{ JVM, "ParCompactionManager", "libjvm" },
 	{ GO, "runtime.gcBgMarkWorker", NULL },
 	{ GO, "runtime.gcAssistAlloc", NULL },
 	{ GO, "runtime.gcDrain", NULL },

@@ -13,6 +13,6 @@ struct collector {
 
 /*
  * The collector that code belongs to, which a thread of that name ran by that call path, innermost function first; static.
- * NULL: it is none that is known. *own: how many of the frames are its own, the rest has called it; all in its threads.
+ * thread: NULL: it is not known. NULL: it is none that is known. *own: how many of the frames are its own, the rest has called it; all in its threads.
  */
 const struct collector *collector_of(const char *thread, const struct report_frame *frames, size_t count, size_t *own);

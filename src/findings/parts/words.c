@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "findings/names/collectors.h"
 #include "findings/parts/findings_waits.h"
 #include "findings/parts/stuck.h"
 #include "report/report_cause.h"
@@ -111,6 +112,15 @@ const char *words_place_caller(struct findings *findings, const struct report_fr
 	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
 
 	return frame ? words_caller(findings, frames, count, frame) : NULL;
+}
+
+const char *words_running(struct findings *findings, const struct report_frame *frames, size_t count)
+{
+	size_t own;
+	const struct collector *collector = collector_of(NULL, frames, count, &own);
+
+	return collector ? arena_printf(findings->arena, "garbage collection of %s", collector->name)
+			 : "code that runs";
 }
 
 const char *words_duration(struct findings *findings, uint64_t time_ns)

@@ -31,6 +31,9 @@ const char *words_caller(struct findings *findings, const struct report_frame *f
 /* The same of the frame that words_place() names. */
 const char *words_place_caller(struct findings *findings, const struct report_frame *frames, size_t count);
 
+/* What it is that runs by that call path: "code that runs", "garbage collection of Go". */
+const char *words_running(struct findings *findings, const struct report_frame *frames, size_t count);
+
 const char *words_duration(struct findings *findings, uint64_t time_ns);
 
 /* "1 wait", "17 waits". */

@@ -2,6 +2,7 @@
 #include "findings/verdict/verdict_words.h"
 
 #include "findings/blame/blame.h"
+#include "findings/names/collectors.h"
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
 #include "findings/verdict/verdict_busiest.h"
@@ -71,6 +72,14 @@ static const char *takers(const struct report *report)
 	return NULL;
 }
 
+static const struct collector *collector_behind(const struct report_verdict *verdict)
+{
+	size_t own;
+
+	return verdict->kind == VERDICT_CODE ? collector_of(NULL, verdict->cause_path, verdict->cause_frame_count, &own)
+					     : NULL;
+}
+
 static const char *cause_words(struct findings *findings, const struct report_verdict *verdict)
 {
 	const char *place = place_words(findings, verdict), *taken_by = takers(&findings->report);
@@ -81,7 +90,8 @@ static const char *cause_words(struct findings *findings, const struct report_ve
 	if (!place)
 		return "";
 	if (verdict->kind == VERDICT_CODE)
-		return arena_printf(findings->arena, "; behind it, code that runs: %s", place);
+		return arena_printf(findings->arena, "; behind it, %s: %s",
+				    words_running(findings, verdict->cause_path, verdict->cause_frame_count), place);
 	return arena_printf(findings->arena, "; behind it: %s%s%s", place, verdict->object ? ", for " : "",
 			    verdict->object ? words_object(findings, verdict->object) : "");
 }
@@ -315,6 +325,8 @@ static const char *advice(struct findings *findings, const struct report_verdict
 {
 	switch (verdict->kind) {
 	case VERDICT_CODE:
+		if (collector_behind(verdict))
+			return collector_behind(verdict)->advice;
 		return arena_printf(findings->arena, "make this faster, or %s: %s", code_change_words(basis),
 				    place_words(findings, verdict) ? place_words(findings, verdict)
 								   : "the code under --page paths");
