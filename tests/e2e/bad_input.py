@@ -440,7 +440,7 @@ def quiet():
     assert b"\r" not in result.err and b"\033" not in result.err, "progress on what is no terminal"
     result = pinch("run", "-o", "text", "--", "true")
     assert result.err == b"" and result.out == b"", (result.err, result.out)
-    assert "CMetric" in read("text")
+    assert "Time of all threads" in read("text")
 
 
 # --- Losses --------------------------------------------------------------------------------------

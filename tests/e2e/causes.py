@@ -25,6 +25,7 @@ from lib import JITTER_NS, PINCH, Skip, describe, disk_directory, find_path, fin
 
 # How a program ends that cannot be what it is to be here.
 SKIPPED = 77
+TRIES = 5
 
 
 def checked(result, name):
@@ -1098,8 +1099,12 @@ def fsync_io():
 
 @test("sleep_holding: the finding says what the holder of held_lock did meanwhile")
 def sleep_holding_found():
-    report = trace("sleep_holding")
-    finding, = [f for f in report["findings"] if any("held_lock" in seen for seen in f["symptoms"])]
+    for _ in range(TRIES):
+        found = [f for f in trace("sleep_holding")["findings"] if any("held_lock" in seen for seen in f["symptoms"])]
+        # Where others have the CPUs, that may be most of what is waited for.
+        if found:
+            break
+    finding, = found
     assert "sleep" in finding["title"] and "sleep_with_lock" in finding["title"], finding
     said, = [e for e in finding["evidence"] if e.startswith("the holder itself waited for ")]
     assert "longest wait: sleep in sleep_ms (" in said and "from sleep_with_lock (" in said, said
