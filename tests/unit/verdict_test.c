@@ -297,7 +297,9 @@ TEST(a_thread_that_computes_all_the_time_has_a_verdict_though_no_function_stands
 		findings.report.parallelism = levels;
 		findings.report.level_count = has_levels ? 2 : 0;
 		CHECK_EQUAL(verdict_of()->kind, has_levels ? VERDICT_CODE : VERDICT_NONE);
-		CHECK(!has_levels || says(0, "Perhaps the main bottleneck (8 % of the wall time): squeeze"));
+		CHECK(!has_levels ||
+		      says(0,
+			   "Perhaps the main bottleneck (8 % of the wall time): code that runs while few other threads do: squeeze"));
 		end();
 	}
 }
@@ -436,7 +438,7 @@ TEST(goroutines_that_wait_for_a_mutex_go_before_how_threads_of_the_runtime_wait)
 		findings.report.go_process_count = 1;
 		CHECK_EQUAL(verdict_of()->kind, has_code ? VERDICT_CODE : VERDICT_LOCK);
 		CHECK(says(0, "on average 6.0 goroutines waited in sync.(*Mutex).Lock, called by squeeze"));
-		CHECK_EQUAL(says(0, "behind it: squeeze, called by serve runs"), has_code);
+		CHECK_EQUAL(says(0, "behind it, code that runs: squeeze, called by serve"), has_code);
 		CHECK(has_code || (!says(0, "behind it") && says(2, "hold it for less time") && says(2, "squeeze")));
 		end();
 	}

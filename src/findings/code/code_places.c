@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/table.h"
+#include "base/whole.h"
 
 enum { PLACES_MAX = 1 << 14 };
 
@@ -111,6 +112,20 @@ static void fill(struct code_places *places)
 	/* Not all of it may have been sampled. */
 	if (critical_ns < critical_share_min * code_shares_exact_ns(places->shares, CODE_CMETRIC))
 		places->quantity = CODE_CMETRIC;
+}
+
+struct report_code_time findings_code_time(const struct code_places *places, struct code_sum *sum)
+{
+	code_sum_finish(places->shares, sum);
+	return (struct report_code_time){
+		.samples = sum->count,
+		.cpu_ns = whole(sum->ns[CODE_CPU] + 0.5),
+		.cpu_error_ns = whole(code_sum_error_ns(sum, CODE_CPU) + 0.5),
+		.cmetric_ns = whole(sum->ns[CODE_CMETRIC] + 0.5),
+		.cmetric_error_ns = whole(code_sum_error_ns(sum, CODE_CMETRIC) + 0.5),
+		.critical_ns = whole(sum->ns[CODE_CRITICAL] + 0.5),
+		.error_ns = whole(code_sum_error_ns(sum, CODE_CRITICAL) + 0.5),
+	};
 }
 
 struct code_places *code_places_new(struct findings *findings)

@@ -60,20 +60,6 @@ static void add_place(struct findings *findings, struct table *by_key, const str
 	}
 }
 
-struct report_code_time findings_code_time(const struct code_places *places, struct code_sum *sum)
-{
-	code_sum_finish(places->shares, sum);
-	return (struct report_code_time){
-		.samples = sum->count,
-		.cpu_ns = whole(sum->ns[CODE_CPU] + 0.5),
-		.cpu_error_ns = whole(code_sum_error_ns(sum, CODE_CPU) + 0.5),
-		.cmetric_ns = whole(sum->ns[CODE_CMETRIC] + 0.5),
-		.cmetric_error_ns = whole(code_sum_error_ns(sum, CODE_CMETRIC) + 0.5),
-		.critical_ns = whole(sum->ns[CODE_CRITICAL] + 0.5),
-		.error_ns = whole(code_sum_error_ns(sum, CODE_CRITICAL) + 0.5),
-	};
-}
-
 static int by_critical(const void *a, const void *b)
 {
 	const struct function *x = *(struct function *const *)a, *y = *(struct function *const *)b;

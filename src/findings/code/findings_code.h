@@ -37,6 +37,9 @@ struct code_places {
 struct code_places *code_places_new(struct findings *findings);
 void code_places_free(struct code_places *places);
 
+/* The sum is finished: nothing may be added to it after this. */
+struct report_code_time findings_code_time(const struct code_places *places, struct code_sum *sum);
+
 
 /* How a function is called where it has no line of its own. */
 const char *findings_code_name(struct findings *findings, const struct report_frame *frame);
@@ -46,9 +49,6 @@ void findings_add_code_stacks(struct findings *findings, const struct code_place
 
 /* findings_collections.c: fills in report.code.collections. */
 void findings_add_collections(struct findings *findings, const struct code_places *places);
-
-/* The sum is finished: nothing may be added to it after this. */
-struct report_code_time findings_code_time(const struct code_places *places, struct code_sum *sum);
 
 /* findings_code_paths.c: fills in report.paths. */
 void findings_add_code_paths(struct findings *findings, const struct code_places *places);

@@ -6,7 +6,7 @@
 
 const planted = require("./planted.js");
 
-const length = planted.isCured ? 1000 : 800000;
+const length = planted.isCured ? 1000 : 550000;
 const sessions = [];
 
 function openSessions(count) {
