@@ -1094,7 +1094,7 @@ def fsync_io():
     assert min(waits_ns) > max(waits_ns) / 3, waits_ns
     assert len({(tuple(f["device"]), f["inode"]) for f in files}) == 4
     titles = [f["title"] for f in report["findings"] if f["cause"] == "file"]
-    assert titles[0].startswith("threads wait for files in ") and "append_block" in titles[0], titles
+    assert titles[0].startswith("threads wait for 4 files under ") and "append_block" in titles[0], titles
 
 
 @test("sleep_holding: the finding says what the holder of held_lock did meanwhile")

@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "base/whole.h"
 #include "findings/blame/blame_internal.h"
+#include "findings/names/common_directory.h"
 #include "findings/parts/findings_waits.h"
 #include "findings/parts/words.h"
 #include "report/report_cause.h"
@@ -44,24 +45,6 @@ static double all_of(const struct blame_root *root)
 	for (const struct blame_detail *detail = root->details; detail; detail = detail->next)
 		ns += detail->ns;
 	return ns;
-}
-
-static size_t directory_length(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash - path : 0;
-}
-
-/* How long the directory is that both are in: one of that length in a, and a path; 0: that is only "/". */
-static size_t common_directory(const char *a, size_t length, const char *b)
-{
-	size_t i = 0, slash = 0;
-
-	for (; i < length && a[i] == b[i]; i++)
-		if (a[i] == '/')
-			slash = i;
-	return i == length && b[i] == '/' ? length : slash;
 }
 
 /* The directory that all files of the root are in, but for small ones; NULL: there is none. */

@@ -134,6 +134,40 @@ const char *words_duration(struct findings *findings, uint64_t time_ns)
 	return copy;
 }
 
+const char *words_kind(struct findings *findings, const char *kind)
+{
+	char *words = arena_strdup(findings->arena, kind);
+
+	for (char *at = words; (at = strchr(at, '-'));)
+		*at = ' ';
+	return words;
+}
+
+const char *words_singular(struct findings *findings, const char *title)
+{
+	static const char *const verbs[] = { "wait", "sleep", "poll", "spin" };
+	static const char subject[] = "threads ";
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs) && !strncmp(title, subject, sizeof(subject) - 1); i++) {
+		const char *verb = title + sizeof(subject) - 1, *rest = verb + strlen(verbs[i]);
+
+		if (!strncmp(verb, verbs[i], rest - verb) && strchr(" :", *rest))
+			return arena_printf(findings->arena, "a thread %ss%s", verbs[i], rest);
+	}
+	return title;
+}
+
+const char *words_size(struct findings *findings, uint64_t size_bytes)
+{
+	struct text text = { 0 };
+	const char *copy;
+
+	text_put_size(&text, size_bytes);
+	copy = arena_strdup(findings->arena, text.bytes);
+	text_fini(&text);
+	return copy;
+}
+
 const char *words_counted(struct findings *findings, uint64_t count, const char *thing)
 {
 	struct text text = { 0 };

@@ -36,6 +36,15 @@ const char *words_running(struct findings *findings, const struct report_frame *
 
 const char *words_duration(struct findings *findings, uint64_t time_ns);
 
+/* A kind of lock or wait in a sentence: "metadata lock" of "metadata-lock". */
+const char *words_kind(struct findings *findings, const char *kind);
+
+/* What one thread alone does: "a thread waits for f" of "threads wait for f". */
+const char *words_singular(struct findings *findings, const char *title);
+
+/* "31.2 MB". */
+const char *words_size(struct findings *findings, uint64_t size_bytes);
+
 /* "1 wait", "17 waits". */
 const char *words_counted(struct findings *findings, uint64_t count, const char *thing);
 

@@ -20,14 +20,16 @@ struct lock_group {
 
 static const char *lock_title(struct findings *findings, const struct report_lock *lock, uint64_t count)
 {
+	const char *kind = words_kind(findings, lock->kind);
+
 	if (lock->name)
 		return words_object(findings, lock->name);
 	if (count > 1)
-		return arena_printf(findings->arena, "%llu %s locks in %s", (unsigned long long)count, lock->kind,
+		return arena_printf(findings->arena, "%llu %s locks in %s", (unsigned long long)count, kind,
 				    words_function(findings, lock->where));
 	if (lock->where)
-		return arena_printf(findings->arena, "a %s in %s", lock->kind, words_function(findings, lock->where));
-	return arena_printf(findings->arena, "the %s at %s", lock->kind, lock->address);
+		return arena_printf(findings->arena, "a %s in %s", kind, words_function(findings, lock->where));
+	return arena_printf(findings->arena, "the %s at %s", kind, lock->address);
 }
 
 static bool is_kind(const struct report_lock *lock, const char *kind)

@@ -150,7 +150,7 @@ static void say_lengths(struct findings *findings, struct report_finding *row, c
 		  words_duration(findings, loop->long_min_ns), words_duration(findings, whole(mean_ns(loop))),
 		  words_duration(findings, loop->p50_ns), words_duration(findings, loop->p99_ns));
 	if (loop->long_work->text)
-		draft_say(findings, row, "in the long ones it %s", loop->long_work->text);
+		draft_say(findings, row, "of the long ones, %s", loop->long_work->text);
 }
 
 static void add_held(struct findings *findings, struct draft *draft, const struct held *held)

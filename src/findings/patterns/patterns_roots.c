@@ -9,9 +9,9 @@
 #include "findings/blame/blame.h"
 #include "findings/parts/findings_waits.h"
 #include "findings/patterns/draft.h"
-#include "report/report_cause.h"
+#include "findings/patterns/file_group.h"
 
-enum { SYMPTOMS_MAX = 8, SYMPTOMS_SAID = 3 };
+enum { SYMPTOMS_MAX = 8, SYMPTOMS_SAID = 2 };
 
 /*
  * So much of what a row lost makes a cause its own. code_min, wait_min: of it must have run, or waited, where the rest had no
@@ -28,7 +28,6 @@ static const char *root_words(struct findings *findings, const struct report_roo
 	const char *where = blame_place(findings, root);
 	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
 	const char *object = root->object ? words_object(findings, root->object) : NULL;
-	char buffer[REPORT_CAUSE_BYTES];
 
 	if (root->ender)
 		return arena_printf(findings->arena, "wait for %s (not traced)%s%s%s", root->ender,
@@ -39,8 +38,10 @@ static const char *root_words(struct findings *findings, const struct report_roo
 	case CAUSE_FILE:
 		if (!object)
 			return arena_printf(findings->arena, "wait for files%s", in);
-		return arena_printf(findings->arena, "wait for file%s %s%s", root->is_directory ? "s in" : "", object,
-				    in);
+		if (root->is_directory)
+			return arena_printf(findings->arena, "wait for %s%s", file_group_words(findings, root->object),
+					    in);
+		return arena_printf(findings->arena, "wait for file %s%s", object, in);
 	case CAUSE_SOCKET:
 		return arena_printf(findings->arena, "wait for %s%s", object ? object : "sockets", in);
 	case CAUSE_POLL:
@@ -50,14 +51,17 @@ static const char *root_words(struct findings *findings, const struct report_roo
 	case CAUSE_PAGE_FAULT:
 		return arena_printf(findings->arena, "wait for page faults%s%s%s", object ? " of " : "",
 				    object ? object : "", in);
-	case CAUSE_CONDITION:
-	case CAUSE_SEMAPHORE:
-		return arena_printf(findings->arena, "wait for a %s%s%s%s", wait_cause_name(root->cause),
-				    object ? " " : "", object ? object : "", in);
-	default:
-		return arena_printf(findings->arena, "wait (%s%s%s)%s",
-				    report_cause_text(buffer, root->cause, root->syscall), object ? " " : "",
+	case CAUSE_KERNEL_LOCK:
+		return arena_printf(findings->arena, "wait for %s%s%s", object ? "the kernel's " : "kernel locks",
 				    object ? object : "", in);
+	case CAUSE_OTHER:
+		return root->syscall ? arena_printf(findings->arena, "wait in the system call %s%s", root->syscall, in)
+				     : arena_printf(findings->arena, "wait outside of system calls%s", in);
+	case CAUSE_JOIN:
+		return arena_printf(findings->arena, "wait for other threads to end%s", in);
+	default:
+		return arena_printf(findings->arena, "wait for %s %s%s%s%s", object ? "the" : "a",
+				    wait_cause_name(root->cause), object ? " " : "", object ? object : "", in);
 	}
 }
 
@@ -194,13 +198,24 @@ static void say_symptoms(struct findings *findings, struct report_finding *out, 
 		draft_say(findings, out, "seen as: %s", words);
 }
 
+/* Of what was lost, the part of those who met the cause themselves; "" where all did, or none. */
+static const char *direct_words(struct findings *findings, double direct)
+{
+	static const double none_max = 0.01;
+
+	if (direct < none_max || direct > 1 - none_max)
+		return "";
+	return arena_printf(findings->arena, ": %.0f %% in this wait, the rest in waits for threads that were in it",
+			    100 * direct);
+}
+
 static void say_root(struct findings *findings, struct report_finding *out, const struct report_root *root)
 {
 	double direct = draft_share(root->direct_ns, root->ns);
 
-	draft_say(findings, out, "%s lost %s by it; %.0f %% of that is of threads that met it themselves",
+	draft_say(findings, out, "%s lost %s by it%s",
 		  root->victims ? words_counted(findings, root->victims, "thread") : "threads",
-		  words_duration(findings, root->ns), 100 * direct);
+		  words_duration(findings, root->ns), direct_words(findings, direct));
 	for (size_t i = 0; i < root->chain_count; i++) {
 		const struct report_root_chain *chain = &root->chains[i];
 		const char *words = chain->steps[0];

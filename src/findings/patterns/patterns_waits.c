@@ -4,6 +4,7 @@
 #include "findings/blame/blame.h"
 #include "findings/parts/findings_waits.h"
 #include "findings/patterns/draft.h"
+#include "findings/patterns/file_group.h"
 #include "report/report_cause.h"
 
 #include <string.h>
@@ -88,7 +89,6 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 				 : NULL;
 	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
 	const char *what = object ? arena_printf(findings->arena, " %s", words_object(findings, object)) : "";
-	char cause[REPORT_CAUSE_BYTES];
 
 	if (wait->cause == CAUSE_POLL && cause_of(wait) == CAUSE_SLEEP)
 		return arena_printf(findings->arena, "threads poll descriptors%s until they time out", in);
@@ -98,8 +98,9 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait_cause_name(wait->cause),
 				    what, in, by ? ", signalled in " : "", by ? by : "");
 	if (wait->lock_kind)
-		return arena_printf(findings->arena, "threads wait for %ss%s%s%s", wait->lock_kind, in,
-				    by ? ", released in " : "", by ? by : "");
+		return arena_printf(findings->arena, "threads wait for %ss%s%s%s",
+				    words_kind(findings, wait->lock_kind), in, by ? ", released in " : "",
+				    by ? by : "");
 	if (wait->cause == CAUSE_JOIN)
 		return arena_printf(findings->arena, "threads wait%s for other threads to end", in);
 	if (wait->cause == CAUSE_PAGE_FAULT)
@@ -110,11 +111,15 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	if (wait->cause == CAUSE_CHILD)
 		return arena_printf(findings->arena, "threads wait%s for child processes%s", in,
 				    children_words(findings, wait));
+	if (wait->cause == CAUSE_OTHER)
+		return wait->syscall ? arena_printf(findings->arena, "threads wait in the system call %s%s",
+						    wait->syscall, in)
+				     : arena_printf(findings->arena, "threads wait outside of system calls%s", in);
 	if (wait->cause == CAUSE_POLL)
 		return arena_printf(findings->arena, "threads poll descriptors%s%s%s", in, by ? ", woken in " : "",
 				    by ? by : "");
 	return arena_printf(findings->arena, "threads wait %s %s%s%s%s", wait->is_sending ? "to send to" : "for",
-			    report_cause_text(cause, wait->cause, wait->syscall), object ? "" : "s", what, in);
+			    wait_cause_name(wait->cause), object ? "" : "s", what, in);
 }
 
 /*
@@ -126,7 +131,8 @@ struct alike {
 	const struct report_wait *heaviest;
 	uint32_t rank;
 	uint64_t lost_ns, idle_ns, count, max_ns, places;
-	uint64_t same_ns; /* that was lost for the object of the heaviest */
+	uint64_t own_ns; /* of it not idle, for what the heaviest one is for */
+	bool has_others; /* some of it is for something else, or it is not known for what */
 	const struct blame_part *blame;
 };
 
@@ -379,26 +385,54 @@ static void say_untraced(struct findings *findings, struct report_finding *row, 
 			  100 * waker->share, waker->name, pid);
 }
 
-static bool is_for_object_of(const struct report_wait *wait, const struct report_wait *other)
+/* Rows that differ in no more than how the kernel came to wait are for one thing. */
+static bool is_for_one(const struct alike *alike)
 {
-	return wait == other || (wait->object && other->object && !strcmp(wait->object, other->object));
+	return alike->places == 1 || (alike->heaviest->object && !alike->has_others);
 }
 
-/* What nearly all of it was for; NULL: for several. */
-static const char *object_of(const struct alike *alike)
+/* The directory of the files, of a finding that has most of the waiting for files; NULL: it is not about several. */
+static const char *directory_of(struct findings *findings, const struct alike *alike)
 {
-	static const double nearly_min = 0.9;
+	static const double most_min = 0.8;
+	double files_ns = file_group_lost_ns(findings);
 
-	return alike->same_ns >= nearly_min * (alike->lost_ns - alike->idle_ns) ? alike->heaviest->object : NULL;
+	if (alike->heaviest->cause != CAUSE_FILE || (is_for_one(alike) && alike->heaviest->object) ||
+	    alike->lost_ns - alike->idle_ns < most_min * files_ns)
+		return NULL;
+	return file_group_directory(findings);
 }
 
-static const char *title_of(struct findings *findings, const struct alike *alike, bool with_callers)
+static const char *title_of(struct findings *findings, const struct alike *alike, const char *directory,
+			    bool with_callers)
 {
 	const struct report_wait *wait = alike->heaviest;
+	const char *where;
 
-	if (alike->places == 1 || with_callers)
-		return wait_title(findings, wait, wait->object, with_callers);
-	return has_many_objects(wait) ? wait_title(findings, wait, object_of(alike), false) : alike->title;
+	if (directory) {
+		where = place_words(findings, wait->frames, wait->frame_count, with_callers);
+		return arena_printf(findings->arena, "threads wait for %s%s%s", file_group_words(findings, directory),
+				    where ? " in " : "", where ? where : "");
+	}
+	return is_for_one(alike) || with_callers ? wait_title(findings, wait, wait->object, with_callers)
+						 : alike->title;
+}
+
+/* What of it the heaviest row is about, where rows are for several things. */
+static void say_heaviest(struct findings *findings, struct report_finding *row, const struct alike *alike)
+{
+	const struct report_wait *wait = alike->heaviest;
+	double lost_ns = alike->lost_ns - alike->idle_ns;
+
+	if (is_for_one(alike))
+		return;
+	if (wait->object)
+		draft_say(findings, row, "%.0f %% of it is for %s", 100 * draft_share(alike->own_ns, lost_ns),
+			  words_object(findings, wait->object));
+	else if (alike->places > 1)
+		draft_say(findings, row, "it is waited for in %s, %.0f %% of it in the first",
+			  words_counted(findings, alike->places, "place"),
+			  100 * draft_share(wait->wait_ns - wait->idle_ns, lost_ns));
 }
 
 static void add_alike(struct findings *findings, struct draft *draft, const struct alike *alike, bool with_callers)
@@ -407,29 +441,48 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	uint64_t lost_ns = alike->lost_ns - alike->idle_ns;
 	double share = draft_lost(findings, lost_ns);
 	struct report_finding *row;
-	const char *title;
+	const char *directory;
 	struct pool pool;
 
 	if (share < finding_share_min ||
 	    (is_mere_parent(&findings->report, wait, lost_ns) && !leads_outside(alike->blame)))
 		return;
-	title = title_of(findings, alike, with_callers);
-	if (!wait->lock_kind && find_pool(&findings->report, wait, lost_ns, &pool))
+	directory = directory_of(findings, alike);
+	if (!wait->lock_kind && wait->cause != CAUSE_CHILD && find_pool(&findings->report, wait, lost_ns, &pool))
 		row = add_pool(findings, draft, wait, &pool, share);
 	else
-		row = draft_add(findings, draft, PATTERN_WAIT, cause_of(wait), share, "%s", title);
+		row = draft_add(findings, draft, PATTERN_WAIT, cause_of(wait), share, "%s",
+				title_of(findings, alike, directory, with_callers));
 	if (row) {
 		row->wait_rank = alike->rank;
 		row->blame = alike->blame;
+		row->object = directory;
 	}
 	draft_say(findings, row, "%s", words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
 	draft_say_blocked_on(findings, row, wait->blocked_on);
 	say_untraced(findings, row, wait);
-	if (alike->places > 1)
-		draft_say(findings, row, "%llu rows under Waits; the largest has %.0f %% of it%s%s",
-			  (unsigned long long)alike->places,
-			  100 * draft_share(wait->wait_ns - wait->idle_ns, alike->lost_ns - alike->idle_ns),
-			  wait->object ? ": " : "", wait->object ? wait->object : "");
+	say_heaviest(findings, row, alike);
+}
+
+static bool is_same_object(const struct report_wait *a, const struct report_wait *b)
+{
+	return a->object && b->object && !strcmp(a->object, b->object);
+}
+
+static void add_row(struct findings *findings, struct alike *alike, const struct report_wait *wait, uint32_t rank)
+{
+	if (!alike->places++)
+		alike->rank = rank;
+	if (wait == alike->heaviest || is_same_object(wait, alike->heaviest))
+		alike->own_ns += wait->wait_ns - wait->idle_ns;
+	else
+		alike->has_others = true;
+	alike->lost_ns += wait->wait_ns;
+	alike->idle_ns += wait->idle_ns;
+	alike->count += wait->waits;
+	alike->blame = blame_join(findings, alike->blame, blame_of_wait(findings, wait));
+	if (wait->max_ns > alike->max_ns)
+		alike->max_ns = wait->max_ns;
 }
 
 void patterns_add_waits(struct findings *findings, struct draft *draft)
@@ -451,16 +504,7 @@ void patterns_add_waits(struct findings *findings, struct draft *draft)
 		alike = find_alike(findings, rows, &count, wait);
 		if (!alike)
 			break;
-		if (!alike->places++)
-			alike->rank = i + 1;
-		alike->lost_ns += wait->wait_ns;
-		alike->idle_ns += wait->idle_ns;
-		if (is_for_object_of(wait, alike->heaviest))
-			alike->same_ns += wait->wait_ns - wait->idle_ns;
-		alike->count += wait->waits;
-		alike->blame = blame_join(findings, alike->blame, blame_of_wait(findings, wait));
-		if (wait->max_ns > alike->max_ns)
-			alike->max_ns = wait->max_ns;
+		add_row(findings, alike, wait, i + 1);
 	}
 	for (size_t i = 0; i < count; i++)
 		add_alike(findings, draft, &rows[i], is_place_shared(&rows[i], rows, count));

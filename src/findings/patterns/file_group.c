@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "findings/patterns/file_group.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "findings/names/common_directory.h"
+#include "findings/parts/findings_internal.h"
+#include "findings/parts/words.h"
+
+/* What the rest is for need not be in the directory. */
+static const double most_min = 0.9;
+
+static bool has_path(const struct report_file *file)
+{
+	return file->cause == CAUSE_FILE && *file->path == '/';
+}
+
+static bool is_below(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+
+	return !strncmp(path, directory, length) && (!path[length] || path[length] == '/');
+}
+
+const char *file_group_words(struct findings *findings, const char *directory)
+{
+	const struct report *report = &findings->report;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < report->file_count; i++)
+		count += has_path(&report->files[i]) && is_below(report->files[i].path, directory);
+	if (count < 2)
+		return arena_printf(findings->arena, "files under %s", words_object(findings, directory));
+	return arena_printf(findings->arena, "%s under %s", words_counted(findings, count, "file"),
+			    words_object(findings, directory));
+}
+
+uint64_t file_group_lost_ns(const struct findings *findings)
+{
+	const struct report *report = &findings->report;
+	uint64_t lost_ns = 0;
+
+	for (size_t i = 0; i < report->file_count; i++)
+		if (report->files[i].cause == CAUSE_FILE)
+			lost_ns += report->files[i].wait_ns - report->files[i].idle_ns;
+	return lost_ns;
+}
+
+/* Files come by time, longest first. */
+const char *file_group_directory(struct findings *findings)
+{
+	const struct report *report = &findings->report;
+	double all_ns = file_group_lost_ns(findings), sum_ns = 0;
+	const char *first = NULL;
+	size_t length = 0, count = 0;
+
+	for (size_t i = 0; i < report->file_count && sum_ns < most_min * all_ns; i++) {
+		const struct report_file *file = &report->files[i];
+
+		if (file->cause != CAUSE_FILE)
+			continue;
+		sum_ns += file->wait_ns - file->idle_ns;
+		if (!has_path(file))
+			return NULL;
+		length = count++ ? common_directory(first, length, file->path) : directory_length(file->path);
+		first = first ? first : file->path;
+	}
+	return length && count > 1 ? arena_printf(findings->arena, "%.*s", (int)length, first) : NULL;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How a finding calls files, where it is about many of them: by what they have in common. */
+#pragma once
+
+#include <stdint.h>
+
+struct findings;
+
+/* "12,403 files under /srv/cache": those that threads waited for, in it and below. */
+const char *file_group_words(struct findings *findings, const char *directory);
+
+/*
+ * The directory that the files are in that most of the waiting for files was for, if they are several, and not in "/" alone.
+ * It lives in the arena of the findings. NULL: there is none.
+ */
+const char *file_group_directory(struct findings *findings);
+
+/* The time that threads waited for files and were not idle. */
+uint64_t file_group_lost_ns(const struct findings *findings);
