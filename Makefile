@@ -108,7 +108,7 @@ bench-packages:
 # --- subsystems: add at the end. -----------------------------------------------------------
 
 EVENTS := $(addprefix events/,sched.pleco thread.pleco stack.pleco space.pleco collect.pleco \
-	file.pleco system.pleco span.pleco klock.pleco go.pleco)
+	file.pleco system.pleco span.pleco klock.pleco go.pleco resource.pleco)
 PLECOC := $O/plecoc
 PLECOC_C := $(wildcard tools/plecoc/*.c)
 

@@ -17,6 +17,7 @@
 #include "waits/files.h"
 #include "waits/others.h"
 #include "waits/go_waits.h"
+#include "waits/resource_use.h"
 #include "waits/sums/missing_wakeups.h"
 #include "waits/sums/waits.h"
 
@@ -63,6 +64,7 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	engine->go_waits = go_waits_new(engine->session);
 	engine->cpu_waits = cpu_waits_new(engine->session, engine->others);
 	engine->block_users = block_users_new(engine->session, engine->threads, engine->others);
+	engine->resources = resource_use_new(engine->session);
 	account.stacks = engine->stacks;
 	account.waits = engine->waits;
 	account.missing = engine->missing;
@@ -86,6 +88,7 @@ void engine_close(struct engine *engine)
 	go_waits_free(engine->go_waits);
 	cpu_waits_free(engine->cpu_waits);
 	block_users_free(engine->block_users);
+	resource_use_free(engine->resources);
 	klocks_free(engine->klocks);
 	others_free(engine->others);
 	missing_wakeups_free(engine->missing);
@@ -106,6 +109,7 @@ struct findings_input engine_findings_input(const struct engine *engine)
 		.waits = engine->waits,
 		.cpu_waits = engine->cpu_waits,
 		.block_users = engine->block_users,
+		.resources = engine->resources,
 		.go_waits = engine->go_waits,
 		.files = engine->files,
 		.klocks = engine->klocks,

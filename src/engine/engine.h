@@ -38,6 +38,7 @@ struct engine {
 	struct go_waits *go_waits;
 	struct cpu_waits *cpu_waits;
 	struct block_users *block_users;
+	struct resource_use *resources;
 	struct criticality *criticality;
 };
 

@@ -100,6 +100,7 @@ static void add_all_of_waits(struct findings *findings)
 	findings_add_spinning(findings);
 	findings_add_blame(findings);
 	findings_add_loops(findings);
+	findings_add_resources(findings);
 	findings_add_patterns(findings);
 }
 

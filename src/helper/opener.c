@@ -193,6 +193,8 @@ static void distrust(struct opener *opener, const struct waiting *waiting)
 		opener_distrust_file(opener, waiting->device, waiting->pid, NULL);
 		return;
 	}
+	if (waiting->kind == OPENER_STORAGE)
+		return; /* which process it was is not known */
 	opener_distrust(opener, waiting->pid);
 	opener->on_stuck(opener->data, waiting->pid, NULL);
 }
@@ -528,6 +530,28 @@ int opener_read_words(struct opener *opener, uint32_t pid, struct process_words 
 		snprintf(words->line, sizeof(words->line), "%s", recorded->mappings[0].path);
 		snprintf(words->path, sizeof(words->path), "%s", recorded->mappings[1].path);
 		snprintf(words->name, sizeof(words->name), "%s", recorded->mappings[2].path);
+	}
+	free_mappings(&opener->wanted);
+	return err;
+}
+
+int opener_read_storage(struct opener *opener, void (*on_each)(void *data, const struct process_storage *storage),
+			void *data)
+{
+	int err = ask(opener, &(struct opener_request){ .kind = OPENER_STORAGE }, "");
+	const struct wanted_answer *recorded = &opener->wanted;
+
+	for (size_t i = 0; !err && i < recorded->mapping_count; i++) {
+		const struct file_mapping *mapping = &recorded->mappings[i];
+		struct process_storage storage = {
+			.pid = mapping->start,
+			.read_bytes = mapping->end,
+			.write_bytes = mapping->file_offset,
+			.call_bytes = mapping->inode,
+		};
+
+		snprintf(storage.name, sizeof(storage.name), "%s", mapping->path);
+		on_each(data, &storage);
 	}
 	free_mappings(&opener->wanted);
 	return err;

@@ -31,6 +31,7 @@
 #include "helper/message.h"
 #include "helper/open_file.h"
 #include "helper/opener_message.h"
+#include "helper/process_storage.h"
 
 /* Each of the places takes a descriptor. */
 enum { PLACES_OF_USER_MAX = 1024, PLACES_MAX = 4096, READABLE_MAX = 65536 };
@@ -119,6 +120,15 @@ static int tell_title(const struct maps_answer *to, uint32_t pid)
 	return 0;
 }
 
+static void emit_storage(void *data, const struct process_storage *storage)
+{
+	emit_mapping(data, &(struct file_mapping){ .start = storage->pid,
+						   .end = storage->read_bytes,
+						   .file_offset = storage->write_bytes,
+						   .inode = storage->call_bytes,
+						   .path = storage->name });
+}
+
 static void allow_memory(struct opener *opener, uint32_t pid)
 {
 	if (table_count(opener->readable) < READABLE_MAX)
@@ -147,6 +157,9 @@ static void answer_tool(struct opener *opener, const struct opener_request *requ
 		break;
 	case OPENER_TITLE:
 		answer.err = tell_title(&maps, request->pid);
+		break;
+	case OPENER_STORAGE:
+		answer.err = process_storage_read(emit_storage, &maps);
 		break;
 	case OPENER_JIT:
 		answer.err = jit_places_find(opener->jits, request->number, request->pid);
@@ -307,7 +320,7 @@ static int confine(void)
 	static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 	/* clang-format off */
 	static const struct confined_call allowed[] = {
-		ALLOWED(read), ALLOWED(pread64), ALLOWED(close), ALLOWED(lseek),
+		ALLOWED(read), ALLOWED(pread64), ALLOWED(close), ALLOWED(lseek), ALLOWED(getdents64),
 		ALLOWED_IF(openat, 2, O_ACCMODE, O_RDONLY), ALLOWED_IF(open, 1, O_ACCMODE, O_RDONLY),
 		ALLOWED(openat2), ALLOWED(fstat), ALLOWED(newfstatat), ALLOWED(statx), ALLOWED(fstatfs), ALLOWED(statfs),
 		ALLOWED(readlink), ALLOWED(readlinkat), ALLOWED(process_vm_readv),

@@ -19,8 +19,10 @@
 #include "collect/probe/kernel_types.h"
 #include "collect/probe/klock_spec.h"
 #include "collect/probe/span_spec.h"
+#include "collect/cgroup_limits.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
+#include "collect/storage_use.h"
 #include "collect/target/cpus.h"
 #include "collect/goroutines.h"
 #include "collect/unwind/jvms.h"
@@ -97,6 +99,8 @@ static int open_engine(struct tracing *tracing)
 					 });
 	tracing->newcomers = newcomers_new(tracing);
 	tracing->titles = titles_new(engine->session, engine->symbols);
+	tracing->cgroups = cgroup_limits_new(engine->session);
+	tracing->storage = storage_use_new(engine->session, engine->symbols);
 	tracing->goroutines = goroutines_new(engine->session, engine->symbols);
 	tracing->jvms = jvms_new(engine->session, engine->symbols, tracing->unwinder);
 	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
@@ -202,6 +206,8 @@ void tracing_close(struct tracing *tracing)
 	span_functions_free(tracing->functions);
 	resolver_free(tracing->resolver);
 	titles_free(tracing->titles);
+	cgroup_limits_free(tracing->cgroups);
+	storage_use_free(tracing->storage);
 	goroutines_free(tracing->goroutines);
 	jvms_free(tracing->jvms);
 	unwinder_free(tracing->unwinder);
@@ -256,6 +262,7 @@ int tracing_begin_trace(struct tracing *tracing)
 void tracing_start(struct tracing *tracing, bool has_command)
 {
 	privileges_give_up(tracing->settings, has_command);
+	storage_use_begin(tracing->storage);
 	tracing->started_ns = clock_ns();
 	tracing->poll_ms = POLL_MS_FIRST;
 	if (!tracing->settings->is_quiet && !tracing->settings->has_tui)
@@ -383,6 +390,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	collector_poll(tracing->collector);
 	symbols_step(tracing->engine.symbols);
 	titles_step(tracing->titles);
+	cgroup_limits_step(tracing->cgroups);
 	goroutines_step(tracing->goroutines);
 	jvms_step(tracing->jvms);
 	tracing_take_newcomers(tracing);
@@ -488,6 +496,8 @@ void tracing_finish(struct tracing *tracing)
 		collector_list_holds(tracing->collector);
 	collector_finish(tracing->collector);
 	titles_finish(tracing->titles);
+	cgroup_limits_finish(tracing->cgroups);
+	storage_use_finish(tracing->storage);
 	symbols_finish_java(tracing->engine.symbols, java_ns_last);
 	symbols_settle(tracing->engine.symbols, settle_ns_last);
 	unwinder_finish(tracing->unwinder);

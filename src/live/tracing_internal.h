@@ -15,6 +15,8 @@ struct tracing {
 	struct kernel_types *kernel_types;
 	struct unwinder *unwinder;
 	struct titles *titles;
+	struct cgroup_limits *cgroups;
+	struct storage_use *storage;
 	struct goroutines *goroutines;
 	struct jvms *jvms;
 	struct resolver *resolver;        /* NULL: nobody asked for names of hosts */

@@ -19,6 +19,7 @@
 
 struct blame_part;
 struct blocked_source;
+struct report_memory_limit;
 struct report_root;
 
 /* report.code.functions has the first ones. */

@@ -242,6 +242,12 @@ int symbols_read_words(struct symbols *symbols, uint32_t pid, struct process_wor
 	return opener_read_words(symbols->opener, pid, words);
 }
 
+int symbols_read_storage(struct symbols *symbols, void (*on_each)(void *data, const struct process_storage *storage),
+			 void *data)
+{
+	return opener_read_storage(symbols->opener, on_each, data);
+}
+
 void symbols_ask_java(struct symbols *symbols)
 {
 	symbols->java_maps = java_maps_new(symbols->session, symbols->helpers, symbols->files, symbols->notes);

@@ -273,6 +273,12 @@ struct process_words;
 /* What the kernel says of a process now: helper/opener.h. 0, or -errno: it has ended, or cannot be examined. */
 int symbols_read_words(struct symbols *symbols, uint32_t pid, struct process_words *words);
 
+struct process_storage;
+
+/* What processes of the machine have read and written: helper/opener.h. */
+int symbols_read_storage(struct symbols *symbols, void (*on_each)(void *data, const struct process_storage *storage),
+			 void *data);
+
 /* Java virtual machines are asked for names: java_maps.h. After symbols_begin(). finish: a last time, in limit_ns. */
 void symbols_ask_java(struct symbols *symbols);
 void symbols_finish_java(struct symbols *symbols, uint64_t limit_ns);

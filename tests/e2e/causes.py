@@ -1134,7 +1134,7 @@ def chain_of_waits():
 
 @test("chain_of_waits computing: the same for code that runs")
 def chain_of_waits_computing():
-    assert assert_chain(trace("chain_of_waits", "computing"), "code that runs")["kind"] == "code"
+    assert assert_chain(trace("chain_of_waits", "computing"), "which runs")["kind"] == "code"
 
 
 @test("idle_crowd: what costs most is till_lock, and a hundred idle threads make that no less")

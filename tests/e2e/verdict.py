@@ -100,6 +100,25 @@ def short():
     check_all_views(report)
 
 
+@test("commands that live for too short: the same, and the verdict names them and how many they are")
+def short_lived():
+    loop = "i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i + 1)); done"
+    report = recorded("/bin/sh", "-c", loop)
+    finding, = [f for f in report["findings"] if f["pattern"] == "short-lived" and "named true" in f["title"]]
+    assert finding["title"].startswith("1500 short-lived processes"), finding
+    assert report["verdict"]["kind"] in ("process", "cpu"), report["verdict"]
+    check_all_views(report)
+
+
+@test("of several programs the verdict names the one that is held back")
+def which_program():
+    report = recorded("/bin/sh", "-c", f"{program('lock_convoy')}; exit 0")
+    named = report["verdict"]["program"]
+    assert named and named["name"] == "lock_convoy" and named["pid"], report["verdict"]
+    assert f"lock_convoy (pid {named['pid']})" in report["verdict"]["lines"][0], report["verdict"]
+    check_all_views(report)
+
+
 SLOW_STAGE = """
 import sys
 import time

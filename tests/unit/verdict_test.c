@@ -297,9 +297,7 @@ TEST(a_thread_that_computes_all_the_time_has_a_verdict_though_no_function_stands
 		findings.report.parallelism = levels;
 		findings.report.level_count = has_levels ? 2 : 0;
 		CHECK_EQUAL(verdict_of()->kind, has_levels ? VERDICT_CODE : VERDICT_NONE);
-		CHECK(!has_levels ||
-		      says(0,
-			   "Perhaps the main bottleneck (8 % of the wall time): code that runs while few other threads do: squeeze"));
+		CHECK(!has_levels || says(0, "Perhaps the main bottleneck (8 % of the wall time): squeeze"));
 		end();
 	}
 }
@@ -438,7 +436,7 @@ TEST(goroutines_that_wait_for_a_mutex_go_before_how_threads_of_the_runtime_wait)
 		findings.report.go_process_count = 1;
 		CHECK_EQUAL(verdict_of()->kind, has_code ? VERDICT_CODE : VERDICT_LOCK);
 		CHECK(says(0, "on average 6.0 goroutines waited in sync.(*Mutex).Lock, called by squeeze"));
-		CHECK_EQUAL(says(0, "behind it, code that runs: squeeze, called by serve"), has_code);
+		CHECK_EQUAL(says(0, "behind it: squeeze, called by serve, runs"), has_code);
 		CHECK(has_code || (!says(0, "behind it") && says(2, "hold it for less time") && says(2, "squeeze")));
 		end();
 	}
@@ -488,6 +486,147 @@ TEST(a_process_that_has_the_cpus_for_most_of_the_time_is_named)
 		CHECK_EQUAL(says(2, "backup (pid 77)"), wait_ns > SECOND);
 		end();
 	}
+}
+
+/* --- What others do ------------------------------------------------------------------------------- */
+
+static struct report_root disk = { .kind = ROOT_WAIT, .cause = CAUSE_FILE, .object = "/srv/journal" };
+
+static void with_disk(uint64_t own_bytes, uint64_t neighbour_bytes)
+{
+	static struct report_storage_user users[2];
+
+	with_finding(0.5);
+	finding.pattern = PATTERN_WAIT;
+	finding.cause = CAUSE_FILE;
+	finding.root = &disk;
+	users[0] = (struct report_storage_user){ "filler", 77, 0, neighbour_bytes };
+	users[1] = (struct report_storage_user){ "shell", 78, 1 << 20, 0 };
+	findings.report.target.is_running = true;
+	findings.report.resources.write_bytes = own_bytes;
+	findings.report.resources.storage_users = users;
+	findings.report.resources.storage_user_count = 2;
+}
+
+TEST(a_neighbour_that_moves_more_than_the_program_is_named_where_it_waits_for_the_disk)
+{
+	begin();
+	with_disk(3 << 20, 812 << 20);
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_FILE);
+	CHECK(says(1, "beside it, filler (pid 77) wrote 812.0 MB, while it wrote 3.0 MB"));
+	CHECK(says(2, "see what filler (pid 77) does with the disk"));
+	CHECK(!says(1, "shell"));
+	end();
+}
+
+TEST(a_neighbour_that_moves_little_or_less_than_the_program_is_not_named)
+{
+	static const uint64_t cases[][2] = { { 0, 5 << 20 }, { 900 << 20, 812 << 20 } };
+
+	for (size_t i = 0; i < 2; i++) {
+		begin();
+		with_disk(cases[i][0], cases[i][1]);
+		CHECK_EQUAL(verdict_of()->kind, VERDICT_FILE);
+		CHECK(!says(1, "filler") && !says(2, "filler"));
+		end();
+	}
+	begin();
+	with_disk(0, 812 << 20);
+	findings.report.target.is_running = false; /* what it moved is not known */
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_FILE);
+	CHECK(!says(1, "filler") && !says(2, "filler"));
+	end();
+}
+
+TEST(waits_that_a_memory_limit_makes_are_about_memory)
+{
+	struct report_memory_limit limit = { "/db", 32 << 20, 500, 4000, 0 };
+
+	begin();
+	with_disk(0, 812 << 20);
+	finding.memory_limit = &limit;
+	CHECK_EQUAL(verdict_of()->kind, VERDICT_MEMORY);
+	CHECK(says(2, "raise the memory limit of cgroup /db"));
+	CHECK(!says(1, "filler"));
+	end();
+}
+
+TEST(a_shortage_of_cpus_among_those_who_wait_for_a_lock_is_the_lock)
+{
+	struct report_thread threads[] = { { .name = "worker-1", .number = 5 }, { .name = "batch-1", .number = 7 } };
+	struct report_user user = { .ns = SECOND, .kind = RIVAL_PROGRAM };
+	struct report_root cpu = { .kind = ROOT_CPU, .ns = SECOND + SECOND / 2, .users = &user, .user_count = 1 };
+
+	for (int is_other = 0; is_other < 2; is_other++) {
+		begin();
+		with_finding(0.5);
+		blocked_on = (struct report_blocked_on){ .ns = SECOND, .cpu_wait_ns = SECOND };
+		finding.blocked_on = &blocked_on;
+		user.name = findings_group_name(&findings, threads[is_other].name);
+		findings.report.threads = threads;
+		findings.report.thread_count = 2;
+		findings.report.blame.roots = &cpu;
+		findings.report.blame.root_count = 1;
+		CHECK_EQUAL(verdict_of()->kind, is_other ? VERDICT_CPU : VERDICT_LOCK);
+		end();
+	}
+}
+
+TEST(a_lock_without_a_name_in_code_without_one_is_a_verdict_only_if_it_is_large)
+{
+	static const struct report_frame nameless[] = { { .module = "server", .offset = 16 } };
+
+	for (int is_large = 0; is_large < 2; is_large++) {
+		begin();
+		with_finding(is_large ? 0.25 : 0.15);
+		waits[0].frames = nameless;
+		waits[0].frame_count = 1;
+		CHECK_EQUAL(verdict_of()->kind, is_large ? VERDICT_LOCK : VERDICT_NONE);
+		end();
+	}
+}
+
+/* --- Which program -------------------------------------------------------------------------------- */
+
+TEST(of_several_programs_that_is_named_whose_threads_wait)
+{
+	struct report_thread threads[] = {
+		{ .name = "shop", .host_pid = 10, .host_tid = 10, .number = 1, .thread_count = 1 },
+		{ .name = "worker", .host_pid = 10, .host_tid = 11, .number = 5, .thread_count = 1 },
+		{ .name = "worker", .host_pid = 10, .host_tid = 12, .number = 6, .thread_count = 1 },
+		{ .name = "worker", .host_pid = 10, .host_tid = 13, .number = 9, .thread_count = 1 },
+		{ .name = "mail", .host_pid = 20, .host_tid = 20, .number = 4, .thread_count = 1 },
+	};
+
+	begin();
+	with_finding(0.5);
+	findings.report.threads = threads;
+	findings.report.thread_count = 5;
+	CHECK(verdict_of()->program && findings.report.verdict.program->pid == 10);
+	CHECK(says(0, "3 threads): shop (pid 10): threads wait for accounts"));
+	end();
+	begin();
+	with_finding(0.5);
+	waits[0].threads = 1;
+	findings.report.threads = threads;
+	findings.report.thread_count = 5;
+	verdict_of();
+	CHECK(says(0, "1 thread): shop (pid 10), thread worker: a thread waits for accounts"));
+	end();
+	begin(); /* one program has no need of it */
+	with_finding(0.5);
+	findings.report.threads = threads;
+	findings.report.thread_count = 4;
+	CHECK(!verdict_of()->program);
+	CHECK(says(0, "3 threads): threads wait for accounts"));
+	end();
+	begin(); /* threads of both wait */
+	with_finding(0.5);
+	threads[3].host_pid = 20;
+	findings.report.threads = threads;
+	findings.report.thread_count = 5;
+	CHECK(!verdict_of()->program);
+	end();
 }
 
 static uint32_t random_state = 1;

@@ -23,6 +23,7 @@ struct findings_input {
 	const struct waits *waits;             /* NULL: waits are not known */
 	const struct cpu_waits *cpu_waits;     /* NULL: who had the CPU is not known */
 	const struct block_users *block_users; /* NULL: who had the disks is not known */
+	const struct resource_use *resources;  /* NULL: what it shares with others is not known */
 	const struct files *files;
 	const struct klocks *klocks;     /* NULL: kernel locks are not known */
 	const struct go_waits *go_waits; /* NULL: goroutines are not known */

@@ -84,6 +84,9 @@ void findings_add_locks(struct findings *findings);
 void findings_add_files(struct findings *findings);
 void findings_add_balance(struct findings *findings);
 
+/* findings_resources.c: what the program shares with others. */
+void findings_add_resources(struct findings *findings);
+
 /* findings_rivals.c: who had the CPU in the time that threads waited for one. */
 void findings_add_rivals(struct findings *findings, uint64_t waited_ns);
 

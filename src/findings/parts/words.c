@@ -114,13 +114,12 @@ const char *words_place_caller(struct findings *findings, const struct report_fr
 	return frame ? words_caller(findings, frames, count, frame) : NULL;
 }
 
-const char *words_running(struct findings *findings, const struct report_frame *frames, size_t count)
+const char *words_collection(struct findings *findings, const struct report_frame *frames, size_t count)
 {
 	size_t own;
 	const struct collector *collector = collector_of(NULL, frames, count, &own);
 
-	return collector ? arena_printf(findings->arena, "garbage collection of %s", collector->name)
-			 : "code that runs";
+	return collector ? arena_printf(findings->arena, "garbage collection of %s, ", collector->name) : "";
 }
 
 const char *words_duration(struct findings *findings, uint64_t time_ns)

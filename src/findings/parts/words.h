@@ -31,8 +31,8 @@ const char *words_caller(struct findings *findings, const struct report_frame *f
 /* The same of the frame that words_place() names. */
 const char *words_place_caller(struct findings *findings, const struct report_frame *frames, size_t count);
 
-/* What it is that runs by that call path: "code that runs", "garbage collection of Go". */
-const char *words_running(struct findings *findings, const struct report_frame *frames, size_t count);
+/* "garbage collection of Go, ", if that is what runs by that call path; else "". */
+const char *words_collection(struct findings *findings, const struct report_frame *frames, size_t count);
 
 const char *words_duration(struct findings *findings, uint64_t time_ns);
 

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "findings/parts/findings_waits.h"
 
@@ -53,6 +54,21 @@ void draft_say(struct findings *findings, struct report_finding *row, const char
 	vsnprintf(sentence, sizeof(sentence), format, args);
 	va_end(args);
 	((const char **)row->evidence)[row->evidence_count++] = arena_strdup(findings->arena, sentence);
+}
+
+void draft_say_first(struct findings *findings, struct report_finding *row, const char *format, ...)
+{
+	const char **rows = (const char **)row->evidence;
+	char sentence[SENTENCE_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(sentence, sizeof(sentence), format, args);
+	va_end(args);
+	if (row->evidence_count < EVIDENCE_MAX)
+		row->evidence_count++;
+	memmove(rows + 1, rows, (row->evidence_count - 1) * sizeof(*rows));
+	rows[0] = arena_strdup(findings->arena, sentence);
 }
 
 void draft_say_blocked_on(struct findings *findings, struct report_finding *row,

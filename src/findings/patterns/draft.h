@@ -37,12 +37,16 @@ struct report_finding *draft_add(struct findings *findings, struct draft *draft,
 void draft_say(struct findings *findings, struct report_finding *row, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Adds a sentence before all others; of too many the last one goes. */
+void draft_say_first(struct findings *findings, struct report_finding *row, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Adds what those did that were waited for; NULL: it is not known. */
 void draft_say_blocked_on(struct findings *findings, struct report_finding *row,
 			  const struct report_blocked_on *blocked_on);
 
 /* patterns_deadlock.c, patterns_hang.c, patterns_locks.c, patterns_waits.c, patterns_threads.c, patterns_loops.c,
- * patterns_collections.c */
+ * patterns_collections.c, patterns_processes.c */
 void patterns_add_deadlocks(struct findings *findings, struct draft *draft);
 void patterns_add_hangs(struct findings *findings, struct draft *draft);
 void patterns_add_locks(struct findings *findings, struct draft *draft);
@@ -50,9 +54,13 @@ void patterns_add_waits(struct findings *findings, struct draft *draft);
 void patterns_add_threads(struct findings *findings, struct draft *draft);
 void patterns_add_loops(struct findings *findings, struct draft *draft);
 void patterns_add_collections(struct findings *findings, struct draft *draft);
+void patterns_add_short_lived(struct findings *findings, struct draft *draft);
 
 /* patterns_roots.c: rows that are symptoms of one cause become one row, which is about that. */
 void patterns_fold_by_root(struct findings *findings, struct draft *draft);
+
+/* patterns_resources.c: rows whose waits the program's memory limit makes become rows about that. */
+void patterns_add_limits(struct findings *findings, struct draft *draft);
 
 /* Fills in report.findings: what stands out, when all the rest is there. */
 void findings_add_patterns(struct findings *findings);

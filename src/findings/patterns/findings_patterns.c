@@ -40,7 +40,9 @@ void findings_add_patterns(struct findings *findings)
 	patterns_add_threads(findings, draft);
 	patterns_add_loops(findings, draft);
 	patterns_add_collections(findings, draft);
+	patterns_add_short_lived(findings, draft);
 	patterns_fold_by_root(findings, draft);
+	patterns_add_limits(findings, draft);
 	qsort_r(draft->rows, draft->count, sizeof(*draft->rows), findings_by_weight, draft);
 	rows = arena_alloc(findings->arena, draft->count * sizeof(*rows));
 	for (size_t i = 0; i < draft->count; i++) {

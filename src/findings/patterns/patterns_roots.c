@@ -70,8 +70,8 @@ static const char *title_of(struct findings *findings, const struct report_root 
 	const char *words;
 
 	if (root->kind == ROOT_CODE)
-		return arena_printf(findings->arena, "threads wait for %s: %s",
-				    words_running(findings, root->frames, root->frame_count),
+		return arena_printf(findings->arena, "threads wait for %s%s, which runs",
+				    words_collection(findings, root->frames, root->frame_count),
 				    blame_place(findings, root));
 	words = root_words(findings, root);
 	if (root->direct_ns >= own_min * root->ns)

@@ -2,6 +2,7 @@
 /* Findings of how threads get on: alone, one for all, without a CPU, without effect. */
 #include "findings/patterns/draft.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "findings/parts/findings_waits.h"
@@ -146,15 +147,70 @@ static const char *with_rival(struct findings *findings, const char *list, uint6
 	return arena_printf(findings->arena, "%s%s%.0f %% %s", list, *list ? ", " : "", 100 * share, who);
 }
 
-/* Who had the CPUs: each of the processes that had them most, and all others of a kind together. */
+/* Processes of one name that had the CPU. */
+struct rivals {
+	const char *name;
+	uint32_t pid;
+	uint64_t wait_ns, count;
+};
+
+enum { RIVALS_MAX = 16 };
+
+/* Adds one to those of its name; false: there is no space for another name. */
+static bool add_rival(struct rivals *rivals, size_t *count, const struct report_rival *rival)
+{
+	size_t i = 0;
+
+	while (i < *count && strcmp(rivals[i].name, rival->name) != 0)
+		i++;
+	if (i == RIVALS_MAX)
+		return false;
+	if (i == *count)
+		rivals[(*count)++] = (struct rivals){ .name = rival->name, .pid = rival->pid };
+	rivals[i].wait_ns += rival->wait_ns;
+	rivals[i].count++;
+	return true;
+}
+
+static int rivals_by_time(const void *a, const void *b)
+{
+	const struct rivals *x = a, *y = b;
+
+	return x->wait_ns != y->wait_ns ? (x->wait_ns < y->wait_ns ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+/* "80 % neighbour (4 processes)", of the first ones. rest_ns: what the others had is added. */
+static const char *rivals_words(struct findings *findings, struct rivals *rivals, size_t count, uint64_t *rest_ns)
+{
+	enum { NAMES_TOLD = 3 };
+	const char *words = "";
+
+	if (count)
+		qsort(rivals, count, sizeof(*rivals), rivals_by_time);
+	for (size_t i = 0; i < count; i++) {
+		const char *who;
+
+		if (i >= NAMES_TOLD) {
+			*rest_ns += rivals[i].wait_ns;
+			continue;
+		}
+		who = rivals[i].count == 1 ? arena_printf(findings->arena, "%s (pid %u)", rivals[i].name, rivals[i].pid)
+					   : arena_printf(findings->arena, "%s (%llu processes)", rivals[i].name,
+							  (unsigned long long)rivals[i].count);
+		words = with_rival(findings, words, rivals[i].wait_ns, who);
+	}
+	return words;
+}
+
+/* Who had the CPUs: processes by name, and all others of a kind together. */
 static void say_rivals(struct findings *findings, struct report_finding *row)
 {
-	enum { PROCESSES_NAMED = 3 };
 	const struct report *report = &findings->report;
 	const struct report_cpu_taken *taken = report->balance.threads.cpu_taken;
 	uint64_t program_ns = 0, process_ns = 0, kernel_ns = 0;
-	const char *processes = "", *list;
-	size_t named = 0;
+	struct rivals rivals[RIVALS_MAX];
+	const char *processes, *list;
+	size_t count = 0;
 
 	for (size_t i = 0; i < report->balance.threads.rival_count; i++) {
 		const struct report_rival *rival = &report->balance.threads.ran_instead[i];
@@ -163,14 +219,10 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 			program_ns += rival->wait_ns;
 		else if (rival->kind == RIVAL_KERNEL)
 			kernel_ns += rival->wait_ns;
-		else if (rival->kind != RIVAL_PROCESS)
-			continue;
-		else if (rival->name && named++ < PROCESSES_NAMED)
-			processes = with_rival(findings, processes, rival->wait_ns,
-					       arena_printf(findings->arena, "%s (pid %u)", rival->name, rival->pid));
-		else
+		else if (rival->kind == RIVAL_PROCESS && !(rival->name && add_rival(rivals, &count, rival)))
 			process_ns += rival->wait_ns;
 	}
+	processes = rivals_words(findings, rivals, count, &process_ns);
 	list = with_rival(findings, "", program_ns, "threads of this program");
 	if (*processes)
 		list = *list ? arena_printf(findings->arena, "%s, %s", list, processes) : processes;
@@ -226,8 +278,7 @@ static void add_throttled(struct findings *findings, struct draft *draft)
 			"the CPU limit of the cgroup throttles threads for %.0f %% of their active time",
 			100 * draft_share(report->balance.threads.throttled_ns,
 					  report->balance.threads.running_ns + report->balance.threads.cpu_wait_ns));
-	draft_say(findings, row, "they used %.2f CPUs on average; longest throttling: %s",
-		  draft_share(report->balance.threads.running_ns, report->target.wall_ns),
+	draft_say(findings, row, "a thread was throttled for up to %s at a time",
 		  words_duration(findings, report->balance.threads.throttled_max_ns));
 }
 

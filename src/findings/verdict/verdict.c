@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "findings/parts/findings_internal.h"
+#include "findings/parts/words.h"
+#include "findings/verdict/verdict_cpu.h"
 #include "findings/verdict/verdict_goroutines.h"
+#include "findings/verdict/verdict_program.h"
 #include "findings/verdict/verdict_words.h"
 #include "report/report_cause.h"
 #include "stacks/fold.h"
@@ -23,9 +26,11 @@ enum { NOTICED_NS = 10000000 };
 
 /*
  * A finding below share_min of all threads' time that was not idle, or wall_min of the wall time, is no verdict; nor
- * below small_max where code runs for trunk_min of the wall time. saturated_min: so much of the CPUs is nearly all. serial_min:
+ * below small_max where code runs for trunk_min of the wall time; nor below nameless_min where neither the lock nor the code
+ * has a name: nobody can do anything with it unless it is large. saturated_min: so much of the CPUs is nearly all. serial_min:
  * so much of the wall time one thread alone has to be active to run all the time.
  */
+static const double nameless_min = 0.2;
 static const double share_min = 0.05, wall_min = 0.02, small_max = 0.1, saturated_min = 0.8, serial_min = 0.8;
 
 /* So many samples have to have met code, or slices to have ended there: fewer tell where it was, not where it is for long. */
@@ -64,6 +69,8 @@ static enum verdict_kind kind_of_cause(enum wait_cause cause)
 
 static enum verdict_kind kind_of(const struct report_finding *finding)
 {
+	if (finding->memory_limit)
+		return VERDICT_MEMORY;
 	switch (finding->pattern) {
 	case PATTERN_DEADLOCK:
 		return VERDICT_DEADLOCK;
@@ -110,25 +117,6 @@ static const struct report_blocker *blocker_of(struct findings *findings, const 
 	return blocker;
 }
 
-/* The process that had the CPU for most of the time that threads waited for one; NULL: none. */
-static const struct report_blocker *rival_of(struct findings *findings)
-{
-	const struct report_thread_balance *threads = &findings->report.balance.threads;
-	struct report_blocker *blocker;
-
-	for (size_t i = 0; i < threads->rival_count; i++) {
-		const struct report_rival *rival = &threads->ran_instead[i];
-
-		if (rival->kind != RIVAL_PROCESS || !rival->name ||
-		    rival->wait_ns < cause_min * (threads->cpu_wait_ns - threads->throttled_ns))
-			continue;
-		blocker = arena_alloc(findings->arena, sizeof(*blocker));
-		*blocker = (struct report_blocker){ .name = rival->name, .pid = rival->pid };
-		return blocker;
-	}
-	return NULL;
-}
-
 static const char *waker_name(const struct report_wait *wait)
 {
 	const struct report_waker *waker = wait && wait->waker_count ? &wait->wakers[0] : NULL;
@@ -153,8 +141,9 @@ static enum verdict_kind kind_of_end(enum wait_cause cause)
 	return cause == CAUSE_CONDITION || cause == CAUSE_SEMAPHORE ? VERDICT_TIMER : kind_of_cause(cause);
 }
 
-/* What most of the waiting leads to; false: not to one cause. */
-static bool follow(struct report_verdict *verdict, const struct report_blocked_on *on)
+/* What most of the waiting leads to; false: not to one cause. wait: the longest of it; NULL: it is not known. */
+static bool follow(struct findings *findings, struct report_verdict *verdict, const struct report_blocked_on *on,
+		   const struct report_wait *wait)
 {
 	double all_ns = on ? on->ns : 0;
 
@@ -168,6 +157,8 @@ static bool follow(struct report_verdict *verdict, const struct report_blocked_o
 		return true;
 	}
 	if (on->cpu_wait_ns >= cause_min * all_ns) {
+		if (verdict_is_own_shortage(findings, wait))
+			return false;
 		verdict->kind = VERDICT_CPU;
 		return true;
 	}
@@ -245,6 +236,7 @@ static bool is_beside_busy(const struct report *report, const struct report_find
 	case PATTERN_CPU_WAIT:
 	case PATTERN_CPU_LIMIT:
 	case PATTERN_GARBAGE_COLLECTION:
+	case PATTERN_SHORT_LIVED:
 		return false;
 	default:
 		break;
@@ -298,23 +290,37 @@ static bool is_part_of_code(const struct report_finding *finding, const struct v
 	return finding->pattern == PATTERN_GARBAGE_COLLECTION && finding->share < cause_min * code->wall_share;
 }
 
-static bool has_weight(const struct report *report, const struct report_finding *finding,
+/* Whether nothing tells which lock it is about, or where. */
+static bool is_nameless(const struct findings *findings, const struct report_finding *finding)
+{
+	const struct report *report = &findings->report;
+	const struct report_wait *wait = finding->wait_rank ? &report->waits[finding->wait_rank - 1] : NULL;
+	const struct report_frame *frame =
+		wait ? fold_find_headline(findings->input.fold, wait->frames, wait->frame_count) : NULL;
+
+	return wait && wait->cause == CAUSE_LOCK && !wait->object && !(frame && frame->function);
+}
+
+static bool has_weight(const struct findings *findings, const struct report_finding *finding,
 		       const struct verdict_code *code)
 {
+	const struct report *report = &findings->report;
 	double lost_ns = finding->share * report->balance.threads.busy_ns;
 
 	if (finding->pattern == PATTERN_DEADLOCK || finding->pattern == PATTERN_HANG)
 		return true;
-	return finding->share >= share_min && lost_ns >= wall_min * report->target.wall_ns &&
-	       !is_unnoticed(report, finding, lost_ns) && !is_beside_busy(report, finding) &&
-	       !is_own_turn(report, finding) && !is_part_of_code(finding, code);
+	return finding->share >= (is_nameless(findings, finding) ? nameless_min : share_min) &&
+	       lost_ns >= wall_min * report->target.wall_ns && !is_unnoticed(report, finding, lost_ns) &&
+	       !is_beside_busy(report, finding) && !is_own_turn(report, finding) && !is_part_of_code(finding, code);
 }
 
 /* NULL: none has weight enough for a verdict. */
-static const struct report_finding *first_of_weight(const struct report *report, const struct verdict_code *code)
+static const struct report_finding *first_of_weight(const struct findings *findings, const struct verdict_code *code)
 {
+	const struct report *report = &findings->report;
+
 	for (size_t i = 0; i < report->finding_count; i++)
-		if (has_weight(report, &report->findings[i], code))
+		if (has_weight(findings, &report->findings[i], code))
 			return &report->findings[i];
 	return NULL;
 }
@@ -424,7 +430,7 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 	verdict->object = finding->object ? finding->object : wait ? wait->object : NULL;
 	verdict->victims = count_victims(findings, wait);
 	if (finding->pattern == PATTERN_CPU_WAIT)
-		verdict->blocker = rival_of(findings);
+		verdict->blocker = verdict_rival(findings);
 	else if (verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG) /* of those each other one is */
 		verdict->blocker = blocker_of(findings, finding->blocker ? finding->blocker : waker_name(wait));
 	if (finding->code)
@@ -435,12 +441,17 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 		set_path(verdict, wait->frames, wait->frame_count);
 	if (finding->root)
 		take_root(findings, verdict, finding);
+	if (finding->memory_limit)
+		verdict->kind = VERDICT_MEMORY;
+	/* How many they are is known by now; all views say it alike. */
+	if (verdict->victims == 1)
+		((struct report_finding *)finding)->title = words_singular(findings, finding->title);
 	basis->is_followed = verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG && !finding->root &&
-			     follow(verdict, finding->blocked_on);
+			     !finding->memory_limit && follow(findings, verdict, finding->blocked_on, wait);
 	if (basis->is_followed)
 		verdict->symptom = finding->title;
 	if (basis->is_followed && verdict->kind == VERDICT_CPU)
-		verdict->blocker = rival_of(findings);
+		verdict->blocker = verdict_rival(findings);
 	verdict->confidence = verdict->kind == VERDICT_DEADLOCK ? CONFIDENCE_CERTAIN
 			      : (basis->is_followed || finding->root) && is_unsure(finding->blocked_on)
 				      ? CONFIDENCE_POSSIBLE
@@ -496,7 +507,7 @@ void findings_add_verdict(struct findings *findings)
 	struct report *report = &findings->report;
 	struct verdict_basis basis = { .code = main_code(findings) };
 
-	basis.finding = first_of_weight(report, &basis.code);
+	basis.finding = first_of_weight(findings, &basis.code);
 	set_goroutines(report, &basis);
 	/* What little is waited for does not matter beside code that runs most of the time. */
 	if (basis.finding && basis.finding->share < small_max && basis.finding->pattern != PATTERN_DEADLOCK &&
@@ -512,5 +523,7 @@ void findings_add_verdict(struct findings *findings)
 		report->verdict.kind = VERDICT_NONE;
 		report->verdict.confidence = CONFIDENCE_LIKELY;
 	}
+	if (basis.finding || basis.code.path)
+		report->verdict.program = verdict_program(findings, basis.finding, basis.code.path);
 	verdict_put_lines(findings, &report->verdict, &basis);
 }

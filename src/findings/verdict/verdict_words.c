@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "findings/verdict/verdict_words.h"
 
+#include <string.h>
+
 #include "findings/blame/blame.h"
 #include "findings/names/collectors.h"
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
 #include "findings/verdict/verdict_busiest.h"
+#include "findings/verdict/verdict_disk.h"
+#include "findings/verdict/verdict_program.h"
 #include "report/report_cause.h"
 #include "stacks/fold.h"
 
@@ -35,6 +39,14 @@ static const char *place_words(struct findings *findings, const struct report_ve
 		return NULL;
 	return caller ? arena_printf(findings->arena, "%s, called by %s", words_frame(findings, frame), caller)
 		      : words_frame(findings, frame);
+}
+
+/* The same with more of the sentence behind it: "f, called by g," */
+static const char *place_clause(struct findings *findings, const struct report_verdict *verdict)
+{
+	const char *place = place_words(findings, verdict);
+
+	return place && strstr(place, ", called by ") ? arena_printf(findings->arena, "%s,", place) : place;
 }
 
 /* "1.05 of 2 CPUs" */
@@ -90,8 +102,9 @@ static const char *cause_words(struct findings *findings, const struct report_ve
 	if (!place)
 		return "";
 	if (verdict->kind == VERDICT_CODE)
-		return arena_printf(findings->arena, "; behind it, %s: %s",
-				    words_running(findings, verdict->cause_path, verdict->cause_frame_count), place);
+		return arena_printf(findings->arena, "; behind it: %s%s runs",
+				    words_collection(findings, verdict->cause_path, verdict->cause_frame_count),
+				    place_clause(findings, verdict));
 	return arena_printf(findings->arena, "; behind it: %s%s%s", place, verdict->object ? ", for " : "",
 			    verdict->object ? words_object(findings, verdict->object) : "");
 }
@@ -105,21 +118,21 @@ static const char *main_label(const struct report_verdict *verdict)
 static const char *main_words(struct findings *findings, const struct report_verdict *verdict,
 			      const struct verdict_basis *basis)
 {
-	const char *title = basis->finding->title;
+	const char *title = basis->finding->title, *program = verdict_program_words(findings, verdict->program);
 
 	if (verdict->kind == VERDICT_DEADLOCK || verdict->kind == VERDICT_HANG)
-		return arena_printf(findings->arena, "Main bottleneck: %s", title);
-	return arena_printf(findings->arena, "%s (%s): %s%s", main_label(verdict), weight_words(findings, verdict),
-			    title, basis->is_followed ? cause_words(findings, verdict) : "");
+		return arena_printf(findings->arena, "Main bottleneck: %s%s", program, title);
+	return arena_printf(findings->arena, "%s (%s): %s%s%s", main_label(verdict), weight_words(findings, verdict),
+			    program, title, basis->is_followed ? cause_words(findings, verdict) : "");
 }
 
 static const char *code_words(struct findings *findings, const struct report_verdict *verdict)
 {
-	const char *place = place_words(findings, verdict);
+	const char *place = place_clause(findings, verdict);
 
-	return arena_printf(findings->arena,
-			    "%s (%.0f %% of the wall time): code that runs while few other threads do: %s",
-			    main_label(verdict), 100 * verdict->share, place ? place : "it has no name");
+	return arena_printf(findings->arena, "%s (%.0f %% of the wall time): %s%s runs while few others do",
+			    main_label(verdict), 100 * verdict->share,
+			    verdict_program_words(findings, verdict->program), place ? place : "code without a name");
 }
 
 /* --- Goroutines ------------------------------------------------------------------------------------ */
@@ -136,7 +149,7 @@ static const char *goroutine_words(struct findings *findings, const struct repor
 				   const struct verdict_basis *basis)
 {
 	/* Where no code stands out, the path is theirs who wait. */
-	const char *place = verdict->kind == VERDICT_CODE ? place_words(findings, verdict) : NULL;
+	const char *place = verdict->kind == VERDICT_CODE ? place_clause(findings, verdict) : NULL;
 
 	if (!basis->goroutines)
 		return arena_printf(
@@ -169,16 +182,6 @@ static void add_sentence(struct findings *findings, const char **words, size_t *
 	*words = arena_printf(findings->arena, "%s%s%s", *words, (*count)++ ? "; " : "", sentence);
 }
 
-/* For whom the disk worked that threads wait for; NULL: that is not known, or not what they wait for. */
-static const char *disk_words(struct findings *findings, const struct report_finding *finding)
-{
-	const struct report_root *root = finding->root ? finding->root : finding->blame ? finding->blame->root : NULL;
-
-	if (!root || root->kind != ROOT_WAIT || !root->taken_by)
-		return NULL;
-	return arena_printf(findings->arena, "the disk worked for: %s", root->taken_by);
-}
-
 static const char *evidence_words(struct findings *findings, const struct verdict_basis *basis)
 {
 	const struct report_finding *finding = basis->finding;
@@ -187,7 +190,7 @@ static const char *evidence_words(struct findings *findings, const struct verdic
 	size_t count = 0;
 
 	add_sentence(findings, &words, &count, finding->evidence_count ? finding->evidence[0] : NULL);
-	add_sentence(findings, &words, &count, disk_words(findings, finding));
+	add_sentence(findings, &words, &count, verdict_disk_words(findings, finding));
 	if (basis->is_followed && on->text)
 		add_sentence(findings, &words, &count,
 			     arena_printf(findings->arena, "what they waited for: %s", on->text));
@@ -234,10 +237,14 @@ static const char *network_words(struct findings *findings, const struct report_
 			    place ? ", in " : "", place ? place : "");
 }
 
-static const char *process_words(struct findings *findings, const struct report_verdict *verdict)
+static const char *process_words(struct findings *findings, const struct report_verdict *verdict,
+				 const struct report_finding *finding)
 {
 	const struct report_blocker *blocker = verdict->blocker;
 
+	if (finding && finding->pattern == PATTERN_SHORT_LIVED)
+		return arena_printf(findings->arena, "keep some running, or let one do more at a time: %s",
+				    at_words(findings, verdict, "the code that starts them"));
 	if (blocker && blocker->pid)
 		return arena_printf(findings->arena, "see what %s does: pinch attach -p %u", blocker->name,
 				    blocker->pid);
@@ -299,9 +306,30 @@ static const char *cpu_words(struct findings *findings, const struct report_verd
 		return "a larger GOMAXPROCS, or none: --page synchronisation has the goroutines";
 	/* Of any other finding it is who holds what is waited for. */
 	if (verdict->blocker && basis->finding && basis->finding->pattern == PATTERN_CPU_WAIT)
-		return arena_printf(findings->arena, "let %s (pid %u) have other CPUs, or less of them",
-				    verdict->blocker->name, verdict->blocker->pid);
+		return arena_printf(
+			findings->arena, "let %s%s have other CPUs, or less of them", verdict->blocker->name,
+			verdict->blocker->pid ? arena_printf(findings->arena, " (pid %u)", verdict->blocker->pid) : "");
 	return "more CPUs, fewer threads, or less beside it: pinch whatif --cpus says what one more would gain";
+}
+
+static const char *file_words(struct findings *findings, const struct report_verdict *verdict,
+			      const struct report_finding *finding)
+{
+	const struct report_storage_user *neighbour = finding ? verdict_disk_neighbour(findings, finding) : NULL;
+	const char *at = at_words(findings, verdict, "--page io says where");
+
+	if (!neighbour)
+		return arena_printf(findings->arena, "fewer or larger requests to the disk: %s", at);
+	return arena_printf(findings->arena, "see what %s (pid %u) does with the disk; or fewer or larger requests: %s",
+			    neighbour->name, neighbour->pid, at);
+}
+
+static const char *limit_words(struct findings *findings, const struct report_verdict *verdict,
+			       const struct report_memory_limit *limit)
+{
+	return arena_printf(findings->arena, "raise the memory limit of cgroup %s, or use less: %s",
+			    words_object(findings, limit->cgroup),
+			    at_words(findings, verdict, "--page io says what is read"));
 }
 
 /* What else can be done with code than to make it faster. */
@@ -327,25 +355,27 @@ static const char *advice(struct findings *findings, const struct report_verdict
 	case VERDICT_CODE:
 		if (collector_behind(verdict))
 			return collector_behind(verdict)->advice;
-		return arena_printf(findings->arena, "make this faster, or %s: %s", code_change_words(basis),
-				    place_words(findings, verdict) ? place_words(findings, verdict)
-								   : "the code under --page paths");
+		return arena_printf(findings->arena, "make %s faster, or %s",
+				    place_words(findings, verdict) ? place_clause(findings, verdict)
+								   : "the code under --page paths",
+				    code_change_words(basis));
 	case VERDICT_LOCK:
 		return basis->goroutines ? goroutine_lock_words(findings, basis->goroutines)
 					 : lock_words(findings, verdict, basis->finding);
 	case VERDICT_FILE:
-		return arena_printf(findings->arena, "fewer or larger requests to the disk: %s",
-				    at_words(findings, verdict, "--page io says where"));
+		return file_words(findings, verdict, basis->finding);
 	case VERDICT_NETWORK:
 		return network_words(findings, verdict);
 	case VERDICT_TIMER:
 		return arena_printf(findings->arena, "shorten the sleep, or wait for the event itself: %s",
 				    at_words(findings, verdict, "--page synchronisation says where"));
 	case VERDICT_PROCESS:
-		return process_words(findings, verdict);
+		return process_words(findings, verdict, basis->finding);
 	case VERDICT_MEMORY:
 		if (basis->finding && basis->finding->collection)
 			return collection_words(findings, basis->finding->collection);
+		if (basis->finding && basis->finding->memory_limit)
+			return limit_words(findings, verdict, basis->finding->memory_limit);
 		return arena_printf(findings->arena, "touch less memory, or have it read before: %s",
 				    at_words(findings, verdict, "--page io says where"));
 	case VERDICT_KERNEL_LOCK:
