@@ -56,6 +56,9 @@ void patterns_add_loops(struct findings *findings, struct draft *draft);
 void patterns_add_collections(struct findings *findings, struct draft *draft);
 void patterns_add_short_lived(struct findings *findings, struct draft *draft);
 
+/* patterns_waits.c: who ended most of such waits, if he is not traced: what he did meanwhile would be known if he were. */
+void patterns_say_untraced(struct findings *findings, struct report_finding *row, const struct report_wait *wait);
+
 /* patterns_roots.c: rows that are symptoms of one cause become one row, which is about that. */
 void patterns_fold_by_root(struct findings *findings, struct draft *draft);
 

@@ -134,6 +134,8 @@ static void say_lock(struct findings *findings, struct report_finding *row, cons
 	draft_say(findings, row, lock->queue_max > 1 ? "%s; up to %s at once" : "%s",
 		  words_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns),
 		  words_counted(findings, lock->queue_max, "thread"));
+	if (row && row->wait_rank)
+		patterns_say_untraced(findings, row, &findings->report.waits[row->wait_rank - 1]);
 	if (lock->holder_wait)
 		draft_say(findings, row, "still held at the end by %s", lock->holder_wait);
 	if (!lock->holds && lock->holder && !lock->holder_wait)

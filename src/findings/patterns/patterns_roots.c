@@ -14,13 +14,23 @@
 enum { SYMPTOMS_MAX = 8, SYMPTOMS_SAID = 2 };
 
 /*
- * So much of what a row lost makes a cause its own. code_min, wait_min: of it must have run, or waited, where the rest had no
+ * So much of what a row lost makes a cause its own. most_min: with so much of a cause, or of all waiting for files, it is about all of that. code_min, wait_min: of it must have run, or waited, where the rest had no
  * CPU; same_min: so much of a cause that threads met themselves makes it the same as the row; errors_min: a cause must be so many
  * of its errors.
  */
-static const double own_min = 0.5, code_min = 0.1, wait_min = 0.25, same_min = 0.99, errors_min = 3;
+static const double most_min = 0.8, own_min = 0.5, code_min = 0.1, wait_min = 0.25, same_min = 0.99, errors_min = 3;
 
 /* --- Words --------------------------------------------------------------------------------------- */
+
+/* What the files have in common that are waited for; NULL: it is one, or they have nothing in common that is known. */
+static const char *directory_of(struct findings *findings, const struct report_root *root)
+{
+	if (root->object)
+		return root->is_directory ? root->object : NULL;
+	return root->cause == CAUSE_FILE && root->ns >= most_min * file_group_lost_ns(findings)
+		       ? file_group_directory(findings)
+		       : NULL;
+}
 
 /* What those do who are at the end of the chain: "sleep in f (a.c:3), called by g". */
 static const char *root_words(struct findings *findings, const struct report_root *root)
@@ -28,6 +38,7 @@ static const char *root_words(struct findings *findings, const struct report_roo
 	const char *where = blame_place(findings, root);
 	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
 	const char *object = root->object ? words_object(findings, root->object) : NULL;
+	const char *directory = directory_of(findings, root);
 
 	if (root->ender)
 		return arena_printf(findings->arena, "wait for %s (not traced)%s%s%s", root->ender,
@@ -36,11 +47,11 @@ static const char *root_words(struct findings *findings, const struct report_roo
 	case CAUSE_SLEEP:
 		return arena_printf(findings->arena, "sleep%s", in);
 	case CAUSE_FILE:
+		if (directory)
+			return arena_printf(findings->arena, "wait for %s%s", file_group_words(findings, directory),
+					    in);
 		if (!object)
 			return arena_printf(findings->arena, "wait for files%s", in);
-		if (root->is_directory)
-			return arena_printf(findings->arena, "wait for %s%s", file_group_words(findings, root->object),
-					    in);
 		return arena_printf(findings->arena, "wait for file %s%s", object, in);
 	case CAUSE_SOCKET:
 		return arena_printf(findings->arena, "wait for %s%s", object ? object : "sockets", in);
@@ -155,6 +166,12 @@ static bool is_direct(const struct report_root *root)
 	return root->kind == ROOT_WAIT && root->direct_ns == root->ns;
 }
 
+/* Whether it has nearly all that the cause took: rows that are too small for findings have the rest. */
+static bool is_about_all(const struct report_finding *row, const struct report_root *root)
+{
+	return lost_of(row->blame) >= most_min * root->ns;
+}
+
 /* Rows of one cause. */
 struct family {
 	const struct report_root *root;
@@ -253,7 +270,8 @@ static void become_root(struct findings *findings, const struct family *family, 
 	struct report_finding old = *lead;
 	const char *said[EVIDENCE_MAX];
 	double share = draft_share(root->ns, findings->report.balance.threads.busy_ns);
-	bool is_same = root->kind == ROOT_WAIT && family->count == 1 && root->direct_ns >= same_min * root->ns;
+	bool is_same = root->kind == ROOT_WAIT && family->count == 1 && root->direct_ns >= same_min * root->ns &&
+		       is_about_all(lead, root);
 
 	memcpy(said, lead->evidence, lead->evidence_count * sizeof(*said));
 	lead->evidence_count = 0;
@@ -261,7 +279,7 @@ static void become_root(struct findings *findings, const struct family *family, 
 	lead->cause = root->kind == ROOT_CODE ? CAUSE_ON_CPU : root->cause;
 	lead->title = title_of(findings, root);
 	lead->root = root;
-	lead->object = root->object;
+	lead->object = root->object ? root->object : directory_of(findings, root);
 	lead->share = root->kind == ROOT_CODE ? fmax(share, old.share) : share;
 	if (!is_same)
 		add_symptom(findings, lead, old.title, old.share);
@@ -310,7 +328,7 @@ static void fold_family(struct findings *findings, struct family *family)
 	bool is_kept;
 	struct report_finding *lead = lead_of(family, &is_kept);
 
-	if (!lead || (family->count == 1 && (is_kept || is_direct(family->root))))
+	if (!lead || (family->count == 1 && (is_kept || (is_direct(family->root) && is_about_all(lead, family->root)))))
 		return;
 	if (is_kept)
 		keep_row(findings, family, lead);

@@ -367,8 +367,7 @@ static bool is_traced(const struct report *report, uint32_t pid)
 	return false;
 }
 
-/* What it did meanwhile would be known if it were traced, too. */
-static void say_untraced(struct findings *findings, struct report_finding *row, const struct report_wait *wait)
+void patterns_say_untraced(struct findings *findings, struct report_finding *row, const struct report_wait *wait)
 {
 	static const double share_min = 0.5;
 	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
@@ -460,7 +459,7 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	}
 	draft_say(findings, row, "%s", words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
 	draft_say_blocked_on(findings, row, wait->blocked_on);
-	say_untraced(findings, row, wait);
+	patterns_say_untraced(findings, row, wait);
 	say_heaviest(findings, row, alike);
 }
 

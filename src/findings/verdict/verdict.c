@@ -117,6 +117,19 @@ static const struct report_blocker *blocker_of(struct findings *findings, const 
 	return blocker;
 }
 
+/* A program that is not traced and ended most of the waiting; NULL: there is none. */
+static const struct report_blocker *outsider_of(struct findings *findings, const struct report_wait *wait)
+{
+	const struct report_waker *waker = wait && wait->waker_count ? &wait->wakers[0] : NULL;
+	struct report_blocker *blocker;
+
+	if (!waker || !waker->name || waker->share < cause_min || waker->context != WAKER_PROCESS)
+		return NULL;
+	blocker = arena_alloc(findings->arena, sizeof(*blocker));
+	blocker->name = waker->name;
+	return blocker;
+}
+
 static const char *waker_name(const struct report_wait *wait)
 {
 	const struct report_waker *waker = wait && wait->waker_count ? &wait->wakers[0] : NULL;
@@ -433,6 +446,8 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 		verdict->blocker = verdict_rival(findings);
 	else if (verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG) /* of those each other one is */
 		verdict->blocker = blocker_of(findings, finding->blocker ? finding->blocker : waker_name(wait));
+	if (!verdict->blocker && verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG)
+		verdict->blocker = outsider_of(findings, wait);
 	if (finding->code)
 		set_path(verdict, finding->code->frames, finding->code->frame_count);
 	else if (path)

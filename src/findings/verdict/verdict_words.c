@@ -264,6 +264,16 @@ static const char *ender_words(struct findings *findings, const struct report_fi
 	return words_place(findings, waker->frames, waker->frame_count);
 }
 
+/* Whether a program that is not traced ended most of the waiting. */
+static bool is_of_outsider(struct findings *findings, const struct report_finding *finding)
+{
+	const struct report *report = &findings->report;
+	const struct report_wait *wait = finding && finding->wait_rank ? &report->waits[finding->wait_rank - 1] : NULL;
+
+	return wait && wait->waker_count && wait->wakers[0].context == WAKER_PROCESS &&
+	       wait->wakers[0].share >= ender_min;
+}
+
 static const char *lock_words(struct findings *findings, const struct report_verdict *verdict,
 			      const struct report_finding *finding)
 {
@@ -273,6 +283,8 @@ static const char *lock_words(struct findings *findings, const struct report_ver
 
 	switch (cause) {
 	case CAUSE_LOCK:
+		if (name && is_of_outsider(findings, finding))
+			return arena_printf(findings->arena, "see what %s does while it has %s", name, object);
 		return arena_printf(findings->arena, "hold %s for less time, or take it less often%s%s", object,
 				    ender ? "; it is released in " : "; --page locks says where", ender ? ender : "");
 	case CAUSE_BARRIER:
