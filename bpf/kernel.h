@@ -197,8 +197,20 @@ struct sock_common {
 	struct in6_addr skc_v6_rcv_saddr;
 };
 
+struct sk_buff_head {
+	__u32 qlen;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
 struct sock {
 	struct sock_common __sk_common;
+	atomic_t sk_drops;
+	struct sk_buff_head sk_receive_queue;
+	__u32 sk_ack_backlog;
+	__u32 sk_max_ack_backlog;
 	__u16 sk_type;
 	__u16 sk_protocol;
 	struct pid *sk_peer_pid;
@@ -211,11 +223,15 @@ struct inet_sock {
 
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
+	struct {
+		__u32 lrcvtime; /* when data came last, in ticks */
+	} icsk_ack;
 };
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
-	__u64 first_tx_mstamp; /* us of CLOCK_MONOTONIC */
+	__u32 copied_seq, rcv_nxt; /* of the input: what was read, and what has come */
+	__u64 first_tx_mstamp;     /* us of CLOCK_MONOTONIC */
 };
 
 struct socket {
@@ -237,10 +253,6 @@ struct unix_sock {
 	struct unix_address *addr;
 	struct sock *peer;
 };
-
-typedef struct {
-	int counter;
-} atomic_t;
 
 struct signal_struct {
 	atomic_t live;

@@ -5,6 +5,7 @@ const volatile __u32 nmin = 0;
 const volatile __u32 stack_depth = STACK_DEPTH_MAX;
 const volatile __u32 sample_each_ticks = 0;
 const volatile __u32 sample_tick_ns = 0;
+const volatile __u32 jiffy_ns = 0;
 const volatile __u32 hrtimer_bases_offset = 0;
 const volatile __u32 tick_cpu_sched_offset = 0;
 const volatile __u32 irq_regs_offset = 0;

@@ -25,6 +25,7 @@ extern const volatile __u32 nmin;              /* 0: half of the living threads 
 extern const volatile __u32 stack_depth;       /* frames, 1 to STACK_DEPTH_MAX */
 extern const volatile __u32 sample_each_ticks; /* 0: the kernel's tick is not used */
 extern const volatile __u32 sample_tick_ns;    /* these ticks, ns */
+extern const volatile __u32 jiffy_ns;          /* one tick */
 /* Of the kernel's per-CPU variables by which it is known. */
 extern const volatile __u32 hrtimer_bases_offset, tick_cpu_sched_offset, irq_regs_offset;
 extern const volatile __u32 runqueues_offset, preempt_count_offset; /* 0: unknown */

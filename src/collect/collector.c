@@ -44,6 +44,10 @@ static const uint64_t LIST_PERIOD_NS = 200 * 1000 * 1000;
 /* As fine as a report on a part of a trace can be. */
 static const uint64_t HOLDS_PERIOD_NS = 1000 * 1000 * 1000;
 
+/* Connections come and go faster, but full queues last; and a period is at least so many times what listing them takes. */
+static const uint64_t LISTENERS_PERIOD_NS = 100 * 1000 * 1000;
+enum { LISTENERS_COST = 500 };
+
 struct collector {
 	struct session *session;
 	struct kernel *kernel;
@@ -62,6 +66,7 @@ struct collector {
 	bool has_gap; /* since the threads were listed last */
 	uint64_t listed_ns;
 	uint64_t holds_listed_ns;
+	uint64_t listeners_due_ns;
 	uint64_t lost_reported; /* lost records that a collect.GAP has reported */
 	/* The ring being drained. */
 	unsigned int ring;
@@ -227,6 +232,18 @@ static void govern(struct collector *collector)
 				  governor_update(&collector->governor, clock_ns(), counts.stack_ns));
 }
 
+int collector_list_listeners(struct collector *collector)
+{
+	uint64_t begin_ns = clock_ns(), end_ns;
+	int err = kernel_list_listeners(collector->kernel);
+
+	end_ns = clock_ns();
+	collector->listeners_due_ns = end_ns + (end_ns - begin_ns) * LISTENERS_COST;
+	if (collector->listeners_due_ns < begin_ns + LISTENERS_PERIOD_NS)
+		collector->listeners_due_ns = begin_ns + LISTENERS_PERIOD_NS;
+	return err;
+}
+
 void collector_poll(struct collector *collector)
 {
 	for (int i = 0; i < ROUNDS_MAX && (!i || collector->is_refused); i++) {
@@ -238,6 +255,8 @@ void collector_poll(struct collector *collector)
 		collector_list_threads(collector);
 	if (clock_ns() - collector->holds_listed_ns > HOLDS_PERIOD_NS)
 		collector_list_holds(collector);
+	if (collector->listed_ns && clock_ns() >= collector->listeners_due_ns)
+		collector_list_listeners(collector);
 }
 
 void collector_list_waits(struct collector *collector)

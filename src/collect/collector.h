@@ -29,6 +29,9 @@ int collector_list_threads(struct collector *collector);
 /* Reports where blocked threads wait. Those for which there is no space are left out. */
 void collector_list_waits(struct collector *collector);
 
+/* Reports how many connections wait to be accepted; collector_poll() does so now and then. 0, or a negative errno. */
+int collector_list_listeners(struct collector *collector);
+
 /* Has the kernel side tell how often kernel locks were taken, also after kernel_detach(). */
 void collector_list_holds(struct collector *collector);
 

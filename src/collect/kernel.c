@@ -40,7 +40,7 @@ struct kernel {
 	struct ring *doorbell;
 	struct sampler *sampler;
 	uint64_t sample_period_ns;
-	struct bpf_link *iterator, *waits_iterator;
+	struct bpf_link *iterator, *waits_iterator, *listeners_iterator;
 	const struct klock_spec *acquisitions_spec; /* NULL: they are not counted */
 	struct acquisitions *acquisitions;
 	struct user_probes *user_probes;
@@ -150,6 +150,7 @@ static void set_options(struct kernel *kernel, const struct kernel_options *opti
 
 	bpf->rodata->nmin = options->nmin;
 	bpf->rodata->stack_depth = options->depth;
+	bpf->rodata->jiffy_ns = as_u32(tick_period_ns());
 	bpf->rodata->kernel_stacks = options->kernel_stacks;
 	bpf->rodata->slice_stacks = options->slice_stacks;
 	bpf->rodata->threads_only = options->threads_only;
@@ -266,6 +267,7 @@ int kernel_attach(struct kernel *kernel)
 	bpf_program__set_autoattach(bpf->progs.sample_expiry, false);
 	bpf_program__set_autoattach(bpf->progs.list_threads, false);
 	bpf_program__set_autoattach(bpf->progs.list_waits, false);
+	bpf_program__set_autoattach(bpf->progs.list_listeners, false);
 	bpf_program__set_autoattach(bpf->progs.list_queues, false);
 	bpf_program__set_autoattach(bpf->progs.acquire_call, false);
 	bpf_program__set_autoattach(bpf->progs.acquire_return, false);
@@ -287,7 +289,8 @@ int kernel_attach(struct kernel *kernel)
 	kernel_allow_memory(kernel);
 	kernel->iterator = bpf_program__attach_iter(bpf->progs.list_threads, NULL);
 	kernel->waits_iterator = bpf_program__attach_iter(bpf->progs.list_waits, NULL);
-	if (!kernel->iterator || !kernel->waits_iterator)
+	kernel->listeners_iterator = bpf_program__attach_iter(bpf->progs.list_listeners, NULL);
+	if (!kernel->iterator || !kernel->waits_iterator || !kernel->listeners_iterator)
 		return fail(-errno, "cannot list the kernel's threads");
 	start_sampling(kernel);
 	return kernel->acquisitions_spec ? acquisitions_start(bpf, kernel->acquisitions_spec, &kernel->acquisitions)
@@ -322,7 +325,8 @@ void kernel_detach(struct kernel *kernel)
 	acquisitions_detach(kernel->acquisitions);
 	bpf_link__destroy(kernel->iterator);
 	bpf_link__destroy(kernel->waits_iterator);
-	kernel->iterator = kernel->waits_iterator = NULL;
+	bpf_link__destroy(kernel->listeners_iterator);
+	kernel->iterator = kernel->waits_iterator = kernel->listeners_iterator = NULL;
 	user_probes_detach(kernel->user_probes);
 	if (kernel->bpf)
 		pinch_bpf__detach(kernel->bpf);
@@ -364,6 +368,11 @@ int kernel_list_waits(struct kernel *kernel)
 	kernel->bpf->bss->waits_left = 0;
 	err = iterator_run(kernel->waits_iterator, list_of_threads);
 	return err ? err : (int)kernel->bpf->bss->waits_left;
+}
+
+int kernel_list_listeners(struct kernel *kernel)
+{
+	return iterator_run(kernel->listeners_iterator, list_of_threads);
 }
 
 int kernel_list_holds(struct kernel *kernel)

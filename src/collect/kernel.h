@@ -80,6 +80,9 @@ int kernel_list_threads(struct kernel *kernel);
  */
 int kernel_list_waits(struct kernel *kernel);
 
+/* Has it tell how many connections wait at the sockets at which traced processes listen (file.LISTENER). */
+int kernel_list_listeners(struct kernel *kernel);
+
 /*
  * Has the kernel side report how often kernel locks were taken since its last report (klock.HELD), also after
  * kernel_detach(). Returns of how many there was no space for in the rings, or a negative errno.

@@ -491,6 +491,7 @@ void tracing_finish(struct tracing *tracing)
 	tracing->ended_ns = clock_ns();
 	status_stop();
 	list_waits(tracing);
+	collector_list_listeners(tracing->collector);
 	kernel_detach(tracing->kernel);
 	if (tracing->klock_spec)
 		collector_list_holds(tracing->collector);

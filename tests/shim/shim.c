@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-uint64_t shim_now_ns, shim_tick_ns;
+uint64_t shim_now_ns, shim_tick_ns, shim_jiffies;
 uint32_t shim_cpu;
 struct task_struct *shim_current;
 struct pt_regs shim_user_regs;
@@ -640,6 +640,12 @@ __u64 bpf_ktime_get_ns(void)
 	now_ns = shim_now_ns += shim_tick_ns;
 	shim_point(); /* and what was read is old already */
 	return now_ns;
+}
+
+__u64 bpf_jiffies64(void)
+{
+	shim_point();
+	return shim_jiffies;
 }
 
 __u32 bpf_get_smp_processor_id(void)

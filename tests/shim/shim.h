@@ -31,6 +31,9 @@ struct shim_stack {
 };
 
 extern uint64_t shim_now_ns;
+
+/* The kernel's ticks so far. */
+extern uint64_t shim_jiffies;
 extern uint64_t shim_tick_ns; /* the clock goes on by this at each reading */
 extern uint32_t shim_cpu;
 extern struct task_struct *shim_current;
@@ -127,6 +130,7 @@ int sched_process_exit(void *ctx, struct task_struct *task);
 int task_rename(void *ctx, struct task_struct *task, const char *name);
 int list_threads(struct bpf_iter__task *ctx);
 int list_waits(struct bpf_iter__task *ctx);
+int list_listeners(struct bpf_iter__task *ctx);
 int data_ready(void *ctx, const struct sock *sock);
 int page_fault(void *ctx, unsigned long address, struct pt_regs *regs);
 int sample_timer(struct bpf_perf_event_data *ctx);

@@ -45,6 +45,7 @@ void bpf_ringbuf_discard(void *data, __u64 flags);
 long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags);
 __u64 bpf_ringbuf_query(void *ring, __u64 what);
 __u64 bpf_ktime_get_ns(void);
+__u64 bpf_jiffies64(void);
 __u32 bpf_get_smp_processor_id(void);
 __u32 bpf_get_prandom_u32(void);
 long bpf_map_delete_elem(void *map, const void *key);
