@@ -12,6 +12,7 @@
 #include "stacks/fold.h"
 #include "stacks/stacks.h"
 #include "symbol/symbol.h"
+#include "waits/accept_queues.h"
 #include "waits/block_users.h"
 #include "waits/cpu_waits.h"
 #include "waits/files.h"
@@ -20,6 +21,7 @@
 #include "waits/resource_use.h"
 #include "waits/sums/missing_wakeups.h"
 #include "waits/sums/waits.h"
+#include "waits/unread_input.h"
 
 enum { PENDING_BYTES_MAX = 128 << 20 };
 
@@ -62,6 +64,8 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	engine->missing = missing_wakeups_new(engine->session);
 	engine->waits = waits_new(engine->files, engine->others, engine->missing);
 	engine->go_waits = go_waits_new(engine->session);
+	engine->accept_queues = accept_queues_new(engine->session);
+	engine->unread_input = unread_input_new(engine->session);
 	engine->cpu_waits = cpu_waits_new(engine->session, engine->others);
 	engine->block_users = block_users_new(engine->session, engine->threads, engine->others);
 	engine->resources = resource_use_new(engine->session);
@@ -86,6 +90,8 @@ void engine_close(struct engine *engine)
 	code_samples_free(engine->code);
 	waits_free(engine->waits);
 	go_waits_free(engine->go_waits);
+	accept_queues_free(engine->accept_queues);
+	unread_input_free(engine->unread_input);
 	cpu_waits_free(engine->cpu_waits);
 	block_users_free(engine->block_users);
 	resource_use_free(engine->resources);
@@ -111,6 +117,8 @@ struct findings_input engine_findings_input(const struct engine *engine)
 		.block_users = engine->block_users,
 		.resources = engine->resources,
 		.go_waits = engine->go_waits,
+		.accept_queues = engine->accept_queues,
+		.unread_input = engine->unread_input,
 		.files = engine->files,
 		.klocks = engine->klocks,
 		.others = engine->others,

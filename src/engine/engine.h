@@ -36,6 +36,8 @@ struct engine {
 	struct missing_wakeups *missing;
 	struct waits *waits;
 	struct go_waits *go_waits;
+	struct accept_queues *accept_queues;
+	struct unread_input *unread_input;
 	struct cpu_waits *cpu_waits;
 	struct block_users *block_users;
 	struct resource_use *resources;

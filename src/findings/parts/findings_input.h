@@ -10,12 +10,14 @@
 #include "stacks/stacks.h"
 #include "symbol/symbol.h"
 
+struct accept_queues;
 struct code_samples;
 struct findings;
 struct fold_rules;
 struct pause;
 struct run_samples;
 struct spin_judge;
+struct unread_input;
 
 struct findings_input {
 	const struct criticality *criticality;
@@ -25,8 +27,10 @@ struct findings_input {
 	const struct block_users *block_users; /* NULL: who had the disks is not known */
 	const struct resource_use *resources;  /* NULL: what it shares with others is not known */
 	const struct files *files;
-	const struct klocks *klocks;     /* NULL: kernel locks are not known */
-	const struct go_waits *go_waits; /* NULL: goroutines are not known */
+	const struct klocks *klocks;               /* NULL: kernel locks are not known */
+	const struct go_waits *go_waits;           /* NULL: goroutines are not known */
+	const struct accept_queues *accept_queues; /* NULL: they are not known */
+	const struct unread_input *unread_input;   /* NULL: it is not known */
 	const struct others *others;
 	struct symbols *symbols;
 	const struct fold_rules *fold; /* gives the program's own functions from its runtime's */
