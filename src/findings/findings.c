@@ -121,6 +121,8 @@ struct findings *findings_new(const struct findings_input *input)
 	findings_add_paths(findings);
 	findings_add_code(findings);
 	findings_add_groups(findings);
+	if (input->accept_queues)
+		findings_add_listeners(findings);
 	if (input->waits)
 		add_all_of_waits(findings);
 	if (input->klocks)

@@ -105,6 +105,14 @@ def accept_queue(where, fault=True):
             lib.stop(server, signal.SIGTERM)    # else clients whose connection was dropped wait for long
 
 
+@case("a service that looks for connections now and then", truth=Truth({"network", "timer"}, [r"keep_open"]),
+      misleads="its only thread sleeps without having been asked for anything: it looks idle")
+def kiosk(where, fault=True):
+    with python("kiosk.py", 0.4 if fault else 0.001) as (server, port), \
+            Load(users=Group(browser(port, keep=False), "/", 4)) as load:
+        yield Target(pids=[server.pid], names=[at_port(port)], progress=lambda: load.count("users"))
+
+
 # --- haproxy ------------------------------------------------------------------------------------
 
 @case("haproxy: the service behind it is slow", truth=Truth({"network", "process"}),

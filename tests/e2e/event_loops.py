@@ -88,6 +88,7 @@ def check_blocked(report):
     assert loop["iterations"] >= 30 and loop["asked_iterations"] >= loop["iterations"] / 2, loop
     assert loop["long_iterations"] >= 5, loop
     assert loop["max_ns"] >= SLOW_NS > loop["p50_ns"] * 5, loop
+    assert loop["unread_looks"] >= 3 and 4_000_000 <= loop["unread_ns"] <= loop["max_ns"], loop
     assert "slow_handler" in first_functions(loop["longest"]), loop["longest"]["code"]
     assert "slow_handler" in first_functions(loop["long_work"]), loop["long_work"]["code"]
     finding, = held_up(report)
@@ -99,6 +100,7 @@ def check_blocked(report):
 def check_healthy(report):
     loop = report["event_loops"][0]
     assert loop["iterations"] >= 30 and loop["p50_ns"] < SLOW_NS / 5, loop
+    assert loop["unread_looks"] <= loop["looks"] / 4 or report["verdict"]["kind"] == "cpu", loop
     assert not held_up(report), held_up(report)
 
 

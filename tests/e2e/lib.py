@@ -45,7 +45,7 @@ for number in (signal.SIGINT, signal.SIGQUIT):
                       else signal.SIG_DFL)
 
 BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork", "sched_process_exec",
-             "sched_process_exit", "task_rename", "list_threads", "sample_timer",
+             "sched_process_exit", "task_rename", "list_threads", "list_listeners", "sample_timer",
              "sample_expiry", "exit_begin", "resolve_begin", "resolve_end", "irq_begin", "irq_end",
              "softirq_begin", "softirq_end", "timer_begin", "timer_end", "net_receive",
              "block_issue", "block_complete", "span_call_begin", "span_call_end",
@@ -298,6 +298,7 @@ def check_event_loops(report):
             assert work["running_ns"] <= thread["running_ns"], (loop, thread)
             assert work["waiting_ns"] <= thread["blocked_ns"], (loop, thread)
         assert longest["ns"] == loop["max_ns"] <= work["ns"] and loop["p50_ns"] <= loop["p99_ns"] <= loop["max_ns"], loop
+        assert loop["unread_looks"] <= loop["looks"] and loop["unread_ns"] <= loop["max_ns"], loop
         assert loop["asked_iterations"] <= loop["iterations"] >= loop["long_iterations"], loop
         for part in (work, longest, loop["long_work"]):
             if not part:
@@ -306,6 +307,14 @@ def check_event_loops(report):
             assert part["ns"] <= work["ns"] and part["running_ns"] <= work["running_ns"], (part, work)
             assert sum(code["ns"] for code in part["code"]) <= part["running_ns"], part
             assert sum(wait["ns"] for wait in part["waits"]) <= part["waiting_ns"] + len(part["waits"]), part
+
+
+def check_listeners(report):
+    """Looks at which a queue was full are some of those at which connections waited."""
+    for listener in report["listeners"]:
+        assert listener["full_looks"] <= listener["waiting_looks"] <= listener["looks"] and listener["looks"], listener
+        assert listener["waiting"] <= listener["waiting_max"] and listener["processes"], listener
+        assert bool(listener["dropping_ns"]) == bool(listener["drops"]), listener
 
 
 def check_verdict(report):
@@ -358,6 +367,7 @@ def check_laws(report, is_lossless=True):
     check_blocked_on(report)
     check_blame(report)
     check_event_loops(report)
+    check_listeners(report)
     check_verdict(report)
     stacks = report["stacks"]
     assert stacks["taken"] == sum(stacks[end] for end in

@@ -10,6 +10,7 @@
 #include "report/report.h"
 #include "report_go_fixture.h"
 #include "report_klocks_fixture.h"
+#include "report_listeners_fixture.h"
 #include "report_loops_fixture.h"
 
 /* What a fixture leaves out at the end of a struct is 0. */
@@ -1008,6 +1009,7 @@ static void make_hostile(struct report_fixture *fixture)
 	report_klocks_set_hostile(report, evil);
 	report_go_set_hostile(report, evil);
 	report_loops_set_hostile(report, evil);
+	report_listeners_set_hostile(report, evil);
 }
 
 static void make_losses(struct report_fixture *fixture)
@@ -1095,6 +1097,7 @@ static void make_go(struct report_fixture *fixture)
 	make_lock(fixture);
 	report_go_set(&fixture->report);
 	report_loops_set(&fixture->report);
+	report_listeners_set(&fixture->report);
 }
 
 /* All threads in one list, each with the name of its group. */

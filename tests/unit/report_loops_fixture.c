@@ -85,6 +85,10 @@ static const struct report_event_loop loops[] = {
 		.long_iterations = 20,
 		.long_asked_iterations = 19,
 		.long_poll_samples = 1,
+		.looks = 60,
+		.unread_looks = 7,
+		.unread = 0.4,
+		.unread_ns = 32 * MS,
 		.work = &all,
 		.long_work = &long_ones,
 		.longest = &longest,
@@ -119,6 +123,9 @@ void report_loops_set_hostile(struct report *report, const char *evil)
 		.tid = UINT32_MAX,
 		.iterations = INT64_MAX,
 		.long_iterations = INT64_MAX,
+		.looks = INT64_MAX,
+		.unread_looks = INT64_MAX,
+		.unread_ns = INT64_MAX,
 		.max_ns = INT64_MAX,
 	};
 	static struct report_blocked_on work = { .ns = INT64_MAX };

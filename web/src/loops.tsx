@@ -33,6 +33,7 @@ export function EventLoops({ report }: { report: Report }) {
 		about="Iterations last from a poll that blocked to the next one; polls that found something ready at once are within them.">
 		<Table name="event loops" columns={columns} rows={report.event_loops} sort={4} detail={l => <>
 			<h3>{visible(l.name)} {l.tid}, {l.syscall}</h3>
+			{l.unread_looks > 0 && <p>Input lay unread at {count(l.unread_looks)} of {plural(l.looks, "look")}, some for more than {duration(l.unread_ns)}.</p>}
 			<Work title="In all iterations" work={l.work} />
 			<Work title={`In ${plural(l.long_iterations, "iteration")} of ${duration(l.long_min_ns)} and more`} work={l.long_work} />
 			<Work title={`In the longest one, at ${duration(l.max_at_ns)}`} work={l.longest} />

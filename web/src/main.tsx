@@ -12,6 +12,7 @@ import { Flames } from "./flames";
 import { duration, exactNs, visible } from "./format";
 import { Goroutines } from "./goroutines";
 import { Klock } from "./klock";
+import { Listeners } from "./listeners";
 import { EventLoops } from "./loops";
 import { Section, useLoaded } from "./page";
 import { type Layers, layersOf, Parallel } from "./parallel";
@@ -49,6 +50,8 @@ function linksOf(report?: Report): [string, string][] {
 		links.splice(links.findIndex(([id]) => id === "io"), 0, ["goroutines", "Goroutines"]);
 	if (report?.event_loops.length)
 		links.splice(links.findIndex(([id]) => id === "io"), 0, ["loops", "Event loops"]);
+	if (report?.listeners.length)
+		links.splice(links.findIndex(([id]) => id === "paths"), 0, ["listeners", "Accept queues"]);
 	if (parts.has("comparison"))
 		links.push(["verdict", "Differences"], ["figures", "Figures"], ["functions", "Functions"], ["flames", "Flames"], ["graph", "Graph"]);
 	if (parts.has("configurations"))
@@ -99,6 +102,7 @@ function ReportSections({ report }: { report: Report }) {
 		<Goroutines report={report} />
 		<EventLoops report={report} />
 		<Io report={report} />
+		<Listeners report={report} />
 		<Paths report={report} />
 	</>;
 }

@@ -9,6 +9,7 @@
 #include "findings/code/findings_code.h"
 #include "findings/parts/findings_waits.h"
 #include "session/syscalls.h"
+#include "waits/unread_input.h"
 
 enum { LOOPS_MAX = 64, ITERATIONS_MIN = 4, LONG_FACTOR = 8 };
 
@@ -158,6 +159,25 @@ static void put_long(struct findings *findings, const struct event_loop *loop, s
 	row->short_work = work_of(findings, loop, 0, first);
 }
 
+/* What lies there for longer than any iteration takes waits for something else. */
+static void put_unread(struct findings *findings, struct report_event_loop *row)
+{
+	const struct unread_input *input = findings->input.unread_input;
+	const struct unread_process *process = input ? unread_input_of(input, row->pid) : NULL;
+	uint64_t unread = 0;
+
+	if (!process)
+		return;
+	row->looks = process->looks;
+	for (unsigned int i = 1; i < UNREAD_AGES && unread_input_age_ns(i) <= row->max_ns; i++) {
+		unread += process->unread[i];
+		row->unread_looks += process->looks_of[i];
+		if (process->unread[i])
+			row->unread_ns = unread_input_age_ns(i);
+	}
+	row->unread = (double)unread / process->looks;
+}
+
 static void put_row(struct findings *findings, const struct loop *from, struct report_event_loop *row)
 {
 	uint64_t begin_ns = criticality_totals(findings->input.criticality).begin_ns;
@@ -182,6 +202,7 @@ static void put_row(struct findings *findings, const struct loop *from, struct r
 	row->work = work_of(findings, loop, 0, LOOP_CLASSES);
 	row->longest = findings_blocked_on_sums(findings, &longest, 1, loop->longest.times.ns);
 	put_long(findings, loop, row);
+	put_unread(findings, row);
 }
 
 static int by_work(const void *a, const void *b)

@@ -66,6 +66,9 @@ void findings_end_paths(struct findings *findings);
 /* findings_klocks.c: fills in report.klocks. */
 void findings_add_klocks(struct findings *findings);
 
+/* findings_listeners.c: fills in report.listeners. */
+void findings_add_listeners(struct findings *findings);
+
 /* findings_goroutines.c: fills in report.goroutines. */
 void findings_add_goroutines(struct findings *findings);
 

@@ -4,7 +4,7 @@
  * bounds in doc/metrics.md.
  *
  * Owns: what stands out of a report.
- * Used by: findings.
+ * Used by: findings/verdict, findings.
  */
 #pragma once
 
@@ -46,7 +46,7 @@ void draft_say_blocked_on(struct findings *findings, struct report_finding *row,
 			  const struct report_blocked_on *blocked_on);
 
 /* patterns_deadlock.c, patterns_hang.c, patterns_locks.c, patterns_waits.c, patterns_threads.c, patterns_loops.c,
- * patterns_collections.c, patterns_processes.c */
+ * patterns_collections.c, patterns_processes.c, patterns_listeners.c */
 void patterns_add_deadlocks(struct findings *findings, struct draft *draft);
 void patterns_add_hangs(struct findings *findings, struct draft *draft);
 void patterns_add_locks(struct findings *findings, struct draft *draft);
@@ -58,6 +58,12 @@ void patterns_add_short_lived(struct findings *findings, struct draft *draft);
 
 /* patterns_waits.c: who ended most of such waits, if he is not traced: what he did meanwhile would be known if he were. */
 void patterns_say_untraced(struct findings *findings, struct report_finding *row, const struct report_wait *wait);
+
+/* When all others are there, and folded: where connections have to wait because of one of these, that one says so. */
+void patterns_add_listeners(struct findings *findings, struct draft *draft);
+
+/* Whether connections waited most of the time, rather than in bursts: then it is slow to accept, whatever the queue holds. */
+bool patterns_is_slow_to_accept(const struct report_listener *listener);
 
 /* patterns_roots.c: rows that are symptoms of one cause become one row, which is about that. */
 void patterns_fold_by_root(struct findings *findings, struct draft *draft);

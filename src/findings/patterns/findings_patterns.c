@@ -43,6 +43,7 @@ void findings_add_patterns(struct findings *findings)
 	patterns_add_short_lived(findings, draft);
 	patterns_fold_by_root(findings, draft);
 	patterns_add_limits(findings, draft);
+	patterns_add_listeners(findings, draft);
 	qsort_r(draft->rows, draft->count, sizeof(*draft->rows), findings_by_weight, draft);
 	rows = arena_alloc(findings->arena, draft->count * sizeof(*rows));
 	for (size_t i = 0; i < draft->count; i++) {

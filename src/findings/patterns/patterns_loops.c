@@ -149,6 +149,13 @@ static void say_lengths(struct findings *findings, struct report_finding *row, c
 		  (unsigned long long)loop->long_iterations, words_counted(findings, loop->iterations, "iteration"),
 		  words_duration(findings, loop->long_min_ns), words_duration(findings, whole(mean_ns(loop))),
 		  words_duration(findings, loop->p50_ns), words_duration(findings, loop->p99_ns));
+	if (loop->unread_looks)
+		draft_say(
+			findings, row,
+			"input of its connections lay unread meanwhile, some for more than %s: at %llu of %s, at %.1f of them "
+			"on average",
+			words_duration(findings, loop->unread_ns), (unsigned long long)loop->unread_looks,
+			words_counted(findings, loop->looks, "look"), loop->unread);
 	if (loop->long_work->text)
 		draft_say(findings, row, "of the long ones, %s", loop->long_work->text);
 }

@@ -5,6 +5,7 @@
 
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
+#include "findings/patterns/draft.h"
 #include "findings/verdict/verdict_cpu.h"
 #include "findings/verdict/verdict_goroutines.h"
 #include "findings/verdict/verdict_program.h"
@@ -322,6 +323,8 @@ static bool has_weight(const struct findings *findings, const struct report_find
 
 	if (finding->pattern == PATTERN_DEADLOCK || finding->pattern == PATTERN_HANG)
 		return true;
+	if (finding->pattern == PATTERN_ACCEPT_QUEUE) /* its share is of the wall time */
+		return finding->share >= share_min && !is_beside_busy(report, finding);
 	return finding->share >= (is_nameless(findings, finding) ? nameless_min : share_min) &&
 	       lost_ns >= wall_min * report->target.wall_ns && !is_unnoticed(report, finding, lost_ns) &&
 	       !is_beside_busy(report, finding) && !is_own_turn(report, finding) && !is_part_of_code(finding, code);
@@ -517,6 +520,11 @@ static void set_goroutines(const struct report *report, struct verdict_basis *ba
 		basis->finding = NULL;
 }
 
+static bool is_slow_to_accept(const struct report_finding *finding)
+{
+	return finding->pattern == PATTERN_ACCEPT_QUEUE && patterns_is_slow_to_accept(finding->listener);
+}
+
 void findings_add_verdict(struct findings *findings)
 {
 	struct report *report = &findings->report;
@@ -524,6 +532,9 @@ void findings_add_verdict(struct findings *findings)
 
 	basis.finding = first_of_weight(findings, &basis.code);
 	set_goroutines(report, &basis);
+	/* It accepts late for what it runs meanwhile. */
+	if (basis.finding && basis.code.frame_count && is_slow_to_accept(basis.finding))
+		basis.finding = NULL;
 	/* What little is waited for does not matter beside code that runs most of the time. */
 	if (basis.finding && basis.finding->share < small_max && basis.finding->pattern != PATTERN_DEADLOCK &&
 	    basis.finding->pattern != PATTERN_HANG && basis.code.wall_share >= trunk_min)

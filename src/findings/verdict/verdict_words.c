@@ -7,6 +7,7 @@
 #include "findings/names/collectors.h"
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
+#include "findings/patterns/draft.h"
 #include "findings/verdict/verdict_busiest.h"
 #include "findings/verdict/verdict_disk.h"
 #include "findings/verdict/verdict_program.h"
@@ -64,7 +65,8 @@ static const char *cpus_words(struct findings *findings)
 /* --- The main bottleneck --------------------------------------------------------------------------- */
 
 /* "26 % of non-idle thread time; 4 threads" */
-static const char *weight_words(struct findings *findings, const struct report_verdict *verdict)
+static const char *weight_words(struct findings *findings, const struct report_verdict *verdict,
+				const struct report_finding *finding)
 {
 	const struct report_thread_balance *threads = &findings->report.balance.threads;
 	const char *whole = threads->busy_ns < busy_mostly * threads->total_ns ? "non-idle thread time" : "thread time";
@@ -72,6 +74,8 @@ static const char *weight_words(struct findings *findings, const struct report_v
 							      words_counted(findings, verdict->victims, "thread"))
 					       : "";
 
+	if (finding->pattern == PATTERN_ACCEPT_QUEUE)
+		whole = "the wall time";
 	return arena_printf(findings->arena, "%.0f %% of %s%s", 100 * verdict->share, whole, victims);
 }
 
@@ -122,8 +126,9 @@ static const char *main_words(struct findings *findings, const struct report_ver
 
 	if (verdict->kind == VERDICT_DEADLOCK || verdict->kind == VERDICT_HANG)
 		return arena_printf(findings->arena, "Main bottleneck: %s%s", program, title);
-	return arena_printf(findings->arena, "%s (%s): %s%s%s", main_label(verdict), weight_words(findings, verdict),
-			    program, title, basis->is_followed ? cause_words(findings, verdict) : "");
+	return arena_printf(findings->arena, "%s (%s): %s%s%s", main_label(verdict),
+			    weight_words(findings, verdict, basis->finding), program, title,
+			    basis->is_followed ? cause_words(findings, verdict) : "");
 }
 
 static const char *code_words(struct findings *findings, const struct report_verdict *verdict)
@@ -360,6 +365,17 @@ static const char *collection_words(struct findings *findings, const struct repo
 				  : collection->advice;
 }
 
+static const char *accept_words(struct findings *findings, const struct report_listener *listener)
+{
+	if (patterns_is_slow_to_accept(listener))
+		return "accept sooner: in more threads or processes, or do less between one accept() and the next; "
+		       "--page threads says what they do";
+	return arena_printf(findings->arena,
+			    "let more connections wait there: a larger backlog for listen(), in the configuration of "
+			    "%s as a rule, and net.core.somaxconn (/proc/sys) as large",
+			    listener->name);
+}
+
 static const char *advice(struct findings *findings, const struct report_verdict *verdict,
 			  const struct verdict_basis *basis)
 {
@@ -377,6 +393,8 @@ static const char *advice(struct findings *findings, const struct report_verdict
 	case VERDICT_FILE:
 		return file_words(findings, verdict, basis->finding);
 	case VERDICT_NETWORK:
+		if (basis->finding && basis->finding->listener)
+			return accept_words(findings, basis->finding->listener);
 		return network_words(findings, verdict);
 	case VERDICT_TIMER:
 		return arena_printf(findings->arena, "shorten the sleep, or wait for the event itself: %s",

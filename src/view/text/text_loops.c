@@ -54,6 +54,18 @@ static void put_up_to(struct text *text, const char *what, uint64_t length_ns)
 	text_put_duration(text, length_ns);
 }
 
+static void put_unread(struct text *text, const struct report_event_loop *loop)
+{
+	if (!loop->unread_looks)
+		return;
+	text_put(text, "; input lay unread at ");
+	text_put_count(text, loop->unread_looks);
+	text_put(text, " of ");
+	text_put_count(text, loop->looks);
+	text_put(text, " looks, some for more than ");
+	text_put_duration(text, loop->unread_ns);
+}
+
 static void show_loop(struct page *page, const struct report_event_loop *loop)
 {
 	struct text text = { 0 };
@@ -69,6 +81,7 @@ static void show_loop(struct page *page, const struct report_event_loop *loop)
 	text_put(&text, "; busy for ");
 	page_text_share(&text, busy_share(loop));
 	text_put(&text, " of its time");
+	put_unread(&text, loop);
 	page_color(page, PAGE_BOLD);
 	page_paragraph(page, "  ", text.bytes);
 	text_fini(&text);

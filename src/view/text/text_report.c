@@ -89,6 +89,7 @@ static void show_all(struct page *page, const struct report *report)
 	text_loops_show(page, report);
 	text_klocks_show(page, report);
 	text_io_show(page, report);
+	text_listeners_show(page, report);
 	text_paths_show(page, report);
 	text_functions_show(page, report);
 	text_stalls_show(page, report);
