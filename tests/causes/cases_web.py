@@ -106,7 +106,8 @@ def accept_queue(where, fault=True):
 
 
 @case("a service that looks for connections now and then", truth=Truth({"network", "timer"}, [r"keep_open"]),
-      misleads="its only thread sleeps without having been asked for anything: it looks idle")
+      misleads="its only thread sleeps without having been asked for anything: it looks idle",
+      verified="8.1 answers a second, 71.1 without it")
 def kiosk(where, fault=True):
     with python("kiosk.py", 0.4 if fault else 0.001) as (server, port), \
             Load(users=Group(browser(port, keep=False), "/", 4)) as load:
