@@ -79,6 +79,19 @@ TEST(a_few_drops_are_none)
 	end();
 }
 
+TEST(where_drops_alone_are_seen_it_says_that_they_came_in_bursts)
+{
+	begin();
+	CHECK_EQUAL(found(), 1);
+	CHECK_STRING(draft.rows[0].evidence[1],
+		     "at 6 of 60 looks connections waited, 0.1 on average and 2 at most; 2 can wait");
+	listener.waiting_looks = listener.full_looks = listener.waiting_max = 0;
+	CHECK_EQUAL(found(), 2);
+	CHECK_STRING(draft.rows[1].evidence[1],
+		     "at none of 60 looks connections waited: they come in bursts; 2 can wait");
+	end();
+}
+
 TEST(the_share_is_no_more_than_all)
 {
 	begin();

@@ -38,7 +38,12 @@ static const char *drops_words(struct findings *findings, const struct report_li
 
 static void say_looks(struct findings *findings, struct report_finding *row, const struct report_listener *listener)
 {
-	draft_say(findings, row, "at %llu of %s connections waited, %.1f on average and %llu at most; %llu can",
+	if (!listener->waiting_looks) {
+		draft_say(findings, row, "at none of %s connections waited: they come in bursts; %llu can wait",
+			  words_counted(findings, listener->looks, "look"), (unsigned long long)listener->capacity);
+		return;
+	}
+	draft_say(findings, row, "at %llu of %s connections waited, %.1f on average and %llu at most; %llu can wait",
 		  (unsigned long long)listener->waiting_looks, words_counted(findings, listener->looks, "look"),
 		  listener->waiting, (unsigned long long)listener->waiting_max, (unsigned long long)listener->capacity);
 }
