@@ -47,7 +47,7 @@ def realtime_hog(where, fault=True):
 @case("machine: a shell script starts commands for each line", truth=Truth({"process"}, [r"\bcut\b|\bsh\b|loop"]),
       misleads="both CPUs are used", verified="")
 def shell_loop(where, fault=True):
-    write_file("prices", "".join(f"{number},{number % 97}\n" for number in range(800)))
+    write_file("prices", "".join(f"{number},{number % 97}\n" for number in range(300)))
     write_file("add_up", 'total=0\nwhile read line; do\n'
                "price=$(echo $line | cut -d, -f2)\ntotal=$((total + price))\ndone <prices\necho $total\n")
     yield Target(command=["/bin/sh", "add_up"] if fault else ["/usr/bin/cut", "-d,", "-f2", "prices"])

@@ -4,7 +4,7 @@
  * paths. Owns what it hands out, until path_names_free().
  *
  * Owns: what things are called in a report: call paths, objects, locks, threads.
- * Used by: findings/parts, findings/code, findings/verdict, findings, graph, query.
+ * Used by: findings/parts, findings/blame, findings/code, findings/patterns, findings/verdict, findings, graph, query.
  */
 #pragma once
 
