@@ -304,6 +304,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int on_cpu;
+	int nr_cpus_allowed;
 	int pid;
 	int tgid;
 	struct mm_struct *mm;

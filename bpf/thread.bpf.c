@@ -129,7 +129,7 @@ static __always_inline void exec_report(__u32 number, struct task_struct *task)
 	if (!e)
 		return;
 	e->tid = task->pid;
-	e->reserved = 0;
+	e->cpus_allowed = task->nr_cpus_allowed;
 	bpf_probe_read_kernel(e->name, sizeof(e->name), task->comm);
 	event_submit(e);
 }
@@ -160,6 +160,7 @@ static __always_inline void command_begin(struct task_struct *task)
 	e->value = 0;
 	e->syscall = SYSCALL_NONE;
 	e->operation = 0;
+	e->reserved = 0;
 	event_submit(e);
 }
 
@@ -386,6 +387,7 @@ int list_threads(struct bpf_iter__task *ctx)
 	e->phase = thread->phase;
 	e->is_outside = 0;
 	e->cpu = thread->cpu;
+	e->reserved = 0;
 	found_wait(e, task);
 	event_submit(e);
 	return 0;

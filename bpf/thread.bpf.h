@@ -145,5 +145,6 @@ static __always_inline void other_emit(struct cpu_counts *here, struct task_stru
 		(e)->ns_tid = namespace_id(task);                                  \
 		(e)->ns_pid = namespace_id((task)->group_leader);                  \
 		(e)->start_ns = (task)->start_boottime;                            \
+		(e)->cpus_allowed = (task)->nr_cpus_allowed;                       \
 		bpf_probe_read_kernel((e)->name, sizeof((e)->name), (task)->comm); \
 	} while (0)

@@ -58,6 +58,7 @@ static void on_born(void *data, const struct ev_header *header)
 	thread->ns_tid = e->ns_tid;
 	thread->ns_pid = e->ns_pid;
 	thread->start_ns = e->start_ns;
+	thread->cpus_allowed = e->cpus_allowed;
 	set_parent(data, thread, e->parent);
 	set_name(thread, e->name);
 }
@@ -79,6 +80,7 @@ static void on_found(void *data, const struct ev_header *header)
 	thread->ns_tid = e->ns_tid;
 	thread->ns_pid = e->ns_pid;
 	thread->start_ns = e->start_ns;
+	thread->cpus_allowed = e->cpus_allowed;
 	/* A resync does not know the parent; the birth's stays. */
 	if (e->parent)
 		set_parent(threads, thread, e->parent);
@@ -107,6 +109,8 @@ static void on_exec(void *data, const struct ev_header *header)
 	thread->tid = e->tid;
 	thread->pid = e->tid;
 	thread->exec_count++;
+	if (e->cpus_allowed)
+		thread->cpus_allowed = e->cpus_allowed;
 	set_name(thread, e->name);
 }
 

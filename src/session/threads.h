@@ -20,6 +20,7 @@ struct thread {
 	uint32_t tid, pid;       /* as the host sees them; after an exec, the process's */
 	uint32_t ns_tid, ns_pid; /* as the thread's own PID namespace sees them */
 	uint32_t exec_count;     /* execs of this thread: tells address spaces apart */
+	uint32_t cpus_allowed;   /* how many it may use; 0: not known */
 	uint64_t start_ns;       /* CLOCK_BOOTTIME; tells apart two lives of one tid */
 	uint64_t born_ns;        /* CLOCK_MONOTONIC, when the trace first seen it */
 	char name[16];           /* NUL-terminated; bytes are the program's, not escaped */

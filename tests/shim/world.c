@@ -67,6 +67,7 @@ static void init_task(struct world *world, struct world_task *task, struct world
 	task->task.signal = leader ? leader->task.signal : &task->signal;
 	task->task.signal->live.counter++;
 	task->task.start_boottime = 1000003ull * world->pids_given;
+	task->task.nr_cpus_allowed = 1 + world->pids_given % 7;
 	task->pid.level = 0;
 	task->pid.numbers[0].nr = task->task.pid;
 	snprintf(task->task.comm, sizeof(task->task.comm), "task%u", world->pids_given);
@@ -204,7 +205,7 @@ struct world_task *world_fork(struct world *world, uint32_t cpu, bool is_thread)
 		trace(world, child);
 		e = world_expect(world, cpu, EV_THREAD_BORN, child->number);
 		world_require(world, e->parent == world_number(parent) && !e->is_outside);
-		world_require(world, !memcmp(e->reserved, (char[3]){ 0 }, 3));
+		world_require(world, !e->reserved && e->cpus_allowed == child->task.nr_cpus_allowed);
 		world_require(world, e->tid == (uint32_t)child->task.pid);
 		world_require(world, e->pid == (uint32_t)child->task.tgid);
 		world_require(world, e->ns_tid == e->tid && e->ns_pid == e->pid);
@@ -230,6 +231,7 @@ static void check_found(struct world *world, uint32_t cpu, const struct world_ta
 	world_require(world, e->pid == (uint32_t)task->task.tgid);
 	world_require(world, e->ns_tid == e->tid && e->ns_pid == e->pid);
 	world_require(world, e->phase == phases[task->place]);
+	world_require(world, !e->reserved && e->cpus_allowed == (uint32_t)task->task.nr_cpus_allowed);
 	world_require(world, !strcmp(e->name, task->task.comm));
 	world_check_found_wait(world, cpu, task, &found);
 }
@@ -245,7 +247,8 @@ void world_exec(struct world *world, uint32_t cpu)
 	sched_process_exec(NULL, &task->task, task->task.pid, NULL);
 	if (task->is_traced) {
 		e = world_expect(world, cpu, EV_THREAD_EXEC, task->number);
-		world_require(world, e->tid == (uint32_t)task->task.pid && !e->reserved);
+		world_require(world, e->tid == (uint32_t)task->task.pid);
+		world_require(world, e->cpus_allowed == (uint32_t)task->task.nr_cpus_allowed);
 		world_require(world, !strcmp(e->name, task->task.comm));
 	} else if (kind == TARGET_EXEC) {
 		trace(world, task);

@@ -200,6 +200,7 @@ static void on_wake(struct prologue_threads *threads, const struct ev_header *he
 		(thread)->found.pid = (e)->pid;                             \
 		(thread)->found.ns_tid = (e)->ns_tid;                       \
 		(thread)->found.ns_pid = (e)->ns_pid;                       \
+		(thread)->found.cpus_allowed = (e)->cpus_allowed;           \
 		(thread)->found.is_outside = (e)->is_outside;               \
 		(thread)->found.start_ns = (e)->start_ns;                   \
 		memcpy((thread)->found.name, (e)->name, sizeof((e)->name)); \
@@ -284,6 +285,8 @@ static void on_exec(struct prologue_threads *threads, const struct ev_thread_exe
 	if (thread->found.tid != e->tid)
 		thread->found.ns_tid = thread->found.ns_pid;
 	thread->found.tid = thread->found.pid = e->tid;
+	if (e->cpus_allowed)
+		thread->found.cpus_allowed = e->cpus_allowed;
 	memcpy(thread->found.name, e->name, sizeof(e->name));
 }
 
