@@ -246,6 +246,8 @@ static void switch_in(struct criticality *self, struct thread_row *row, uint16_t
 	set_phase(self, row, PHASE_RUNNING, NULL);
 	row->cpu = cpu;
 	self->running[cpu] = row;
+	if (cpu >= self->cpu_count)
+		self->cpu_count = cpu + 1;
 	emit_state(self, row, NULL, NULL);
 }
 

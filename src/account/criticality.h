@@ -23,6 +23,7 @@ struct blocked_on;
 struct criticality;
 struct code_samples;
 struct event_loop;
+struct run_moments;
 struct run_samples;
 struct stacks;
 struct state_listener;
@@ -81,6 +82,9 @@ struct criticality_counts criticality_counts(const struct criticality *criticali
 
 /* What threads were blocked on; NULL: samples were not asked for. */
 const struct blocked_on *criticality_blocked_on(const struct criticality *criticality);
+
+/* What others did when samples met threads; NULL: samples were not asked for. */
+const struct run_moments *criticality_moments(const struct criticality *criticality);
 
 /*
  * Threads that are event loops, each as if its iteration ended at this moment: for the caller to free. Walk with

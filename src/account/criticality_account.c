@@ -43,6 +43,11 @@ const struct blocked_on *criticality_blocked_on(const struct criticality *self)
 	return self->blocked_on;
 }
 
+const struct run_moments *criticality_moments(const struct criticality *self)
+{
+	return self->moments;
+}
+
 struct criticality_totals criticality_totals(const struct criticality *self)
 {
 	const struct parallelism *p = &self->parallelism;
@@ -90,6 +95,7 @@ const struct thread_metrics *criticality_next_thread(const struct criticality *s
 			continue;
 		thread_row_settle(row, &self->parallelism);
 		memcpy(row->metrics.name, row->thread->name, sizeof(row->metrics.name));
+		row->metrics.cpus_allowed = row->thread->cpus_allowed;
 		row->metrics.is_alive = phase_is_alive(row->phase);
 		return &row->metrics;
 	}

@@ -29,8 +29,10 @@ bool criticality_add_code(struct criticality *self, struct thread_row *row, cons
 		due = parallelism_at(p, p->now_ns); /* the row was woken since */
 	code = code_samples_add(self->options.code, row, p->now_ns, e, row->is_spinning ? 0 : due.active,
 				due.is_critical);
-	if (code)
+	if (code) {
 		criticality_note_past_sample(self, row, e, code);
+		criticality_note_moment(self, row, e, code);
+	}
 	if (code && row->loop)
 		event_loop_add_sample(row->loop, code, code_samples_unit(e));
 	return code;

@@ -6,6 +6,7 @@
 #include "account/measures/parallelism.h"
 #include "account/slices.h"
 #include "account/thread_rows.h"
+#include "chains/run_moments.h"
 #include "values.h"
 
 struct criticality {
@@ -16,10 +17,12 @@ struct criticality {
 	struct call_paths *paths;
 	struct blocked_on *blocked_on;    /* NULL: nobody samples where threads run */
 	struct past *cpu_pasts[CPUS_MAX]; /* samples by CPU; NULL: none yet */
+	struct run_moments *moments;      /* NULL, as blocked_on */
 	struct criticality_totals totals; /* only the counters */
 	struct slices slices;
 
 	struct thread_row *running[CPUS_MAX]; /* by CPU; NULL: an untraced thread, or not known */
+	size_t cpu_count;                     /* CPUs from here on never had a traced thread */
 
 	bool is_stalled;
 	uint64_t stall_begin_ns;
@@ -70,3 +73,10 @@ void criticality_note_past_sample(struct criticality *self, struct thread_row *r
 
 /* criticality_past.c: the row, which could run, gets this CPU. */
 void criticality_end_cpu_wait(struct criticality *self, const struct thread_row *row, uint16_t cpu);
+
+/* criticality_moments.c: e met the row in this code. */
+void criticality_note_moment(struct criticality *self, const struct thread_row *row, const struct ev_sched_sample *e,
+			     const struct code_sample *code);
+
+/* criticality_moments.c: the row's wait, which moments may have met, has ended so; waker: by whom, if by that. */
+void criticality_end_met_wait(struct thread_row *row, uint64_t end_ns, const struct wait_added *added, uint32_t waker);

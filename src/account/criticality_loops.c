@@ -53,6 +53,7 @@ void criticality_end_wait(struct criticality *self, struct thread_row *row, uint
 	if (e->waker && e->waker != row->number)
 		waker = thread_rows_get(self->rows, e->waker);
 	added = thread_wait_end(self->options.waits, self->blocked_on, row, waker, &self->parallelism, end_ns, e);
+	criticality_end_met_wait(row, end_ns, &added, waker ? waker->number : 0);
 	if (row->loop)
 		end_wait_of_loop(self, row, &added, row->wait.request.is_open);
 }
@@ -62,6 +63,7 @@ void criticality_lose_wait(struct criticality *self, struct thread_row *row)
 	bool is_open = row->wait.is_open;
 
 	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
+	row->met_wait = NULL;
 	if (is_open && row->loop)
 		end_wait_of_loop(self, row, &(struct wait_added){ .cause = row->wait.cause }, false);
 }

@@ -19,6 +19,7 @@ static struct past *past_of(void *rows, uint32_t number)
 void criticality_begin_pasts(struct criticality *self)
 {
 	self->blocked_on = blocked_on_new(past_of, self->rows, thread_rows_past_budget(self->rows));
+	self->moments = run_moments_new();
 }
 
 void criticality_free_pasts(struct criticality *self)
@@ -28,6 +29,7 @@ void criticality_free_pasts(struct criticality *self)
 			past_fini(self->cpu_pasts[i], thread_rows_past_budget(self->rows));
 		free(self->cpu_pasts[i]);
 	}
+	run_moments_free(self->moments);
 	blocked_on_free(self->blocked_on);
 }
 

@@ -20,6 +20,7 @@ enum { CPU_UNKNOWN = UINT16_MAX + 1, ROW_CODE_MAX = 8 };
 
 struct code_sample;
 struct event_loop;
+struct moment_wait;
 
 static inline bool phase_is_active(uint8_t phase)
 {
@@ -60,7 +61,8 @@ struct thread_row {
 	bool is_loop_left_out;   /* there was no space */
 	struct history history;
 	struct past past;
-	uint64_t slice_cmetric_ns; /* of the last slice when it was critical, else 0 */
+	struct moment_wait *met_wait; /* the open one, if moments have met it; else NULL */
+	uint64_t slice_cmetric_ns;    /* of the last slice when it was critical, else 0 */
 
 	uint64_t block_stack; /* where it blocked last */
 	bool has_block_stack;

@@ -276,7 +276,9 @@ def check_blocked_on(report):
 def check_blame(report):
     """doc/metrics.md, "Blame": what was lost is charged to causes, all of it, once."""
     blame, threads = report["blame"], report["balance"]["threads"]
-    assert blame["lost_ns"] == max(threads["busy_ns"] - threads["running_ns"], 0), (blame["lost_ns"], threads)
+    assert blame["spun_ns"] <= threads["spinning_ns"], (blame["spun_ns"], threads)
+    assert blame["lost_ns"] == max(threads["busy_ns"] - threads["running_ns"], 0) + blame["spun_ns"], \
+        (blame["lost_ns"], threads)
     assert sum(root["ns"] for root in blame["roots"]) == blame["lost_ns"], blame
     assert blame["followed_ns"] <= blame["lost_ns"], blame
     for root in blame["roots"]:

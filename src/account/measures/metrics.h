@@ -42,6 +42,7 @@ struct thread_metrics {
 	uint64_t stalls_ended_ns;   /* stalled time that this thread ended: it woke up */
 	uint64_t path;              /* a stack that the thread was seen with, 0: none */
 	struct thread_strip *strip; /* counted from begin_ns of the totals; NULL: none is kept */
+	uint32_t cpus_allowed;      /* how many CPUs it may use by now; 0: not known, or several threads */
 	bool is_alive;
 };
 

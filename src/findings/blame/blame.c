@@ -11,8 +11,10 @@
 #include "account/code_samples.h"
 #include "account/criticality.h"
 #include "base/table.h"
+#include "base/whole.h"
 #include "chains/blocked_on.h"
 #include "findings/blame/blame_internal.h"
+#include "findings/blame/blame_spins.h"
 #include "findings/parts/findings_waits.h"
 
 /*
@@ -270,34 +272,6 @@ static void divide(struct split *split, const struct blocked_source *sources, do
 		root->direct_ns += fmax(own_ns, 0);
 }
 
-static int parts_by_time(const void *a, const void *b)
-{
-	const struct blame_part *x = *(struct blame_part *const *)a, *y = *(struct blame_part *const *)b;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return x->root->key < y->root->key ? -1 : x->root->key > y->root->key;
-}
-
-/* Frees the table. */
-static const struct blame_part *list_parts(struct table *parts)
-{
-	struct blame_part **rows = xcalloc(table_count(parts) + 1, sizeof(*rows)), *part;
-	const struct blame_part *first = NULL;
-	size_t cursor = 0, count = 0;
-
-	while ((part = table_next(parts, &cursor)))
-		rows[count++] = part;
-	qsort(rows, count, sizeof(*rows), parts_by_time);
-	for (size_t i = count; i--;) {
-		rows[i]->next = first;
-		first = rows[i];
-	}
-	free(rows);
-	table_free(parts);
-	return first;
-}
-
 static struct report_blocked_wait own_of(const struct report_wait *wait)
 {
 	return (struct report_blocked_wait){
@@ -347,7 +321,7 @@ const struct blame_part *blame_of_wait(struct findings *findings, const struct r
 	if (wait->wait_ns > wait->idle_ns)
 		divide(&split, wait->blocked_sources, wait->wait_ns, wait->wait_ns - wait->idle_ns, &own,
 		       ending_of_wait(wait));
-	return list_parts(split.parts);
+	return blame_list_parts(split.parts);
 }
 
 const struct blame_part *blame_of_lock(struct findings *findings, const struct report_lock *lock)
@@ -358,7 +332,7 @@ const struct blame_part *blame_of_lock(struct findings *findings, const struct r
 	if (lock->wait_ns > lock->idle_ns)
 		divide(&split, lock->blocked_sources, lock->wait_ns, lock->wait_ns - lock->idle_ns, &own,
 		       (struct blame_ending){ 0 });
-	return list_parts(split.parts);
+	return blame_list_parts(split.parts);
 }
 
 const struct blame_part *blame_join(struct findings *findings, const struct blame_part *a, const struct blame_part *b)
@@ -376,7 +350,7 @@ const struct blame_part *blame_join(struct findings *findings, const struct blam
 			}
 			sum->ns += part->ns;
 		}
-	return list_parts(parts);
+	return blame_list_parts(parts);
 }
 
 /* --- All ----------------------------------------------------------------------------------------- */
@@ -430,7 +404,7 @@ void findings_add_blame(struct findings *findings)
 	const struct report_thread_balance *threads = &report->balance.threads;
 	uint64_t lost_ns = threads->busy_ns > threads->running_ns ? threads->busy_ns - threads->running_ns : 0;
 	struct blame *blame = xcalloc(1, sizeof(*blame));
-	uint64_t left_ns = 0;
+	uint64_t left_ns = 0, spun_ns;
 
 	blame->roots = table_new();
 	blame->details = table_new();
@@ -453,6 +427,11 @@ void findings_add_blame(struct findings *findings)
 		charge_plainly(findings, ROOT_OTHER, wait->wait_ns - wait->idle_ns);
 		left_ns += wait->wait_ns - wait->idle_ns;
 	}
+	spun_ns = whole(blame_add_spins(findings));
+	if (spun_ns > threads->spinning_ns)
+		spun_ns = threads->spinning_ns;
+	findings->report.blame.spun_ns = spun_ns;
+	lost_ns += spun_ns;
 	charge_plainly(findings, ROOT_CPU, threads->cpu_wait_ns - threads->throttled_ns);
 	charge_plainly(findings, ROOT_CPU_LIMIT, threads->throttled_ns);
 	close_account(findings, lost_ns);

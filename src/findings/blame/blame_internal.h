@@ -16,9 +16,10 @@ struct wait_path;
 
 enum { BLAME_DEPTH_MAX = 7 };
 
-/* Lost time that came from a row of waits through waits of others. */
+/* Lost time that came from a row of waits, or from spinning, through waits of others. */
 struct blame_chain {
-	const struct report_wait *wait;
+	const struct report_wait *wait; /* NULL: they spun, */
+	const char *spin;               /* where */
 	const struct wait_path *links[BLAME_DEPTH_MAX];
 	size_t depth;
 	double ns;
@@ -54,11 +55,14 @@ struct blame_root {
 	struct blame_root *next; /* in the order of their appearance */
 };
 
+struct blame_spin;
+
 struct blame {
 	struct table *roots, *details, *chains; /* by key */
 	struct table *threads;                  /* struct report_thread by number */
 	struct blame_root *first, **last;
-	size_t read_count; /* sums of chains that were read, with what is in them */
+	const struct blame_spin *spins; /* by time, most first */
+	size_t read_count;              /* sums of chains that were read, with what is in them */
 };
 
 /* blame_roots.c: the root of that kind alone. */
@@ -71,6 +75,9 @@ struct blame_root *blame_root_of_code(struct findings *findings, const struct re
 /* The root of waits that no traced thread ended. */
 struct blame_root *blame_root_of_wait(struct findings *findings, const struct report_blocked_wait *wait,
 				      struct blame_ending ending, struct blame_detail **detail);
+
+/* blame_parts.c: by time, most first; frees the table, of struct blame_part. */
+const struct blame_part *blame_list_parts(struct table *parts);
 
 /* blame_users.c: fills in who had the CPUs, of the root of kind cpu, whose ns is there. */
 void blame_add_cpu_users(struct findings *findings, struct report_root *root);

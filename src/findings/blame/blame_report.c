@@ -151,7 +151,8 @@ static struct report_root_chain as_chain(struct findings *findings, const struct
 	const char **steps = arena_alloc(findings->arena, (chain->depth + 1) * sizeof(*steps));
 	struct report_root_chain row = { .ns = whole(chain->ns), .steps = steps, .step_count = 1 };
 
-	steps[0] = wait_words(findings, chain->wait);
+	steps[0] = chain->wait ? wait_words(findings, chain->wait)
+			       : arena_printf(findings->arena, "spinning %s", chain->spin);
 	for (size_t i = 0; i < chain->depth; i++) {
 		const char *step = link_words(findings, chain->links[i]);
 

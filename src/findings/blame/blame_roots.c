@@ -71,7 +71,7 @@ const struct report_root *blame_find_code(struct findings *findings, const struc
 			? table_find(findings->blame->roots, code_key(place_key(findings, frames, count)))
 			: NULL;
 
-	return root ? &root->row : NULL;
+	return root && root->ns > 0 ? &root->row : NULL;
 }
 
 struct blame_root *blame_root_of_code(struct findings *findings, const struct report_frame *frames, size_t count,

@@ -149,6 +149,22 @@ static uint64_t busy_ns(const struct report *report, const struct report_cause *
 	return report->balance.threads.total_ns > idle_ns ? report->balance.threads.total_ns - idle_ns : 0;
 }
 
+/* How many CPUs those may use who waited for one for half of the time or more; 0: all, or not known. */
+static uint64_t cpus_allowed(const struct findings *findings)
+{
+	const struct thread_metrics *metrics;
+	uint64_t bound_ns = 0, most = 0;
+	size_t cursor = 0;
+
+	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
+		if (!metrics->cpus_allowed || metrics->cpus_allowed >= findings->input.cpu_count)
+			continue;
+		bound_ns += metrics->runnable_ns;
+		most = metrics->cpus_allowed > most ? metrics->cpus_allowed : most;
+	}
+	return bound_ns && 2 * bound_ns >= findings->report.balance.threads.cpu_wait_ns ? most : 0;
+}
+
 void findings_add_balance(struct findings *findings)
 {
 	struct report *report = &findings->report;
@@ -166,6 +182,7 @@ void findings_add_balance(struct findings *findings)
 	}
 	report->balance.threads.total_ns =
 		report->balance.threads.running_ns + report->balance.threads.cpu_wait_ns + blocked_ns;
+	report->balance.threads.cpus_allowed = cpus_allowed(findings);
 	waited_ns = add_causes(findings, &causes);
 	put_causes(&causes, rows, &report->balance.threads.cause_count);
 	add_active(findings, rows, slices);

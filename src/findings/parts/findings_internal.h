@@ -30,6 +30,7 @@ struct findings_spin {
 	const char *reads;                          /* the instruction that reads it; NULL: unknown */
 	const char *names[FINDINGS_SPIN_NAMES_MAX]; /* of threads, distinct */
 	size_t name_count;
+	double met, covered; /* of moments (chains/run_moments.h): there, and those of them that another row tells */
 };
 
 struct findings {
@@ -127,6 +128,10 @@ const char *findings_busiest_function(struct findings *findings,
  * loop around the address repeats. ip and kernel_ip as in sched.SAMPLE.
  */
 bool findings_is_spin_at(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip);
+
+/* findings_spin.c: the row that has such samples; NULL: none. */
+struct findings_spin *findings_find_spin(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t ip,
+					 uint64_t kernel_ip);
 
 /* findings_spin.c: whether most samples of the path are in code that waits for others, spinning. */
 bool findings_is_spin(struct findings *findings, const struct path_metrics *path);

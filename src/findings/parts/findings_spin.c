@@ -105,19 +105,34 @@ static bool is_same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* The function's row, made if need be; NULL when there are too many. Most are seen most often first. */
-static struct findings_spin *spin_of(struct findings *findings, const struct report_frame *frame)
+/* The function's row; NULL: there is none. What has no names is one, as far as the user can tell. */
+static struct findings_spin *find_spin(struct findings *findings, const struct report_frame *frame)
 {
-	struct findings_spin *spin;
-
 	for (size_t i = 0; i < findings->spin_count; i++) {
-		spin = &findings->spins[i];
-		/* What has no names is one, as far as the user can tell. */
+		struct findings_spin *spin = &findings->spins[i];
+
 		if (is_same(spin->frame.function, frame->function) && is_same(spin->frame.module, frame->module))
 			return spin;
 	}
-	if (findings->spin_count == SPINS_MAX)
-		return NULL;
+	return NULL;
+}
+
+struct findings_spin *findings_find_spin(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t ip,
+					 uint64_t kernel_ip)
+{
+	struct run_place place = { .pid = pid, .first_ns = time_ns, .ip = ip, .kernel_ip = kernel_ip };
+	struct report_frame frame = frame_of(findings, &place);
+
+	return find_spin(findings, &frame);
+}
+
+/* The same, made if need be; NULL when there are too many. Most are seen most often first. */
+static struct findings_spin *spin_of(struct findings *findings, const struct report_frame *frame)
+{
+	struct findings_spin *spin = find_spin(findings, frame);
+
+	if (spin || findings->spin_count == SPINS_MAX)
+		return spin;
 	spin = &findings->spins[findings->spin_count++];
 	spin->frame = *frame;
 	return spin;
@@ -372,6 +387,8 @@ size_t findings_put_spins(struct findings *findings, struct report_finding *rows
 		if ((share < share_min && part < running_share_min) || spin->count < FINDING_SAMPLES_MIN ||
 		    part * report->balance.threads.running_ns < wall_share_min * report->target.wall_ns)
 			break;
+		if (2 * spin->covered > spin->met)
+			continue;
 		*row = (struct report_finding){
 			.title = arena_printf(findings->arena, "threads spin in %s%s%s%s",
 					      words_frame(findings, &spin->frame), spin->word ? ", until " : "",

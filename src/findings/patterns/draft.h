@@ -45,13 +45,14 @@ void draft_say_first(struct findings *findings, struct report_finding *row, cons
 void draft_say_blocked_on(struct findings *findings, struct report_finding *row,
 			  const struct report_blocked_on *blocked_on);
 
-/* patterns_deadlock.c, patterns_hang.c, patterns_locks.c, patterns_waits.c, patterns_threads.c, patterns_loops.c,
+/* patterns_deadlock.c, patterns_hang.c, patterns_locks.c, patterns_waits.c, patterns_threads.c, patterns_spins.c, patterns_loops.c,
  * patterns_collections.c, patterns_processes.c, patterns_listeners.c */
 void patterns_add_deadlocks(struct findings *findings, struct draft *draft);
 void patterns_add_hangs(struct findings *findings, struct draft *draft);
 void patterns_add_locks(struct findings *findings, struct draft *draft);
 void patterns_add_waits(struct findings *findings, struct draft *draft);
 void patterns_add_threads(struct findings *findings, struct draft *draft);
+void patterns_add_spins(struct findings *findings, struct draft *draft);
 void patterns_add_loops(struct findings *findings, struct draft *draft);
 void patterns_add_collections(struct findings *findings, struct draft *draft);
 void patterns_add_short_lived(struct findings *findings, struct draft *draft);

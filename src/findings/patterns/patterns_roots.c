@@ -144,7 +144,7 @@ static const struct report_root *cause_of(const struct report_finding *row)
  */
 static bool has_own_words(const struct report_finding *row, const struct report_root *root)
 {
-	return row->pattern != PATTERN_WAIT &&
+	return row->pattern != PATTERN_WAIT && row->pattern != PATTERN_SPIN &&
 	       (root->kind == ROOT_CODE || wait_cause_group(root->cause) == GROUP_SYNCHRONISATION);
 }
 
@@ -270,14 +270,15 @@ static void become_root(struct findings *findings, const struct family *family, 
 	struct report_finding old = *lead;
 	const char *said[EVIDENCE_MAX];
 	double share = draft_share(root->ns, findings->report.balance.threads.busy_ns);
-	bool is_same = root->kind == ROOT_WAIT && family->count == 1 && root->direct_ns >= same_min * root->ns &&
-		       is_about_all(lead, root);
+	bool tells_cause = old.pattern == PATTERN_SPIN; /* whoever spins does so until that is done */
+	bool is_same = tells_cause || (root->kind == ROOT_WAIT && family->count == 1 &&
+				       root->direct_ns >= same_min * root->ns && is_about_all(lead, root));
 
 	memcpy(said, lead->evidence, lead->evidence_count * sizeof(*said));
 	lead->evidence_count = 0;
 	lead->pattern = PATTERN_WAIT;
 	lead->cause = root->kind == ROOT_CODE ? CAUSE_ON_CPU : root->cause;
-	lead->title = title_of(findings, root);
+	lead->title = tells_cause ? old.title : title_of(findings, root);
 	lead->root = root;
 	lead->object = root->object ? root->object : directory_of(findings, root);
 	lead->share = root->kind == ROOT_CODE ? fmax(share, old.share) : share;

@@ -245,6 +245,17 @@ static bool is_others_cpu(const struct report *report)
 	return process_ns > cpu_wait_ns(report) / 2;
 }
 
+/* ": each of them may run on 1 of 2 CPUs (affinity or cpuset)"; "": on all, or it is not known. */
+static const char *bound_words(struct findings *findings)
+{
+	const struct report *report = &findings->report;
+	uint64_t allowed = report->balance.threads.cpus_allowed;
+
+	return allowed ? arena_printf(findings->arena, ": each of them may run on %llu of %u CPUs (affinity or cpuset)",
+				      (unsigned long long)allowed, report->target.cpu_count)
+		       : "";
+}
+
 /* More threads could run than there are CPUs for; of a program that hardly ever runs it is no loss. */
 static void add_runqueue(struct findings *findings, struct draft *draft)
 {
@@ -257,9 +268,9 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 	    cpu_wait_ns(report) < 0.2 * report->target.wall_ns)
 		return;
 	row = draft_add(findings, draft, PATTERN_CPU_WAIT, CAUSE_PREEMPTED, share,
-			"active threads spend %.0f %% of their time waiting for a CPU%s",
+			"active threads spend %.0f %% of their time waiting for a CPU%s%s",
 			100 * draft_share(cpu_wait_ns(report), active_ns),
-			is_others_cpu(report) ? ", mostly while other processes have it" : "");
+			is_others_cpu(report) ? ", mostly while other processes have it" : "", bound_words(findings));
 	draft_say(findings, row, "%.1f threads were active on average, %.1f of them on a CPU",
 		  report->totals.parallelism, draft_share(report->balance.threads.running_ns, report->target.wall_ns));
 	say_rivals(findings, row);
@@ -282,17 +293,10 @@ static void add_throttled(struct findings *findings, struct draft *draft)
 		  words_duration(findings, report->balance.threads.throttled_max_ns));
 }
 
-/* Threads that wait with their CPUs. */
-static void add_spins(struct findings *findings, struct draft *draft)
-{
-	draft->count += findings_put_spins(findings, draft->rows + draft->count, FINDINGS_MAX - draft->count);
-}
-
 void patterns_add_threads(struct findings *findings, struct draft *draft)
 {
 	add_serial(findings, draft);
 	add_hot(findings, draft);
 	add_runqueue(findings, draft);
 	add_throttled(findings, draft);
-	add_spins(findings, draft);
 }

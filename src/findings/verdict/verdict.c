@@ -203,7 +203,7 @@ static void take_root(struct findings *findings, struct report_verdict *verdict,
 	verdict->symptom = finding->symptom;
 	verdict->victims = root->victims;
 	set_path(verdict, root->frames, root->frame_count);
-	verdict->blocker = blocker_of(findings, root->who);
+	verdict->blocker = blocker_of(findings, root->who ? root->who : finding->blocker);
 	if (!root->ender)
 		return;
 	ender = arena_alloc(findings->arena, sizeof(*ender)); /* which of those of that name it is, is not known */
@@ -267,7 +267,8 @@ static bool is_own_turn(const struct report *report, const struct report_finding
 	const struct report_thread_balance *threads = &report->balance.threads;
 	double own_ns = 0;
 
-	if (finding->pattern != PATTERN_CPU_WAIT || finding->share >= cause_min || has_all_cpus(report))
+	if (finding->pattern != PATTERN_CPU_WAIT || finding->share >= cause_min || threads->cpus_allowed ||
+	    has_all_cpus(report))
 		return false;
 	for (size_t i = 0; i < threads->rival_count; i++)
 		if (threads->ran_instead[i].kind == RIVAL_PROGRAM)

@@ -321,6 +321,8 @@ static const char *cpu_words(struct findings *findings, const struct report_verd
 {
 	if (basis->go && !basis->finding)
 		return "a larger GOMAXPROCS, or none: --page synchronisation has the goroutines";
+	if (findings->report.balance.threads.cpus_allowed)
+		return "let its threads use more CPUs: taskset -pc says which they may use, and the cpuset of its cgroup";
 	/* Of any other finding it is who holds what is waited for. */
 	if (verdict->blocker && basis->finding && basis->finding->pattern == PATTERN_CPU_WAIT)
 		return arena_printf(
