@@ -807,17 +807,24 @@ def retry_loop():
         assert account["spinning_ns"] < running_ns["waiter"] + 0.1 * account["running_ns"], (account, running_ns)
 
 
-def assert_late(report, *words):
-    """Threads spin at the barrier until that is done; where others take the CPUs, it is no more than half of what they spin for."""
-    titles = [f["title"] for f in report["findings"] if all(word in f["title"] for word in ("spin_barrier_wait", *words))]
-    assert titles, [f["title"] for f in report["findings"]]
+def assert_late(report, where, *words):
+    """
+    Threads spin there until that is done. Where others have most of the CPUs, it may be that the late one has none, or that samples
+    are too few; but nobody else is named.
+    """
+    threads = report["balance"]["threads"]
+    titles = [f["title"] for f in report["findings"] if where in f["title"]]
+    if threads["cpu_wait_ns"] > 2 * threads["running_ns"]:
+        assert not any(" until thread even" in title for title in titles), titles
+        return
+    assert any(all(word in title for word in words) for title in titles), [f["title"] for f in report["findings"]]
 
 
 @test("spin_barrier: threads that wait with their CPUs all look alike")
 def spin_barrier():
     result = traced("spin_barrier")
     report = result.report
-    assert_late(report, "until thread straggler has run compute_ms", "called by straggle")
+    assert_late(report, "spin_barrier_wait", "until thread straggler has run compute_ms", "called by straggle")
     assert_spinning(result)
     shares = [cmetric_of(report, name) / report["target"]["wall_ns"]
               for name in ("straggler", *EVEN)]
@@ -835,7 +842,7 @@ def spin_barrier_fair():
 @test("spin_barrier asleep: the others spin until straggler has slept, in straggle()")
 def spin_barrier_asleep():
     report = traced("spin_barrier", "asleep").report
-    assert_late(report, "until thread straggler is through with: sleep in sleep_ms", "called by straggle")
+    assert_late(report, "spin_barrier_wait", "until thread straggler is through with: sleep in sleep_ms", "called by straggle")
     assert report["verdict"]["kind"] in ("timer", "cpu"), report["verdict"]
 
 
@@ -844,7 +851,7 @@ def spin_barrier_inactive():
     result = traced("spin_barrier", options=["--spin-inactive"])
     report = result.report
     assert report["totals"]["is_spin_inactive"]
-    assert_late(report, "until thread straggler has run compute_ms", "called by straggle")
+    assert_late(report, "spin_barrier_wait", "until thread straggler has run compute_ms", "called by straggle")
     assert_spinning(result)
     # On a busy machine the others, too, do their work late: what they do with a CPU is theirs.
     straggler = cmetric_of(report, "straggler")
@@ -864,8 +871,7 @@ def openmp(policy, *arguments):
 def openmp_active():
     result = openmp("active")
     assert_spinning(result)
-    assert any("at a barrier of OpenMP" in f["title"] and "until thread straggler has run compute_ms" in f["title"]
-               for f in result.report["findings"]), result.report["findings"]
+    assert_late(result.report, "at a barrier of OpenMP", "until thread straggler has run compute_ms")
 
 
 @test("openmp_turns, OMP_WAIT_POLICY=passive: even sleeps at the barrier in meet until straggler comes")
