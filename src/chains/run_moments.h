@@ -23,8 +23,8 @@ enum { MOMENTS_MAX = 4096, MOMENT_OTHERS_MAX = 64, MOMENT_SLEEPERS_MAX = 8 };
 
 /* A wait that some moments met. */
 struct moment_wait {
-	bool is_over;                 /* what follows is known */
-	enum wait_cause cause;        /* why */
+	bool is_over;          /* what follows is known */
+	enum wait_cause cause; /* why */
 	uint64_t end_ns;
 	uint32_t waker;               /* the number of the traced thread that ended it; 0: none did */
 	const struct wait_path *path; /* where; NULL: not known */

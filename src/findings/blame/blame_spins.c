@@ -60,11 +60,11 @@ struct asked {
 	const struct spin_group *group;
 };
 
-static bool spins_at(void *data, const struct code_sample *code)
+static bool waits_at(void *data, const struct code_sample *code)
 {
 	const struct asked *asked = data;
 
-	return spins_code(asked->spins, code)->spins;
+	return spins_code(asked->spins, code)->waits;
 }
 
 static bool is_member(void *data, uint32_t thread)
@@ -95,15 +95,26 @@ static void charge_other(struct spins *spins, struct spin_group *group, const st
 	add_late(spins, group, other->thread, weight);
 }
 
+static bool is_alone(const struct run_moment *moment)
+{
+	for (size_t i = 0; i < moment->other_count; i++)
+		if (moment->others[i].phase != PHASE_BLOCKED)
+			return false;
+	return true;
+}
+
 static void add_late_ones(struct spins *spins, struct spin_group *group, const struct run_moment *moment)
 {
-	const struct moment_judge judge = { spins_at, spins_holds_up, is_member, &(struct asked){ spins, group } };
+	const struct moment_judge judge = { waits_at, spins_holds_up, is_member, &(struct asked){ spins, group } };
 	const struct moment_other *late[MOMENT_OTHERS_MAX];
 	size_t count = run_moment_late(moment, &judge, late);
 
 	for (size_t i = 0; i < count; i++)
 		charge_other(spins, group, late[i], moment->weight / count);
-	group->met += count ? moment->weight : 0;
+	if (count)
+		group->met += moment->weight;
+	else if (is_alone(moment))
+		group->alone += moment->weight;
 }
 
 /* Of those at which threads spin, when all groups have their members. */
@@ -225,6 +236,7 @@ static double put_groups(struct spins *spins)
 	for (struct spin_group *group = spins->first; group; group = group->next) {
 		group->row.ns = spun_ns * group->weight / spins->spun;
 		group->row.met_share = group->met / group->weight;
+		group->row.alone_share = group->alone / group->weight;
 		group->row.threads = group->victims.count;
 		all[k++] = group;
 	}

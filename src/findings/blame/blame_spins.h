@@ -20,7 +20,8 @@ struct blame_spin {
 	uint64_t moments;   /* that are kept */
 	uint64_t threads;   /* that spun */
 	double ns;          /* of spinning that they stand for */
-	double met_share;   /* of it, what met traced threads that did something else */
+	double met_share;   /* of it, what met traced threads that did something else, */
+	double alone_share; /* and what met none that ran or could run */
 	/* What that was spent on, most first; NULL: nobody stands out. */
 	const struct blame_part *parts;
 	const struct report_thread *late; /* who has most of parts; NULL: several threads, or not known */

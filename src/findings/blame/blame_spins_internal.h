@@ -19,7 +19,7 @@ struct table;
 
 /* What is known of code that samples met. */
 struct met_code {
-	bool spins;
+	bool spins, waits; /* waits: it spins, or is somewhere in a call that does */
 	const struct report_frame *frames;
 	size_t frame_count;
 	struct spin_group *group; /* spins */
@@ -40,7 +40,8 @@ struct part_sum {
 
 struct spin_group {
 	struct blame_spin row;
-	double weight, met;                 /* of moments, and of those at which somebody did something else */
+	double weight, met,
+		alone; /* of moments; at which somebody did something else; at which nobody else was active */
 	struct thread_set victims, members; /* threads that spun, and more than once */
 	struct table *causes, *threads;     /* struct part_sum */
 	struct spin_group *next;

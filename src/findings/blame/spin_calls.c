@@ -44,6 +44,25 @@ static bool is_for_lock(const char *entry)
 			 strstr(entry, "ordered"));
 }
 
+static size_t skip_kernel(const struct report_frame *frames, size_t count)
+{
+	size_t from = 0;
+
+	while (from < count && frames[from].is_kernel)
+		from++;
+	return from;
+}
+
+bool spin_call_is_of_library(const struct findings *findings, const struct report_frame *frames, size_t count)
+{
+	size_t from = skip_kernel(frames, count);
+
+	for (size_t i = 0; i < count; i++)
+		if (mpi_name(&frames[i]))
+			return true;
+	return from < count && is_openmp(findings, &frames[from]);
+}
+
 static struct spin_call openmp_call(struct findings *findings, const struct report_frame *frames, size_t count,
 				    size_t from)
 {
@@ -68,8 +87,8 @@ static struct spin_call openmp_call(struct findings *findings, const struct repo
 
 struct spin_call spin_call_of(struct findings *findings, const struct report_frame *frames, size_t count)
 {
+	size_t from = skip_kernel(frames, count);
 	const struct report_frame *frame;
-	size_t from = 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (mpi_name(&frames[i]))
@@ -79,8 +98,6 @@ struct spin_call spin_call_of(struct findings *findings, const struct report_fra
 				.is_named = true,
 				.is_of_library = true,
 			};
-	while (from < count && frames[from].is_kernel)
-		from++;
 	if (from < count && is_openmp(findings, &frames[from]))
 		return openmp_call(findings, frames, count, from);
 	frame = fold_find_headline(findings->input.fold, frames, count);

@@ -16,5 +16,8 @@ struct spin_call {
 	bool is_of_library; /* the library lets threads or processes meet so: it is no lock */
 };
 
+/* Whether a thread with that call path is in such a library's call, in which it may wait, wherever in it. */
+bool spin_call_is_of_library(const struct findings *findings, const struct report_frame *frames, size_t count);
+
 /* Of the call path of a sample in such code, at least one frame. where lives in the arena of the findings. */
 struct spin_call spin_call_of(struct findings *findings, const struct report_frame *frames, size_t count);

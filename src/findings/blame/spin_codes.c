@@ -45,6 +45,7 @@ struct met_code *spins_code(struct spins *spins, const struct code_sample *sampl
 						     sample->ip, sample->kernel_ip, &code->frames, &end);
 	code->spins = sample->ip && code->frame_count &&
 		      findings_is_spin_at(findings, sample->pid, sample->first_ns, sample->ip, sample->kernel_ip);
+	code->waits = code->spins || spin_call_is_of_library(findings, code->frames, code->frame_count);
 	if (code->spins)
 		code->group = get_group(spins, code);
 	else

@@ -87,7 +87,7 @@ static void add(struct findings *findings, struct draft *draft, const struct bla
 	draft_say(findings, row,
 		  "they spun for %s in all; for %.0f %% of that another traced thread did something else",
 		  words_duration(findings, spin->ns), 100 * spin->met_share);
-	if (spin->is_of_library && 1 - spin->met_share >= alone_min)
+	if (spin->is_of_library && spin->alone_share >= alone_min)
 		draft_say(findings, row,
 			  "what they wait for is not in what is traced, as far as samples tell: other processes may be "
 			  "late (pinch attach -p takes several, and the children of mpirun)");
