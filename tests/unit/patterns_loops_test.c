@@ -6,10 +6,16 @@
 
 enum { MS = 1000000 };
 
-static const struct report_frame slow_frames[] = {
-	{ .function = "resize_image", .module = "shop" },
-	{ .function = "serve", .module = "shop" },
-};
+#define slow_frame                                           \
+	{                                                    \
+		.function = "resize_image", .module = "shop" \
+	}
+#define loop_frame                                    \
+	{                                             \
+		.function = "serve", .module = "shop" \
+	}
+
+static const struct report_frame slow_frames[] = { slow_frame, loop_frame };
 
 static const struct report_frame quick_frames[] = {
 	{ .function = "answer", .module = "shop" },
@@ -198,6 +204,44 @@ TEST(code_that_is_less_than_half_does_not_stand_out)
 	slow.ns = 440 * MS;
 	CHECK_EQUAL(found(), 0);
 	end();
+}
+
+/*
+ * As a sort that calls a comparison: neither has half, both together have. What the loop polls in is its own, however much
+ * of it is there.
+ */
+TEST(a_function_holds_up_a_loop_with_what_it_calls)
+{
+	static const struct report_frame parts[2][3] = {
+		{ { .function = "filter", .module = "shop" }, slow_frame, loop_frame },
+		{ { .function = "scale", .module = "shop" }, slow_frame, loop_frame },
+	};
+	static const struct report_frame polled[] = { { .function = "epoll_wait", .module = "libc.so.6" }, loop_frame };
+	struct report_blocked_code halves[] = {
+		{ 410ull * MS, 10 * MS, 100, parts[0], 3 },
+		{ 400ull * MS, 10 * MS, 100, parts[1], 3 },
+	};
+	struct report_wait wait = { .cause = CAUSE_POLL, .frames = polled, .frame_count = 2 };
+
+	for (int is_of_loop = 0; is_of_loop < 2; is_of_loop++) {
+		begin();
+		long_work.code = halves;
+		long_work.code_count = 2;
+		slow_again.frames = parts[1];
+		slow_again.frame_count = 3;
+		findings.report.waits = &wait;
+		findings.report.wait_count = 1;
+		wait.frames = is_of_loop ? parts[0] + 1 : polled;
+		CHECK_EQUAL(found(), !is_of_loop);
+		if (!is_of_loop) {
+			CHECK(strstr(draft.rows[0].title,
+				     "held up for up to 60.0 ms by resize_image, called by serve"));
+			CHECK_EQUAL(draft.rows[0].code->ns, 810ull * MS);
+			CHECK_EQUAL(draft.rows[0].code->samples, 200);
+			CHECK(draft.rows[0].code->error_ns > 10 * MS && draft.rows[0].code->error_ns < 20 * MS);
+		}
+		end();
+	}
 }
 
 TEST(two_long_iterations_are_chance)

@@ -3,6 +3,7 @@
 #include "findings/patterns/draft.h"
 
 #include "base/whole.h"
+#include "findings/code/code_function.h"
 #include "findings/parts/code_path_key.h"
 
 enum { LONG_MIN = 3, SAMPLES_MIN = 20, SHORT_SAMPLES_MIN = 8, LONE_SAMPLES_MIN = 50 };
@@ -23,16 +24,10 @@ static uint64_t key_of(const struct findings *findings, const struct report_bloc
 	return findings_code_path_key(findings, code->frames, code->frame_count, &own);
 }
 
-/* What of the running time is that code's. */
-static double share_of(const struct findings *findings, const struct report_blocked_on *work,
-		       const struct report_blocked_code *code)
+/* What of the running time is in that code's function. */
+static double share_of(const struct report_blocked_on *work, const struct report_blocked_code *code)
 {
-	uint64_t key = key_of(findings, code);
-
-	for (size_t i = 0; i < work->code_count; i++)
-		if (key_of(findings, &work->code[i]) == key)
-			return draft_share(work->code[i].ns, work->running_ns);
-	return 0;
+	return draft_share(code_function_ns(work->code, work->code_count, code->frames), work->running_ns);
 }
 
 static double life_ns(const struct report_event_loop *loop)
@@ -44,16 +39,14 @@ static double life_ns(const struct report_event_loop *loop)
  * Whether a long iteration is one turn of the loop, rather than many with polls between them that found something ready at
  * once: then it runs other code than short ones do, and polls.
  */
-static bool are_single(const struct findings *findings, const struct report_event_loop *loop,
-		       const struct report_blocked_code *code)
+static bool are_single(const struct report_event_loop *loop, const struct report_blocked_code *code)
 {
 	const struct report_blocked_on *work = loop->long_work, *others = loop->short_work;
-	double share = draft_share(code->ns, work->running_ns);
 
 	if (loop->long_poll_samples > polls_max * work->samples)
 		return false;
 	if (others && others->samples >= SHORT_SAMPLES_MIN)
-		return share >= contrast_min * share_of(findings, others, code);
+		return share_of(work, code) >= contrast_min * share_of(others, code);
 	return !loop->long_poll_samples &&
 	       (work->samples >= LONE_SAMPLES_MIN || loop->polled_ns >= idle_min * life_ns(loop));
 }
@@ -67,18 +60,43 @@ static bool are_awaited(const struct report_event_loop *loop)
 	       loop->asked_iterations * draft_share(long_ns, life_ns(loop)) >= arrivals_min;
 }
 
+/* Whether a loop polls in that function, or in what it calls: then it is the loop's own, and says nothing of what is done. */
+static bool polls_below(const struct findings *findings, const struct report_frame *function)
+{
+	uint64_t key = findings_code_key(function);
+
+	for (size_t i = 0; i < findings->report.wait_count; i++) {
+		const struct report_wait *wait = &findings->report.waits[i];
+
+		for (size_t k = 0; wait->cause == CAUSE_POLL && k < wait->frame_count; k++)
+			if (findings_code_key(&wait->frames[k]) == key)
+				return true;
+	}
+	return false;
+}
+
+/* The call path that long iterations run most, or the function that most of their code is in; NULL: none stands out. */
+static const struct report_blocked_code *main_code(struct findings *findings, const struct report_blocked_on *work)
+{
+	double min_ns = code_min * work->running_ns;
+
+	if (!work->code_count || !work->code->frame_count)
+		return NULL;
+	return work->code->ns >= min_ns ? work->code
+					: code_function_of(findings, work->code, work->code_count, min_ns, polls_below);
+}
+
 /* The code that long iterations run; NULL: they are few, or wait, or no code stands out. */
-static const struct report_blocked_code *holding_code(const struct findings *findings,
-						      const struct report_event_loop *loop)
+static const struct report_blocked_code *holding_code(struct findings *findings, const struct report_event_loop *loop)
 {
 	const struct report_blocked_on *work = loop->long_work;
-	const struct report_blocked_code *code = work && work->code_count ? &work->code[0] : NULL;
+	const struct report_blocked_code *code;
 
-	if (!code || !code->frame_count || loop->long_iterations < LONG_MIN || work->samples < SAMPLES_MIN ||
-	    work->running_ns < running_min * (work->ns - work->cpu_wait_ns) || work->running_ns < cpu_min * work->ns ||
-	    code->ns < code_min * work->running_ns)
+	if (!work || loop->long_iterations < LONG_MIN || work->samples < SAMPLES_MIN ||
+	    work->running_ns < running_min * (work->ns - work->cpu_wait_ns) || work->running_ns < cpu_min * work->ns)
 		return NULL;
-	return are_single(findings, loop, code) && are_awaited(loop) ? code : NULL;
+	code = main_code(findings, work);
+	return code && are_single(loop, code) && are_awaited(loop) ? code : NULL;
 }
 
 /* Loops that one function holds up. */
@@ -91,7 +109,7 @@ struct held {
 };
 
 /* Returns how many there are. */
-static size_t collect(const struct findings *findings, struct held *held)
+static size_t collect(struct findings *findings, struct held *held)
 {
 	const struct report *report = &findings->report;
 	size_t count = 0, i;
@@ -137,7 +155,7 @@ static const char *length_words(struct findings *findings, const struct held *he
 	const struct report_event_loop *loop = held->loop;
 	const struct report_blocked_on *longest = loop->longest;
 
-	if (longest->code_count && key_of(findings, &longest->code[0]) == held->key)
+	if (longest->code_count && code_function_is_in(&longest->code[0], held->code->frames))
 		return arena_printf(findings->arena, "up to %s", words_duration(findings, loop->max_ns));
 	return arena_printf(findings->arena, "%s on average", words_duration(findings, whole(mean_ns(loop))));
 }
