@@ -82,9 +82,10 @@ static bool can_be_made_into_lock(const struct wait_facts *facts, enum wait_caus
 	       cause == CAUSE_SOCKET;
 }
 
-static bool says_idle(const struct wait_meaning *meaning)
+/* Whether a rule has said so. */
+static bool is_kind(const struct wait_meaning *meaning, const char *kind)
 {
-	return meaning->is_named && meaning->lock_kind && !strcmp(meaning->lock_kind, "idle");
+	return meaning->is_named && meaning->lock_kind && !strcmp(meaning->lock_kind, kind);
 }
 
 /*
@@ -94,9 +95,14 @@ static bool says_idle(const struct wait_meaning *meaning)
  */
 static bool may_replace(const struct wait_meaning *outer, const struct wait_meaning *inner)
 {
-	if ((inner->is_named && inner->cause == CAUSE_LOCK) || (inner->cause == CAUSE_SOCKET && says_idle(outer)))
+	if ((inner->is_named && inner->cause == CAUSE_LOCK) || (inner->cause == CAUSE_SOCKET && is_kind(outer, "idle")))
 		return false;
 	return outer->cause == CAUSE_LOCK || !inner->is_named || outer->cause == inner->cause;
+}
+
+static bool says_no_cause(const char *label)
+{
+	return !strcmp(label, "callback") || !strcmp(label, "result");
 }
 
 /* What a frame adds to what those further in said. Returns whether frames further out may add to it. */
@@ -106,7 +112,7 @@ static bool take_frame(const struct wait_names *names, const struct wait_facts *
 	const char *label = fold_find_label(names->rules, frame);
 	struct wait_meaning outer = *meaning;
 
-	if (!label || !strcmp(label, "callback"))
+	if (!label || says_no_cause(label))
 		return !*has_begun;
 	if (!strcmp(label, "."))
 		return *has_begun = true;
@@ -125,13 +131,14 @@ static bool take_frame(const struct wait_names *names, const struct wait_facts *
 	return *has_begun = true;
 }
 
-/* Whether an event loop has called what waits: all others that want something of the loop wait for it. */
-static bool is_in_callback(const struct wait_names *names, const struct report_frame *frames, size_t count)
+/* Whether it waits in a function with that label, or below one. */
+static bool is_below(const struct wait_names *names, const struct report_frame *frames, size_t count,
+		     const char *wanted)
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *label = frames[i].is_kernel ? NULL : fold_find_label(names->rules, &frames[i]);
 
-		if (label && !strcmp(label, "callback"))
+		if (label && !strcmp(label, wanted))
 			return true;
 	}
 	return false;
@@ -154,7 +161,9 @@ struct wait_meaning wait_meaning_of(const struct wait_names *names, const struct
 		if (!take_frame(names, facts, &frames[i], is_futex, &has_begun, &meaning))
 			break;
 	}
-	meaning.is_in_callback = (cause == CAUSE_SLEEP || is_futex) && is_in_callback(names, frames, count);
-	meaning.is_idle = says_idle(&meaning);
+	/* All others that want something of an event loop wait for what it has called. */
+	meaning.is_in_callback = (cause == CAUSE_SLEEP || is_futex) && is_below(names, frames, count, "callback");
+	meaning.is_for_result = is_futex && (is_kind(&meaning, "future") || is_below(names, frames, count, "result"));
+	meaning.is_idle = is_kind(&meaning, "idle");
 	return meaning;
 }

@@ -235,3 +235,53 @@ TEST(what_an_event_loop_calls_keeps_it_from_others_while_it_sleeps_or_waits_for_
 	/* It says nothing of what kind of wait it is. */
 	CHECK(!meaning_of(&sleeping, CAUSE_SLEEP, "python3", called).is_named);
 }
+
+/* Frames of a stripped library; "": a function without a name. */
+TEST(the_lock_of_ruby_is_told_by_the_exported_function_that_waits_for_it)
+{
+	struct report_frame frames[] = {
+		{ .function = "__pthread_cond_wait_common", .module = "libc.so.6" },
+		{ .function = "pthread_cond_timedwait", .module = "libc.so.6" },
+		{ .module = "libruby-3.1.so.3.1.2" },
+		{ .module = "libruby-3.1.so.3.1.2" },
+		{ .function = "rb_threadptr_execute_interrupts", .module = "libruby-3.1.so.3.1.2" },
+		{ .function = "rb_vm_exec", .module = "libruby-3.1.so.3.1.2" },
+	};
+	static const struct {
+		const char *function;
+		bool is_lock;
+	} cases[] = {
+		{ "rb_threadptr_execute_interrupts", true },
+		{ "rb_thread_io_blocking_region", true },
+		{ "rb_mutex_lock", false },
+		{ "rb_vm_exec", false }, /* a function in C without a name, with a wait of the program's */
+		{ "rb_ensure", false },
+	};
+	struct wait_names *names = wait_names_new();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct wait_meaning found;
+
+		frames[4].function = cases[i].function;
+		found = wait_meaning_of(names, &bitset_wait, CAUSE_CONDITION, frames, 6);
+		CHECK_EQUAL(found.cause, cases[i].is_lock ? CAUSE_LOCK : CAUSE_CONDITION);
+		CHECK_EQUAL(found.is_made, cases[i].is_lock);
+		CHECK_STRING(found.lock_kind, cases[i].is_lock ? "gvl" : "condition");
+	}
+	wait_names_free(names);
+}
+
+TEST(who_wants_the_result_of_a_task_is_told_by_the_function_that_waits_for_it)
+{
+	const char *const wanted[] = { CONDITION, "std::__future_base::_State_baseV2::wait()", "main", NULL };
+	const char *const other[] = { CONDITION, "take_job", "main", NULL };
+	const char *const inlined[] = { "syscall", "std::__atomic_futex_unsigned_base::_M_futex_wait_until(unsigned*)",
+					"main", NULL };
+	struct wait_meaning found = meaning_of(&bitset_wait, CAUSE_CONDITION, "a.out", wanted);
+
+	CHECK(found.is_for_result && is(&found, CAUSE_CONDITION, "condition"));
+	CHECK(!meaning_of(&bitset_wait, CAUSE_CONDITION, "a.out", other).is_for_result);
+	CHECK(!meaning_of(&epoll, CAUSE_POLL, "a.out", wanted).is_for_result);
+	found = meaning_of(&plain_wait, CAUSE_LOCK, "a.out", inlined);
+	CHECK(found.is_for_result && is(&found, CAUSE_CONDITION, "future"));
+}

@@ -276,15 +276,17 @@ struct wait_meaning path_names_meaning(struct path_names *names, uint32_t pid, u
 	const struct report_frame *frames;
 	struct wait_meaning meaning;
 	size_t count;
-	bool is_in_callback;
+	bool is_in_callback, is_for_result;
 
 	if (lock)
 		return (struct wait_meaning){ .cause = CAUSE_LOCK, .lock_kind = lock->kind, .is_named = true };
 	count = path_names_frames(names, pid, time_ns, stack, &frames, NULL);
 	meaning = wait_meaning_of(names->wait_names, facts, cause, frames, count);
 	is_in_callback = meaning.is_in_callback;
+	is_for_result = meaning.is_for_result;
 	if (!meaning.is_named && count && wait_has_futex(facts))
 		meaning = called_meaning(names, pid, time_ns, stacks_find(names->stacks, stack), facts, cause, meaning);
 	meaning.is_in_callback = is_in_callback;
+	meaning.is_for_result = is_for_result;
 	return meaning;
 }

@@ -45,3 +45,8 @@ const struct runtime_lock *runtime_lock_of(struct symbols *symbols, uint32_t pid
 	return wait_has_futex(facts) && !wait_is_in_file(facts) ? runtime_lock_at(symbols, pid, time_ns, facts->object)
 								: NULL;
 }
+
+const char *runtime_lock_name(const char *kind)
+{
+	return !strcmp(kind, "gvl") ? "the GVL" : NULL;
+}

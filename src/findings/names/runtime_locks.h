@@ -19,3 +19,6 @@ const struct runtime_lock *runtime_lock_at(struct symbols *symbols, uint32_t pid
 /* The one that is waited for; NULL: none is. */
 const struct runtime_lock *runtime_lock_of(struct symbols *symbols, uint32_t pid, uint64_t time_ns,
 					   const struct wait_facts *facts);
+
+/* What users call the lock of a kind of share/wait.rules, of which each process has one; NULL: it is no such kind. */
+const char *runtime_lock_name(const char *kind);

@@ -21,17 +21,18 @@ struct causes {
 	struct shares rest[CAUSES], meant[CAUSES];
 };
 
-static void move(struct causes *causes, enum wait_cause from, const struct wait_meaning *meaning,
+static void move(struct findings *findings, struct causes *causes, const struct wait_path *path, enum wait_cause from,
 		 const struct wait_amount *amount)
 {
-	struct shares *rest = &causes->rest[from], *meant = &causes->meant[meaning->cause];
+	struct wait_meaning meaning = findings_meaning(findings, path);
+	struct shares *rest = &causes->rest[from], *meant = &causes->meant[meaning.cause];
 	double wait_ns = wait_amount_ns(amount), idle_ns = amount->of[WAIT_IDLE_NS];
 
 	rest->wait_ns -= wait_ns;
 	rest->idle_ns -= idle_ns;
 	rest->count -= amount->of[WAIT_COUNT];
 	meant->wait_ns += wait_ns;
-	meant->idle_ns += findings_idle_of(meaning, idle_ns, wait_ns);
+	meant->idle_ns += findings_idle_of(findings, path, &meaning, idle_ns, wait_ns);
 	meant->count += amount->of[WAIT_COUNT];
 }
 
@@ -42,14 +43,12 @@ static void move_locks(struct findings *findings, const struct wait_bounds *boun
 	size_t cursor = 0;
 
 	while ((lock = waits_next_lock(findings->input.waits, &cursor))) {
-		struct wait_meaning meaning;
 		struct wait_amount amount;
 
 		if (!lock->heaviest || lock->is_others)
 			continue;
-		meaning = findings_meaning(findings, lock->heaviest);
 		amount = findings_nowhere(bounds, lock);
-		move(causes, lock->cause, &meaning, &amount);
+		move(findings, causes, lock->heaviest, lock->cause, &amount);
 	}
 }
 
@@ -60,10 +59,9 @@ static void move_paths(struct findings *findings, const struct wait_bounds *boun
 
 	while ((path = waits_next_path(findings->input.waits, &cursor))) {
 		struct wait_parts parts = findings_parts(bounds, path);
-		struct wait_meaning meaning = findings_meaning(findings, path);
 
 		wait_amount_add(&parts.own, &parts.others, 1);
-		move(causes, path->cause, &meaning, &parts.own);
+		move(findings, causes, path, path->cause, &parts.own);
 	}
 }
 

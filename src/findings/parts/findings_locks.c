@@ -219,7 +219,8 @@ static struct report_lock as_report_lock(struct findings *findings, const struct
 		.is_waiters = meaning.is_made,
 		.waits = merged->sum.count,
 		.wait_ns = merged->sum.wait_ns,
-		.idle_ns = whole(findings_idle_of(&meaning, merged->sum.idle_ns, merged->sum.wait_ns)),
+		.idle_ns = whole(
+			findings_idle_of(findings, lock->heaviest, &meaning, merged->sum.idle_ns, merged->sum.wait_ns)),
 		.p50_ns = lengths_quantile_ns(merged->lengths, merged->sum.count, merged->sum.max_ns, 0.5),
 		.p99_ns = lengths_quantile_ns(merged->lengths, merged->sum.count, merged->sum.max_ns, 0.99),
 		.max_ns = merged->sum.max_ns,

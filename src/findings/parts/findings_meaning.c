@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "findings/parts/findings_meaning.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "account/criticality.h"
+#include "chains/blocked_on.h"
 #include "findings/parts/findings_internal.h"
 #include "session/syscalls.h"
 #include "waits/sums/wait_rows.h"
@@ -27,12 +30,53 @@ double findings_idle_ns(enum wait_cause cause, double idle_ns)
 	return may_be_idle(cause) ? idle_ns : 0;
 }
 
-double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns)
+/* Whether threads wait there for a time that they have set. */
+static bool is_sleep(const struct wait_path *path)
+{
+	double timed_ns = 0;
+
+	if (path->cause == CAUSE_SLEEP)
+		return !wait_has_file(&path->facts);
+	if (path->cause != CAUSE_CONDITION && path->cause != CAUSE_SEMAPHORE)
+		return false;
+	for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next)
+		timed_ns += waker->kind == WAKER_TIMER ? waker->wait_ns : 0;
+	return 2 * timed_ns > path->wait_ns;
+}
+
+/* What those did who were waited for: the time of all, and what they slept idly. */
+static void add_slept(const struct blocked_sum *sum, double *all_ns, double *slept_ns)
+{
+	for (size_t i = 0; i < BLOCKED_KINDS; i++)
+		*all_ns += sum->ns[i];
+	for (const struct blocked_wait *wait = sum->waits; wait; wait = wait->next)
+		if (wait->path && wait->path->wait_ns > 0 && is_sleep(wait->path))
+			*slept_ns += blocked_sum_wait_ns(sum, wait) *
+				     fmin(fmax(wait->path->idle_ns / wait->path->wait_ns, 0), 1);
+	for (const struct blocked_sum *link = sum->links; link; link = link->next)
+		add_slept(link, all_ns, slept_ns);
+}
+
+/* So much of the waits at the path was for threads that slept, for which they would be idle. */
+static double slept_part(struct findings *findings, const struct wait_path *path)
+{
+	const struct blocked_sum *sum = blocked_on_sum(criticality_blocked_on(findings->input.criticality), path);
+	double all_ns = 0, slept_ns = 0;
+
+	if (sum)
+		add_slept(sum, &all_ns, &slept_ns);
+	return slept_ns > 0 ? fmin(slept_ns / fmax(all_ns, path->wait_ns), 1) : 0;
+}
+
+double findings_idle_of(struct findings *findings, const struct wait_path *path, const struct wait_meaning *meaning,
+			double idle_ns, double wait_ns)
 {
 	if (meaning->is_in_callback)
 		return 0;
 	if (meaning->is_idle)
 		return wait_ns;
+	if (meaning->is_for_result && path && may_be_idle(meaning->cause))
+		return fmax(idle_ns - slept_part(findings, path) * wait_ns, 0);
 	/* That an unknown futex is a lock is a guess. */
 	if (!meaning->is_named && meaning->lock_kind && !strcmp(meaning->lock_kind, "futex"))
 		return idle_ns;

@@ -12,8 +12,12 @@ struct wait_path;
 /* Of a cause that may be idle; else 0. */
 double findings_idle_ns(enum wait_cause cause, double idle_ns);
 
-/* Of waits whose functions are known. */
-double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns);
+/*
+ * Of waits whose functions are known, at path: what is idle of wait_ns. idle_ns: as long as functions are not looked at. path: NULL: it
+ * is not known.
+ */
+double findings_idle_of(struct findings *findings, const struct wait_path *path, const struct wait_meaning *meaning,
+			double idle_ns, double wait_ns);
 
 /* By the functions of its call path. */
 struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path);

@@ -11,6 +11,7 @@
 
 #include "base/table.h"
 #include "base/whole.h"
+#include "findings/names/runtime_locks.h"
 #include "findings/parts/stuck.h"
 #include "stacks/fold.h"
 #include "waits/file_calls.h"
@@ -106,7 +107,7 @@ static void merge_path(struct findings *findings, struct merged_wait *merged, co
 	double wait_ns = wait_amount_ns(amount), part = path->wait_ns > 0 ? wait_ns / path->wait_ns : 1;
 
 	merged->wait_ns += wait_ns;
-	merged->idle_ns += findings_idle_of(&merged->meaning, amount->of[WAIT_IDLE_NS], wait_ns);
+	merged->idle_ns += findings_idle_of(findings, path, &merged->meaning, amount->of[WAIT_IDLE_NS], wait_ns);
 	merged->count += amount->of[WAIT_COUNT];
 	merged->cmetric_ns += amount->of[WAIT_CMETRIC_NS];
 	merged->is_estimated |= path->is_estimated;
@@ -315,6 +316,8 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		.key = merged->key,
 	};
 
+	if (!out.object && out.lock_kind)
+		out.object = runtime_lock_name(out.lock_kind);
 	if (out.idle_ns > out.wait_ns)
 		out.idle_ns = out.wait_ns;
 	if (merged->worst)

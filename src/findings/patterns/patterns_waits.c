@@ -2,6 +2,7 @@
 /* Findings of waits for anything but locks. */
 #include "account/run_samples.h"
 #include "findings/blame/blame.h"
+#include "findings/names/runtime_locks.h"
 #include "findings/parts/findings_waits.h"
 #include "findings/patterns/draft.h"
 #include "findings/patterns/file_group.h"
@@ -97,6 +98,9 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	if (wait->cause == CAUSE_CONDITION || wait->cause == CAUSE_SEMAPHORE)
 		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait_cause_name(wait->cause),
 				    what, in, by ? ", signalled in " : "", by ? by : "");
+	if (wait->lock_kind && runtime_lock_name(wait->lock_kind))
+		return arena_printf(findings->arena, "threads wait for %s%s%s%s", runtime_lock_name(wait->lock_kind),
+				    in, by ? ", released in " : "", by ? by : "");
 	if (wait->lock_kind)
 		return arena_printf(findings->arena, "threads wait for %ss%s%s%s",
 				    words_kind(findings, wait->lock_kind), in, by ? ", released in " : "",
