@@ -123,6 +123,30 @@ TEST(a_program_that_hardly_runs_was_idle)
 	end();
 }
 
+TEST(of_threads_that_wait_for_one_that_sleeps_the_verdict_says_what_they_may_want)
+{
+	struct report_blocked_wait last = {
+		.ns = 8ull * SECOND, .cause = CAUSE_SLEEP, .frames = work_frames, .frame_count = 3
+	};
+
+	for (int i = 0; i < 4; i++) {
+		begin();
+		findings.report.totals.active_ns = SECOND / 10;
+		blocked_on = (struct report_blocked_on){ .ns = (i == 1 ? 17ull : 9ull) * SECOND,
+							 .waiting_ns = 8ull * SECOND,
+							 .waits = &last,
+							 .wait_count = 1 };
+		waits[1].cause = CAUSE_CONDITION;
+		waits[1].blocked_on = &blocked_on;
+		waits[1].idle_ns = 9ull * SECOND - (i != 2);
+		last.cause = i == 3 ? CAUSE_SOCKET : CAUSE_SLEEP;
+		CHECK_EQUAL(verdict_of()->kind, VERDICT_NONE);
+		CHECK_EQUAL(says(2, "if those who wait in serve want an answer, shorten the sleep"), !i);
+		CHECK_EQUAL(says(2, "for: squeeze"), !i);
+		end();
+	}
+}
+
 TEST(a_program_that_uses_all_cpus_is_not_held_back)
 {
 	begin();
@@ -627,6 +651,171 @@ TEST(of_several_programs_that_is_named_whose_threads_wait)
 	findings.report.thread_count = 5;
 	CHECK(!verdict_of()->program);
 	end();
+}
+
+/* Of a program that leaves a CPU free, in two seconds of waiting for one; and of two findings the one with more weight. */
+static const struct report_verdict *verdict_beside_cpu_wait(double cpu_share, double share, uint64_t own_ns,
+							    enum rival_kind other)
+{
+	static struct report_finding list[2];
+	static struct report_rival rivals[2];
+
+	begin();
+	with_finding(share);
+	rivals[0] = (struct report_rival){ .kind = RIVAL_PROGRAM, .wait_ns = own_ns };
+	rivals[1] = (struct report_rival){ .kind = other, .wait_ns = 2ull * SECOND - own_ns };
+	list[0] = (struct report_finding){
+		.title = "no CPU", .share = cpu_share, .pattern = PATTERN_CPU_WAIT, .cause = CAUSE_PREEMPTED
+	};
+	list[1] = finding;
+	findings.report.findings = list;
+	findings.report.finding_count = 2;
+	findings.report.balance.threads.busy_ns = 10ull * SECOND;
+	findings.report.balance.threads.cpu_wait_ns = 2ull * SECOND;
+	findings.report.balance.threads.ran_instead = rivals;
+	findings.report.balance.threads.rival_count = 2;
+	return verdict_of();
+}
+
+TEST(that_threads_take_turns_is_no_lack_of_cpus_as_long_as_there_are_free_ones)
+{
+	static const struct {
+		double cpu_share, share;
+		uint64_t own_ns;
+		enum rival_kind other;
+		enum verdict_kind kind;
+	} cases[] = {
+		{ 0.36, 0.2, SECOND / 10, RIVAL_PROCESS, VERDICT_CPU },
+		{ 0.36, 0.2, 8ull * SECOND / 5, RIVAL_PROCESS, VERDICT_LOCK }, /* a fifth of it is not of own threads */
+		{ 0.36, 0.06, 8ull * SECOND / 5, RIVAL_PROCESS, VERDICT_CPU },
+		{ 0.36, 0.04, 2ull * SECOND, RIVAL_PROCESS, VERDICT_NONE },
+		{ 0.36, 0.04, 0, RIVAL_IDLE, VERDICT_NONE },             /* a CPU that wakes up is free */
+		{ 0.6, 0.2, 2ull * SECOND, RIVAL_PROCESS, VERDICT_CPU }, /* they may be bound to it */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct report_verdict *verdict =
+			verdict_beside_cpu_wait(cases[i].cpu_share, cases[i].share, cases[i].own_ns, cases[i].other);
+
+		CHECK_EQUAL(verdict->kind, cases[i].kind);
+		end();
+	}
+}
+
+TEST(code_of_the_program_that_has_the_cpus_is_why_its_threads_wait_for_one)
+{
+	static const struct report_frame other_frames[] = { { .function = "sort", .module = "server" } };
+	struct report_blocked_code code[] = {
+		{ .ns = 1100000000, .samples = 60, .frames = work_frames, .frame_count = 3 },
+		{ .ns = 400000000, .samples = 20, .frames = other_frames, .frame_count = 1 },
+	};
+	struct report_cpu_taken taken = { .ns = 2ull * SECOND, .samples = 100, .code = code, .code_count = 2 };
+
+	for (int i = 0; i < 4; i++) {
+		struct report_rival rival = { .kind = i == 2 ? RIVAL_PROCESS : RIVAL_PROGRAM,
+					      .wait_ns = 2ull * SECOND };
+
+		begin();
+		findings.report.totals.active_ns = 10ull * SECOND;
+		findings.report.totals.parallelism = 3;
+		findings.report.balance.threads.running_ns = i == 1 ? 10ull * SECOND : 19ull * SECOND;
+		findings.report.balance.threads.cpu_wait_ns = 2ull * SECOND;
+		findings.report.balance.threads.cpu_taken = &taken;
+		findings.report.balance.threads.ran_instead = &rival;
+		findings.report.balance.threads.rival_count = 1;
+		code[0].ns = i == 3 ? 900000000 : 1100000000;
+		with_finding(0.6);
+		finding.pattern = PATTERN_CPU_WAIT;
+		finding.cause = CAUSE_PREEMPTED;
+		finding.wait_rank = 0;
+		CHECK_EQUAL(verdict_of()->kind, i ? VERDICT_CPU : VERDICT_CODE);
+		CHECK_EQUAL(says(0, "while others of the program run squeeze, called by serve"), !i);
+		CHECK_EQUAL(says(2, "faster, or give the program more CPUs"), !i);
+		end();
+	}
+}
+
+static const struct report_frame store_frames[] = {
+	{ .function = "sync.(*Mutex).Lock", .module = "server" },
+	{ .function = "main.(*store).renew", .module = "server" },
+};
+
+static const struct report_frame sleep_frames[] = {
+	{ .function = "time.Sleep", .module = "server" },
+	{ .function = "main.(*store).renew", .module = "server" },
+};
+
+/* A goroutine that waits for something else in the function that takes the lock has it. */
+TEST(what_the_goroutine_that_has_a_lock_waits_for_is_behind_the_lock)
+{
+	struct report_goroutine_wait list[] = {
+		{ .what = "sync.(*Mutex).Lock",
+		  .kind = GOROUTINE_LOCK,
+		  .waiting = 6,
+		  .waiting_error = 0.5,
+		  .frames = store_frames,
+		  .frame_count = 2,
+		  .own_frame = 1,
+		  .reason = "sync.Mutex.Lock" },
+		{ .what = "time.Sleep",
+		  .kind = GOROUTINE_SLEEP,
+		  .waiting_error = 0.1,
+		  .frames = sleep_frames,
+		  .frame_count = 2,
+		  .reason = "sleep" },
+	};
+	struct report_go_process process = { .samples = 90, .running = 0.1, .waits = list, .wait_count = 2 };
+
+	for (int i = 0; i < 4; i++) {
+		begin();
+		findings.report.goroutines = &process;
+		findings.report.go_process_count = 1;
+		list[1].waiting = i == 1 ? 0.15 : 0.9;
+		list[1].own_frame = i == 2 ? 0 : 1;
+		if (i == 3)
+			with_path(0.95);
+		CHECK_EQUAL(verdict_of()->kind, i == 0 ? VERDICT_TIMER : i == 3 ? VERDICT_CODE : VERDICT_LOCK);
+		CHECK_EQUAL(says(0, "behind it: one of them waits in time.Sleep, called by main.(*store).renew"),
+			    i == 0);
+		CHECK(i || says(2, "for the event itself: main.(*store).renew"));
+		end();
+	}
+}
+
+TEST(a_file_that_threads_wait_for_is_behind_the_lock_of_goroutines_if_they_wait_longer_than_any_code_runs)
+{
+	struct report_goroutine_wait lock = { .what = "sync.(*Mutex).Lock",
+					      .kind = GOROUTINE_LOCK,
+					      .waiting = 3,
+					      .frames = store_frames,
+					      .frame_count = 2,
+					      .own_frame = 1,
+					      .reason = "sync.Mutex.Lock" };
+	struct report_go_process process = { .samples = 90, .running = 1, .waits = &lock, .wait_count = 1 };
+	struct report_finding list[2];
+
+	for (int i = 0; i < 3; i++) {
+		bool is_file = i > 0;
+
+		begin();
+		with_finding(0.3);
+		with_path(0.3);
+		findings.report.goroutines = &process;
+		findings.report.go_process_count = 1;
+		list[0] = finding;
+		list[1] = (struct report_finding){ .title = "threads wait for file journal",
+						   .share = 0.28,
+						   .pattern = PATTERN_WAIT,
+						   .cause = CAUSE_FILE,
+						   .wait_rank = i == 2 ? 2 : 0 };
+		waits[1].frames = work_frames; /* of the second finding: it waits in the call that the path runs in */
+		findings.report.findings = list;
+		findings.report.finding_count = 2;
+		findings.report.balance.threads.busy_ns = (i == 1 ? 16ull : 9ull) * SECOND;
+		CHECK_EQUAL(verdict_of()->kind, is_file ? VERDICT_FILE : VERDICT_CODE);
+		CHECK_EQUAL(says(0, "threads wait for file journal"), is_file);
+		end();
+	}
 }
 
 static uint32_t random_state = 1;

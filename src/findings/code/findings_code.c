@@ -5,18 +5,21 @@
  */
 #include "findings/code/findings_code.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/table.h"
 #include "base/whole.h"
 #include "findings/names/line_list.h"
+#include "stacks/fold.h"
 #include "stacks/leaf.h"
 
 enum { LINES_MAX = 16 };
 
 struct function {
 	struct report_code_function row;
+	const struct report_frame *frame; /* one of it */
 	struct code_sum self, total;
 	struct report_line lines[LINES_MAX];
 	size_t last_place; /* that was added to total, plus 1 */
@@ -35,6 +38,7 @@ static struct function *get_function(struct findings *findings, struct table *by
 	function = arena_alloc(findings->arena, sizeof(*function));
 	function->row.name = findings_code_name(findings, frame);
 	function->row.module = frame->module;
+	function->frame = frame;
 	function->row.lines = function->lines;
 	function->order = table_count(by_key);
 	table_put(by_key, key, function);
@@ -83,6 +87,30 @@ static int by_cmetric(const void *a, const void *b)
 	return by_critical(a, b);
 }
 
+/* Callers have all that those have whom they call: of functions that have most of the CPU time, the innermost has least. */
+static void put_busiest(struct findings *findings, struct function *const *all, size_t count)
+{
+	static const double most_min = 0.5;
+	struct report_code *code = &findings->report.code;
+	const struct function *busiest = NULL;
+
+	for (size_t i = 0; i < count && code->cpu_ns; i++) {
+		const struct function *function = all[i];
+		uint64_t cpu_ns = function->row.total.cpu_ns;
+
+		if (cpu_ns < most_min * code->cpu_ns || !function->frame->function ||
+		    fold_is_plumbing(findings->input.fold, function->frame))
+			continue;
+		if (!busiest || cpu_ns < busiest->row.total.cpu_ns ||
+		    (cpu_ns == busiest->row.total.cpu_ns && function->order < busiest->order))
+			busiest = function;
+	}
+	if (!busiest)
+		return;
+	code->busiest = busiest->frame;
+	code->busiest_share = fmin((double)busiest->row.total.cpu_ns / code->cpu_ns, 1);
+}
+
 static void add_functions(struct findings *findings, const struct code_places *places)
 {
 	struct report_code *code = &findings->report.code;
@@ -101,6 +129,7 @@ static void add_functions(struct findings *findings, const struct code_places *p
 		all[count++] = function;
 	}
 	table_free(by_key);
+	put_busiest(findings, all, count);
 	qsort(all, count, sizeof(*all), places->quantity == CODE_CRITICAL ? by_critical : by_cmetric);
 	code->function_count = count < REPORT_CODE_FUNCTIONS_MAX ? count : REPORT_CODE_FUNCTIONS_MAX;
 	rows = arena_alloc(findings->arena, code->function_count * sizeof(*rows));

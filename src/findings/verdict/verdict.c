@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "findings/verdict/verdict.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "findings/names/go_names.h"
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
 #include "findings/patterns/draft.h"
@@ -219,15 +221,6 @@ static bool is_saturated(const struct report *report)
 	return report->target.cpu_count && report->totals.parallelism >= saturated_min * report->target.cpu_count;
 }
 
-/* Whether the program itself has nearly all CPUs, and not to spin. */
-static bool has_all_cpus(const struct report *report)
-{
-	double useful_ns = (double)report->balance.threads.running_ns - report->balance.threads.spinning_ns;
-
-	return report->target.cpu_count &&
-	       useful_ns >= saturated_min * report->target.cpu_count * report->target.wall_ns;
-}
-
 /* Whether threads wait for others to end, in whatever call they do that. */
 static bool is_for_exit(const struct report *report, const struct report_finding *finding)
 {
@@ -255,25 +248,7 @@ static bool is_beside_busy(const struct report *report, const struct report_find
 	default:
 		break;
 	}
-	return has_all_cpus(report) || (is_saturated(report) && is_for_exit(report, finding));
-}
-
-/*
- * Whether threads of the program, which does not use all CPUs, had those CPUs that others of it waited for: the scheduler puts
- * who is woken behind who wakes it. Where most of the time is lost so, they may be bound to these CPUs.
- */
-static bool is_own_turn(const struct report *report, const struct report_finding *finding)
-{
-	const struct report_thread_balance *threads = &report->balance.threads;
-	double own_ns = 0;
-
-	if (finding->pattern != PATTERN_CPU_WAIT || finding->share >= cause_min || threads->cpus_allowed ||
-	    has_all_cpus(report))
-		return false;
-	for (size_t i = 0; i < threads->rival_count; i++)
-		if (threads->ran_instead[i].kind == RIVAL_PROGRAM)
-			own_ns += threads->ran_instead[i].wait_ns;
-	return own_ns >= saturated_min * (threads->cpu_wait_ns - threads->throttled_ns);
+	return verdict_has_all_cpus(report) || (is_saturated(report) && is_for_exit(report, finding));
 }
 
 /* Of one wait, the mean; 0: that is not known. */
@@ -320,26 +295,34 @@ static bool has_weight(const struct findings *findings, const struct report_find
 		       const struct verdict_code *code)
 {
 	const struct report *report = &findings->report;
-	double lost_ns = finding->share * report->balance.threads.busy_ns;
+	double weight = verdict_weight(report, finding), lost_ns = weight * report->balance.threads.busy_ns;
 
 	if (finding->pattern == PATTERN_DEADLOCK || finding->pattern == PATTERN_HANG)
 		return true;
 	if (finding->pattern == PATTERN_ACCEPT_QUEUE) /* its share is of the wall time */
 		return finding->share >= share_min && !is_beside_busy(report, finding);
-	return finding->share >= (is_nameless(findings, finding) ? nameless_min : share_min) &&
+	return weight >= (is_nameless(findings, finding) ? nameless_min : share_min) &&
 	       lost_ns >= wall_min * report->target.wall_ns && !is_unnoticed(report, finding, lost_ns) &&
-	       !is_beside_busy(report, finding) && !is_own_turn(report, finding) && !is_part_of_code(finding, code);
+	       !is_beside_busy(report, finding) && !is_part_of_code(finding, code);
 }
 
-/* NULL: none has weight enough for a verdict. */
+/* NULL: none has weight enough for a verdict. They are sorted, but a lack of CPUs may weigh less than its share. */
 static const struct report_finding *first_of_weight(const struct findings *findings, const struct verdict_code *code)
 {
 	const struct report *report = &findings->report;
+	const struct report_finding *first = NULL;
 
-	for (size_t i = 0; i < report->finding_count; i++)
-		if (has_weight(findings, &report->findings[i], code))
-			return &report->findings[i];
-	return NULL;
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct report_finding *finding = &report->findings[i];
+
+		if (!has_weight(findings, finding, code) ||
+		    (first && verdict_weight(report, finding) <= verdict_weight(report, first)))
+			continue;
+		first = finding;
+		if (first->pattern != PATTERN_CPU_WAIT)
+			break;
+	}
+	return first;
 }
 
 static bool is_same_function(const struct report_frame *a, const struct report_frame *b)
@@ -433,6 +416,19 @@ static uint64_t count_victims(struct findings *findings, const struct report_wai
 	return victims.count;
 }
 
+/* Where goroutines wait is what a program does; the thread of the runtime that polls for them waits in the runtime. */
+static void set_polled_for(const struct report *report, struct report_verdict *verdict, struct verdict_basis *basis)
+{
+	const struct report_frame *own, *frames = verdict->cause_path;
+	size_t count = verdict->cause_frame_count;
+
+	if (!count || !go_is_library(&frames[count - 1]) || go_find_own(frames, count))
+		return;
+	basis->polled_for = verdict_goroutine_network(report, &own);
+	if (basis->polled_for)
+		set_path(verdict, own, basis->polled_for->frames + basis->polled_for->frame_count - own);
+}
+
 /* --- The verdict --------------------------------------------------------------------------------- */
 
 static void from_finding(struct findings *findings, struct report_verdict *verdict, struct verdict_basis *basis)
@@ -446,13 +442,18 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 	verdict->share = finding->share;
 	verdict->object = finding->object ? finding->object : wait ? wait->object : NULL;
 	verdict->victims = count_victims(findings, wait);
+	basis->taken_by = verdict_cpu_code(findings, finding);
+	if (basis->taken_by)
+		verdict->kind = VERDICT_CODE;
 	if (finding->pattern == PATTERN_CPU_WAIT)
 		verdict->blocker = verdict_rival(findings);
 	else if (verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG) /* of those each other one is */
 		verdict->blocker = blocker_of(findings, finding->blocker ? finding->blocker : waker_name(wait));
 	if (!verdict->blocker && verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG)
 		verdict->blocker = outsider_of(findings, wait);
-	if (finding->code)
+	if (basis->taken_by)
+		set_path(verdict, basis->taken_by->frames, basis->taken_by->frame_count);
+	else if (finding->code)
 		set_path(verdict, finding->code->frames, finding->code->frame_count);
 	else if (path)
 		set_path(verdict, path->frames, path->frame_count);
@@ -465,6 +466,8 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 	/* How many they are is known by now; all views say it alike. */
 	if (verdict->victims == 1)
 		((struct report_finding *)finding)->title = words_singular(findings, finding->title);
+	if (verdict->kind == VERDICT_NETWORK)
+		set_polled_for(report, verdict, basis);
 	basis->is_followed = verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG && !finding->root &&
 			     !finding->memory_limit && follow(findings, verdict, finding->blocked_on, wait);
 	if (basis->is_followed)
@@ -475,6 +478,25 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 			      : (basis->is_followed || finding->root) && is_unsure(finding->blocked_on)
 				      ? CONFIDENCE_POSSIBLE
 				      : CONFIDENCE_LIKELY;
+}
+
+static enum verdict_kind kind_of_goroutines(enum goroutine_kind kind)
+{
+	switch (kind) {
+	case GOROUTINE_SLEEP:
+		return VERDICT_TIMER;
+	case GOROUTINE_NETWORK:
+		return VERDICT_NETWORK;
+	default:
+		return VERDICT_LOCK;
+	}
+}
+
+/* What those wait for who have the lock that goroutines wait for. */
+static void from_holder(struct report_verdict *verdict, const struct report_goroutine_wait *holder)
+{
+	verdict->kind = kind_of_goroutines(holder->kind);
+	set_path(verdict, holder->frames + holder->own_frame, holder->frame_count - holder->own_frame);
 }
 
 /* Runnable goroutines wait for others to leave a CPU: so do those that wait for a mutex behind code that runs. */
@@ -489,8 +511,10 @@ static void from_goroutines(struct report_verdict *verdict, const struct verdict
 	verdict->share = held / (held + others);
 	if (!basis->goroutines)
 		return;
-	verdict->object = basis->goroutines->what;
-	if (basis->code.frame_count)
+	verdict->object = basis->holder ? NULL : basis->goroutines->what;
+	if (basis->holder)
+		from_holder(verdict, basis->holder);
+	else if (basis->code.frame_count)
 		set_path(verdict, basis->code.frames, basis->code.frame_count);
 	else
 		set_path(verdict, basis->goroutines->frames, basis->goroutines->frame_count);
@@ -504,12 +528,66 @@ static void from_code(struct report_verdict *verdict, const struct verdict_code 
 	set_path(verdict, code->frames, code->frame_count);
 }
 
+/* What threads wait for most that is neither of the program nor a CPU: a file, a peer, a time. NULL: nothing that has weight. */
+static const struct report_finding *outside_wait(const struct findings *findings, const struct verdict_code *code)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		enum verdict_kind kind = kind_of(finding);
+
+		if (finding->pattern == PATTERN_WAIT && has_weight(findings, finding, code) &&
+		    (kind == VERDICT_FILE || kind == VERDICT_NETWORK || kind == VERDICT_TIMER ||
+		     kind == VERDICT_PROCESS || kind == VERDICT_MEMORY))
+			return finding;
+	}
+	return NULL;
+}
+
+/* Whether the code runs in the very call that waits: that belongs to what is waited for, as the kernel's part of fsync() does. */
+static bool is_same_call(struct findings *findings, const struct report_finding *outside,
+			 const struct verdict_code *code)
+{
+	const struct report_wait *wait = outside->wait_rank ? &findings->report.waits[outside->wait_rank - 1] : NULL;
+	const struct report_frame *waits, *runs;
+
+	if (!wait || !code->frame_count)
+		return false;
+	waits = fold_find_headline(findings->input.fold, wait->frames, wait->frame_count);
+	runs = fold_find_headline(findings->input.fold, code->frames, code->frame_count);
+	return waits && is_same_function(waits, runs) && waits->line == runs->line;
+}
+
+/*
+ * Who has the lock that goroutines wait for runs, or waits with a thread, or without one: what takes most of the wall time is
+ * taken to be his. A goroutine without a thread has to have the lock for sure, for others may wait idly.
+ */
+static void set_behind_goroutines(struct findings *findings, struct verdict_basis *basis)
+{
+	const struct report *report = &findings->report;
+	const struct report_finding *outside = outside_wait(findings, &basis->code);
+	double wall_share = outside ? outside->share * report->balance.threads.busy_ns / report->target.wall_ns : 0;
+
+	basis->holder = verdict_goroutine_holder(basis->go, basis->goroutines);
+	if (basis->holder && basis->holder->waiting < fmax(basis->code.wall_share, code_min))
+		basis->holder = NULL;
+	if (!outside || wall_share < code_min ||
+	    (wall_share < basis->code.wall_share && !is_same_call(findings, outside, &basis->code)) ||
+	    (basis->holder && basis->holder->waiting >= wall_share))
+		return;
+	basis->finding = outside;
+	basis->go = NULL;
+	basis->goroutines = basis->holder = NULL;
+}
+
 /*
  * Goroutines, if they are held back, instead of a finding of how threads of Go's runtime wait for each other or for CPUs;
  * what any others wait for is behind the goroutines, too.
  */
-static void set_goroutines(const struct report *report, struct verdict_basis *basis)
+static void set_goroutines(struct findings *findings, struct verdict_basis *basis)
 {
+	const struct report *report = &findings->report;
 	enum verdict_kind kind = basis->finding ? kind_of(basis->finding) : VERDICT_NONE;
 
 	if (kind != VERDICT_NONE && kind != VERDICT_CPU && kind != VERDICT_LOCK && kind != VERDICT_CODE)
@@ -519,6 +597,8 @@ static void set_goroutines(const struct report *report, struct verdict_basis *ba
 		basis->go = verdict_few_processors(report);
 	if (basis->go)
 		basis->finding = NULL;
+	if (basis->goroutines)
+		set_behind_goroutines(findings, basis);
 }
 
 static bool is_slow_to_accept(const struct report_finding *finding)
@@ -532,13 +612,14 @@ void findings_add_verdict(struct findings *findings)
 	struct verdict_basis basis = { .code = main_code(findings) };
 
 	basis.finding = first_of_weight(findings, &basis.code);
-	set_goroutines(report, &basis);
+	set_goroutines(findings, &basis);
 	/* It accepts late for what it runs meanwhile. */
 	if (basis.finding && basis.code.frame_count && is_slow_to_accept(basis.finding))
 		basis.finding = NULL;
 	/* What little is waited for does not matter beside code that runs most of the time. */
-	if (basis.finding && basis.finding->share < small_max && basis.finding->pattern != PATTERN_DEADLOCK &&
-	    basis.finding->pattern != PATTERN_HANG && basis.code.wall_share >= trunk_min)
+	if (basis.finding && verdict_weight(report, basis.finding) < small_max &&
+	    basis.finding->pattern != PATTERN_DEADLOCK && basis.finding->pattern != PATTERN_HANG &&
+	    basis.code.wall_share >= trunk_min)
 		basis.finding = NULL;
 	if (basis.finding) {
 		from_finding(findings, &report->verdict, &basis);

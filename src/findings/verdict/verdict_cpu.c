@@ -3,10 +3,16 @@
 
 #include <string.h>
 
+#include "findings/code/code_function.h"
 #include "findings/parts/findings_internal.h"
 
-/* So much of the time is most of it. */
-static const double most_min = 0.5;
+/*
+ * So much of the time is most of it. saturated_min: so much of the CPUs is nearly all. bound_min: of the time that is not idle,
+ * so much is most. code_min: so much of the time in which threads wait for a CPU that the program has is one function's, by
+ * SAMPLES_MIN samples.
+ */
+static const double most_min = 0.5, saturated_min = 0.8, bound_min = 0.5, code_min = 0.5;
+enum { SAMPLES_MIN = 5 };
 
 static double time_of_name(const struct report_thread_balance *threads, const char *name, size_t *count)
 {
@@ -81,4 +87,43 @@ bool verdict_is_own_shortage(struct findings *findings, const struct report_wait
 		    has_waiter(findings, wait, root->users[i].name))
 			own_ns += root->users[i].ns;
 	return own_ns >= most_min * root->ns;
+}
+
+bool verdict_has_all_cpus(const struct report *report)
+{
+	double useful_ns = (double)report->balance.threads.running_ns - report->balance.threads.spinning_ns;
+
+	return report->target.cpu_count &&
+	       useful_ns >= saturated_min * report->target.cpu_count * report->target.wall_ns;
+}
+
+/* What of the time in which threads waited for a CPU the program had it itself, or nobody. */
+static double own_share(const struct report *report)
+{
+	const struct report_thread_balance *threads = &report->balance.threads;
+	double own_ns = 0, waited_ns = (double)threads->cpu_wait_ns - threads->throttled_ns;
+
+	for (size_t i = 0; i < threads->rival_count; i++)
+		if (threads->ran_instead[i].kind == RIVAL_PROGRAM || threads->ran_instead[i].kind == RIVAL_IDLE)
+			own_ns += threads->ran_instead[i].wait_ns;
+	return own_ns < waited_ns ? own_ns / waited_ns : own_ns > 0;
+}
+
+double verdict_weight(const struct report *report, const struct report_finding *finding)
+{
+	if (finding->pattern != PATTERN_CPU_WAIT || finding->share >= bound_min ||
+	    report->balance.threads.cpus_allowed || verdict_has_all_cpus(report))
+		return finding->share;
+	return finding->share * (1 - own_share(report));
+}
+
+const struct report_blocked_code *verdict_cpu_code(struct findings *findings, const struct report_finding *finding)
+{
+	const struct report *report = &findings->report;
+	const struct report_cpu_taken *taken = report->balance.threads.cpu_taken;
+
+	if (finding->pattern != PATTERN_CPU_WAIT || !taken || taken->samples < SAMPLES_MIN ||
+	    !verdict_has_all_cpus(report) || own_share(report) < code_min)
+		return NULL;
+	return code_function_of(findings, taken->code, taken->code_count, code_min * taken->ns, NULL);
 }

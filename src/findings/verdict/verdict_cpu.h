@@ -1,12 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who had the CPUs that threads waited for. */
+/* What a lack of CPUs is: how much of the waiting for one there is, who had them, and which code of the program has those that there are. */
 #pragma once
 
 #include <stdbool.h>
 
 struct findings;
+struct report;
+struct report_blocked_code;
 struct report_blocker;
+struct report_finding;
 struct report_wait;
+
+/* Whether the program itself has nearly all CPUs, and not to spin. */
+bool verdict_has_all_cpus(const struct report *report);
+
+/*
+ * The share of a finding by which it ranks for the verdict. Of a program that leaves CPUs free, it is no lack of CPUs that its
+ * threads take turns on one, or that a CPU has to wake up: what of a finding of pattern cpu-wait is that does not count, unless it
+ * is most of the time, for threads may be bound to these CPUs.
+ */
+double verdict_weight(const struct report *report, const struct report_finding *finding);
+
+/*
+ * Where the program has nearly all CPUs, and its threads wait for them: its function that has most of what they wait for. NULL:
+ * none has, or others have them.
+ */
+const struct report_blocked_code *verdict_cpu_code(struct findings *findings, const struct report_finding *finding);
 
 /*
  * The process, or those of one name, that had the CPU for most of the time that threads waited for one; pid is 0 of

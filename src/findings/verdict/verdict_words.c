@@ -5,10 +5,10 @@
 
 #include "findings/blame/blame.h"
 #include "findings/names/collectors.h"
+#include "findings/names/go_names.h"
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
 #include "findings/patterns/draft.h"
-#include "findings/verdict/verdict_busiest.h"
 #include "findings/verdict/verdict_disk.h"
 #include "findings/verdict/verdict_program.h"
 #include "report/report_cause.h"
@@ -18,9 +18,9 @@ enum { LINES = 3, EVIDENCE_SENTENCES = 2, SAMPLES_MIN = 5 };
 
 /*
  * full_min: of the CPUs, so much is all; idle_min: of the wall time, so much is mostly; busy_mostly: so much is all.
- * ender_min: of the waiting, so much has to be ended in one place.
+ * ender_min: of the waiting, so much has to be ended in one place; slept_min: so much of it has to be for one sleep.
  */
-static const double full_min = 0.8, idle_min = 0.5, busy_mostly = 0.99, ender_min = 0.5;
+static const double full_min = 0.8, idle_min = 0.5, busy_mostly = 0.99, ender_min = 0.5, slept_min = 0.5;
 
 static double share_of(double part, double whole)
 {
@@ -38,6 +38,9 @@ static const char *place_words(struct findings *findings, const struct report_ve
 
 	if (!frame || (!frame->function && !frame->module))
 		return NULL;
+	if (go_is_library(frame) && go_find_own(frames, count))
+		return arena_printf(findings->arena, "%s, called from %s", words_frame(findings, frame),
+				    words_frame(findings, go_find_own(frames, count)));
 	return caller ? arena_printf(findings->arena, "%s, called by %s", words_frame(findings, frame), caller)
 		      : words_frame(findings, frame);
 }
@@ -119,6 +122,16 @@ static const char *main_label(const struct report_verdict *verdict)
 	return verdict->confidence == CONFIDENCE_POSSIBLE ? "Perhaps the main bottleneck" : "Main bottleneck";
 }
 
+/* Of goroutines for whom the runtime's poller waits; "": it does not. */
+static const char *poller_words(struct findings *findings, const struct report_verdict *verdict,
+				const struct verdict_basis *basis)
+{
+	if (!basis->polled_for)
+		return "";
+	return arena_printf(findings->arena, "; on average %.1f goroutines wait for that in %s",
+			    basis->polled_for->waiting, words_frame(findings, verdict->cause_path));
+}
+
 static const char *main_words(struct findings *findings, const struct report_verdict *verdict,
 			      const struct verdict_basis *basis)
 {
@@ -126,9 +139,14 @@ static const char *main_words(struct findings *findings, const struct report_ver
 
 	if (verdict->kind == VERDICT_DEADLOCK || verdict->kind == VERDICT_HANG)
 		return arena_printf(findings->arena, "Main bottleneck: %s%s", program, title);
-	return arena_printf(findings->arena, "%s (%s): %s%s%s", main_label(verdict),
+	if (basis->taken_by)
+		return arena_printf(findings->arena, "%s (%s): %s%s, while others of the program run %s",
+				    main_label(verdict), weight_words(findings, verdict, basis->finding), program,
+				    title, place_words(findings, verdict));
+	return arena_printf(findings->arena, "%s (%s): %s%s%s%s", main_label(verdict),
 			    weight_words(findings, verdict, basis->finding), program, title,
-			    basis->is_followed ? cause_words(findings, verdict) : "");
+			    basis->is_followed ? cause_words(findings, verdict) : "",
+			    poller_words(findings, verdict, basis));
 }
 
 static const char *code_words(struct findings *findings, const struct report_verdict *verdict)
@@ -150,21 +168,31 @@ static const char *goroutine_place(struct findings *findings, const struct repor
 			    words_frame(findings, &wait->frames[wait->own_frame]));
 }
 
+/* What is behind a lock that goroutines wait for; "": that is not known. */
+static const char *behind_goroutines(struct findings *findings, const struct report_verdict *verdict,
+				     const struct verdict_basis *basis)
+{
+	if (basis->holder)
+		return arena_printf(findings->arena, "; behind it: one of them waits in %s",
+				    goroutine_place(findings, basis->holder));
+	/* Where no code stands out, the path is theirs who wait. */
+	if (verdict->kind != VERDICT_CODE || !place_words(findings, verdict))
+		return "";
+	return arena_printf(findings->arena, "; behind it: %s runs", place_clause(findings, verdict));
+}
+
 static const char *goroutine_words(struct findings *findings, const struct report_verdict *verdict,
 				   const struct verdict_basis *basis)
 {
-	/* Where no code stands out, the path is theirs who wait. */
-	const char *place = verdict->kind == VERDICT_CODE ? place_clause(findings, verdict) : NULL;
-
 	if (!basis->goroutines)
 		return arena_printf(
 			findings->arena,
 			"Main bottleneck: on average %.1f goroutines that could run were not let: GOMAXPROCS "
 			"is too small, or goroutines are switched too late",
 			basis->go->runnable);
-	return arena_printf(findings->arena, "Main bottleneck: on average %.1f goroutines waited in %s%s%s",
+	return arena_printf(findings->arena, "Main bottleneck: on average %.1f goroutines waited in %s%s",
 			    basis->goroutines->waiting, goroutine_place(findings, basis->goroutines),
-			    place ? "; behind it, code that runs: " : "", place ? place : "");
+			    behind_goroutines(findings, verdict, basis));
 }
 
 static const char *goroutine_evidence_words(struct findings *findings, const struct verdict_basis *basis)
@@ -356,6 +384,8 @@ static const char *code_change_words(const struct verdict_basis *basis)
 {
 	if (basis->finding && basis->finding->pattern == PATTERN_EVENT_LOOP)
 		return "let other threads do it, for all else that the loop serves waits meanwhile";
+	if (basis->taken_by)
+		return "give the program more CPUs (pinch whatif --cpus says what one more would gain)";
 	return basis->is_followed || basis->go ? "take it out of what others wait for"
 					       : "let several threads do parts of it";
 }
@@ -455,12 +485,42 @@ static const char *awaited(const struct report *report)
 /* ", 84 % of it in f (a.c:3) and what it calls"; "": in nothing that has most of it. */
 static const char *busiest_words(struct findings *findings)
 {
-	double share;
-	const struct report_frame *frame = verdict_busiest(findings, &share);
+	const struct report_code *code = &findings->report.code;
 
-	return frame ? arena_printf(findings->arena, ", %.0f %% of it in %s and what it calls", 100 * share,
-				    words_frame(findings, frame))
-		     : "";
+	return code->busiest ? arena_printf(findings->arena, ", %.0f %% of it in %s and what it calls",
+					    100 * code->busiest_share, words_frame(findings, code->busiest))
+			     : "";
+}
+
+/*
+ * Of threads that wait for most of the time for another one, which sleeps meanwhile: whether they want something of it, or are
+ * woken now and then for want of anything to do, no record tells. NULL: there are none.
+ */
+static const char *ticked_words(struct findings *findings)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->wait_count; i++) {
+		const struct report_wait *wait = &report->waits[i];
+		const struct report_blocked_on *on = wait->blocked_on;
+		const struct report_blocked_wait *end = on && on->wait_count ? &on->waits[0] : NULL;
+		const char *from, *to, *caller;
+
+		/* Where a pool waits for work, all is idle. */
+		if (!end || wait->idle_ns >= wait->wait_ns || wait->wait_ns < idle_min * report->target.wall_ns ||
+		    end->ns < slept_min * on->ns ||
+		    (end->cause != CAUSE_SLEEP && end->cause != CAUSE_CONDITION && end->cause != CAUSE_SEMAPHORE))
+			continue;
+		from = words_any_place(findings, wait->frames, wait->frame_count);
+		to = words_any_place(findings, end->frames, end->frame_count);
+		caller = words_place_caller(findings, end->frames, end->frame_count);
+		if (from && to)
+			return arena_printf(findings->arena,
+					    "Try next: if those who wait in %s want an answer, shorten the sleep that "
+					    "they wait for: %s%s%s",
+					    from, to, caller ? ", called by " : "", caller ? caller : "");
+	}
+	return NULL;
 }
 
 static void put_nothing(struct findings *findings, const char **lines)
@@ -495,8 +555,11 @@ static void put_nothing(struct findings *findings, const char **lines)
 				100 * share_of(threads->cpu_wait_ns, threads->total_ns),
 				100 * share_of(threads->total_ns - threads->busy_ns, threads->total_ns),
 				cpus_words(findings));
-	lines[2] = idle >= idle_min ? "Try next: look at its clients, or trace it while it is slow"
-				    : "Try next: -v shows the code that ran; --page threads, how even its threads are";
+	lines[2] = idle >= idle_min ? ticked_words(findings) : NULL;
+	if (!lines[2])
+		lines[2] = idle >= idle_min
+				   ? "Try next: look at its clients, or trace it while it is slow"
+				   : "Try next: -v shows the code that ran; --page threads, how even its threads are";
 }
 
 void verdict_put_lines(struct findings *findings, struct report_verdict *verdict, const struct verdict_basis *basis)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 struct findings;
+struct report_blocked_code;
 struct report_finding;
 struct report_go_process;
 struct report_goroutine_wait;
@@ -25,8 +26,13 @@ struct verdict_code {
 struct verdict_basis {
 	const struct report_finding *finding;           /* NULL: none */
 	bool is_followed;                               /* the verdict is what the finding's waits lead to */
+	const struct report_blocked_code *taken_by;     /* that has the CPUs which threads wait for; NULL: not known */
 	const struct report_go_process *go;             /* NULL: no goroutines are held back */
 	const struct report_goroutine_wait *goroutines; /* of go, where; NULL: they could run */
+	const struct report_goroutine_wait
+		*holder; /* what keeps the one that has their lock; NULL: it runs, or is not known */
+	const struct report_goroutine_wait
+		*polled_for; /* for whom a thread of Go's runtime polls, as the finding says; NULL: for none */
 	struct verdict_code code;
 };
 
