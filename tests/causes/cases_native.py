@@ -55,6 +55,8 @@ plant("native: threads that wait with a timeout, again and again, for a report",
 plant("native: all waits go through one class of the program's own", "parcel_office", {"code"}, [r"pack_parcel"],
       misleads="Condition::Wait() and NotifyAll() are where all wait and wake; one thread waits for slow labels",
       verified="21.0 units a second, 106 without it")
+plant("native: a pool of two threads whose tasks sleep", "print_pool", {"timer"}, [r"print_page"],
+      misleads="who waits for a future waits for a futex; all threads look idle", verified="TODO")
 plant("native: a thread that looks for letters every 25 ms, and others wait for its answers", "polled_mailbox",
       {"timer"}, [r"poll_mailboxes"], misleads="a sleep in a loop is idle, as a rule",
       verified="77.3 units a second, 1044 without it")

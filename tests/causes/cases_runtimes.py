@@ -10,8 +10,8 @@ from lib_loads import Group, Http
 from lib_programs import Lines, asked, plant, served, started, target, tool
 from lib_services import planted, python as python_service, service_port
 
-# A JIT compiler is done by then.
-WARM_LINES = 25
+# A JIT compiler is done by then; with methods that are called seldom, too.
+WARM_LINES, SELDOM_LINES = 25, 90
 
 # --- Python -------------------------------------------------------------------------------------
 
@@ -60,6 +60,10 @@ plant("python: a queue that is full, behind one thread that compresses", python(
       verified="7.7 units a second, 87.3 without it")
 
 
+plant("python: an executor of two threads whose tasks sleep", python("quote_pool.py"), {"timer"}, [r"fetch_quote"],
+      misleads="who waits for a result waits for a condition; nothing runs", verified="TODO")
+
+
 @case("python: a service that runs a command for each request", truth=Truth({"timer", "process"}, [r"render_label|sleep"]),
       misleads="threads wait for a child, and the child for a timer: all look idle", verified="25.3 units a second, 527 without it")
 def runs_commands(where, fault=True):
@@ -81,12 +85,12 @@ def names_removed(process):
                 os.unlink(path)
 
 
-def java(name, title, kinds, names, *options, misleads, verified):
+def java(name, title, kinds, names, *options, misleads, verified, ready_lines=WARM_LINES):
     """A case with a class of tests/causes/programs. options: of the virtual machine."""
     def function(where, fault=True):
         classes = os.path.join(lib.PROGRAMS, "causes", "java")
         command = [tool("java"), *options, "-cp", classes, name]
-        with started(*command, fault=fault, ready_lines=WARM_LINES) as process, names_removed(process):
+        with started(*command, fault=fault, ready_lines=ready_lines) as process, names_removed(process):
             yield target(process, options=["--java-map"])
 
     case(f"java: {title}", truth=Truth(kinds, names), misleads=misleads, verified=verified)(function)
@@ -94,7 +98,8 @@ def java(name, title, kinds, names, *options, misleads, verified):
 
 java("PartnerCalls", "an executor of two threads whose tasks sleep", {"timer"},
      [r"sleep", r"pool-1-thread|callPartner"],
-     misleads="all threads look idle: nothing runs", verified="39.0 units a second, 840 without it")
+     misleads="all threads look idle: nothing runs", verified="39.0 units a second, 840 without it",
+     ready_lines=SELDOM_LINES)
 java("Ledger", "a synchronized method that takes nearly all of the time", {"lock", "code"}, [r"Ledger"],
      misleads="threads of the virtual machine and its compilers wait longest",
      verified="363 units a second, 876 without it")
@@ -121,6 +126,10 @@ plant("go: GOMAXPROCS=1", "go/one_processor", {"cpu", "cpu-limit"}, [r"GOMAXPROC
       verified="1.1 threads want a CPU, 2.3 without it")
 plant("go: a heap that is collected again and again", "go/session_heap", {"code", "memory"}, [r"garbage|\bgc[A-Z]|\bGC\b"],
       misleads="all CPUs are used, in functions of the runtime, by threads of its own", verified="")
+
+plant("go: a mutex that is held while its owner sleeps", "go/token_store", {"timer"}, [r"renewToken", r"Mutex"],
+      misleads="no thread waits: goroutines sleep without one", verified="TODO")
+
 
 @case("go: eight goroutines have one connection to a slow service", truth=Truth({"network"}, [r"127\.0\.0\.1"]),
       misleads="goroutines wait for the connection without a thread: nothing but the poller is to be seen", verified="46.7 units a second, 371 without it")
@@ -158,6 +167,12 @@ def node_pool(where, fault=True):
     yield from node("password_pool.js", fault, logins=("/login", 6), users=("/", 2))
 
 
+@case("node: 3 MB compressed by a call that blocks", truth=Truth({"code"}, [r"exportOrders|gzipSync|deflate"]),
+      misleads="one thread, in an event loop", verified="TODO")
+def node_gzip(where, fault=True):
+    yield from node("export_gzip.js", fault, exports=("/export", 1), users=("/", 4))
+
+
 @case("node: a command that the event loop waits for",
       truth=Truth({"timer", "process"}, [r"printLabel|execSync|spawnSync|\bsleep\b"]),
       misleads="the loop waits in epoll, for the end of a child", verified="40.6 units a second, 723 without it")
@@ -192,3 +207,11 @@ def ruby_sleep(where, fault=True):
     port = service_port()
     with served(tool("ruby"), planted("retry_server.rb"), port, port=port, fault=fault) as server:
         yield from asked(server, clients=Group(functools.partial(Lines, port), b"retry", 4, 0))
+
+
+@case("ruby: a server whose threads sleep in turns, under a mutex", truth=Truth({"timer", "lock"}, [r"wait_turn"]),
+      misleads="all but one wait for a mutex; who has it sleeps, and that looks idle", verified="TODO")
+def ruby_turns(where, fault=True):
+    port = service_port()
+    with served(tool("ruby"), planted("rate_limit.rb"), port, port=port, fault=fault) as server:
+        yield from asked(server, clients=Group(functools.partial(Lines, port), b"turn", 6, 0))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Web servers, proxies and caches with one slow thing each: nginx, haproxy, Apache, memcached."""
+import base64
+import crypt
 import functools
 import os
 import signal
@@ -114,6 +116,22 @@ def kiosk(where, fault=True):
         yield Target(pids=[server.pid], names=[at_port(port)], progress=lambda: load.count("users"))
 
 
+@case("nginx: passwords are checked against hashes of very many rounds", truth=Truth({"code"}, [r"crypt|sha512"]),
+      misleads="the event loop", verified="TODO")
+def hashed_passwords(where, fault=True):
+    rounds = 200000 if fault else 1000
+    hashed = crypt.crypt("secret", f"$6$rounds={rounds}$saltsalt$")
+    write_file("passwords", f"user:{hashed}\n")
+    write_file("files/page", "1")
+    write_file("files/login", "1")
+    login = {"Authorization": "Basic " + base64.b64encode(b"user:secret").decode()}
+    locations = f'location /login {{ auth_basic "x"; auth_basic_user_file {where}/passwords; }}'
+    with nginx(locations) as (server, port), \
+            Load(users=Group(browser(port), "/page", 4),
+                 logins=Group(functools.partial(Http, port, headers=login), "/login", 1)) as load:
+        yield Target(pids=family(server.pid), progress=lambda: load.count("users"))
+
+
 # --- haproxy ------------------------------------------------------------------------------------
 
 @case("haproxy: the service behind it is slow", truth=Truth({"network", "process"}),
@@ -176,6 +194,17 @@ def php_session(where, fault=True):
             Load(long=Group(browser(server.port, keep=False), functools.partial(ask, "/long.php"), 1, 0),
                  users=Group(browser(server.port, keep=False), functools.partial(ask, "/short.php"), 4, 0)) as load:
         yield Target(pids=family(server.process.pid), progress=lambda: load.count("users"))
+
+
+@case("apache: a page in PHP asks a slow service", truth=Truth({"network"}, [r"127\.0\.0\.1"]),
+      misleads="PHP polls the socket before it reads, with a timeout: it looks idle", verified="TODO")
+def php_asks(where, fault=True):
+    with python("http_peer.py", peer_delay(fault)) as (_, backend):
+        write_file("files/index.php", f"<?php echo strlen(file_get_contents('http://127.0.0.1:{backend}/'));")
+        with apache_prefork(2, php="") as server, \
+                Load(users=Group(browser(server.port, keep=False), "/index.php", 4)) as load:
+            yield Target(pids=family(server.process.pid), names=[at_port(backend)],
+                         progress=lambda: load.count("users"))
 
 
 CGI = """

@@ -79,14 +79,14 @@ class Load:
 
 
 class Http:
-    """keep: whether one connection serves all requests."""
+    """keep: whether one connection serves all requests. headers: more of them."""
 
-    def __init__(self, port, keep=True):
-        self.port, self.keep = port, keep
+    def __init__(self, port, keep=True, headers=()):
+        self.port, self.keep, self.headers = port, keep, dict(headers)
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=lib.LIMIT_S)
 
     def ask(self, request):
-        headers = {"Accept-Encoding": "gzip"} | ({} if self.keep else {"Connection": "close"})
+        headers = {"Accept-Encoding": "gzip"} | ({} if self.keep else {"Connection": "close"}) | self.headers
         self.connection.request("GET", request, headers=headers)
         answer = self.connection.getresponse()
         body = answer.read()

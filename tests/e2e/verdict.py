@@ -119,6 +119,14 @@ def which_program():
     check_all_views(report)
 
 
+@test("all CPUs used: the same, and which code uses them, however many call paths are asked for")
+def full():
+    report = recorded(program("cpu_bound"), os.cpu_count(), 500)
+    line = report["verdict"]["lines"][0]
+    assert report["verdict"]["kind"] != "none" or "fully" not in line or " and what it calls" in line, line
+    check_all_views(report)
+
+
 SLOW_STAGE = """
 import sys
 import time
@@ -139,6 +147,16 @@ def pipeline():
     report = recorded("/bin/sh", "-c", f"seq 50 | {sys.executable} slow.py | wc -l")
     assert report["verdict"]["kind"] == "timer", report["verdict"]
     assert "translate_line" in " ".join(report["verdict"]["lines"]), report["verdict"]
+    check_all_views(report)
+
+
+@test("results of tasks that sleep: who wants them waits for the sleep, live and replayed; no more idle time than there is")
+def results():
+    report = live("run", "--duration", "1s", "--", program("causes/print_pool"))
+    verdict = report["verdict"]
+    assert verdict["kind"] == "timer" and "print_page" in " ".join(verdict["lines"]), verdict
+    for wait in report["waits"]:
+        assert 0 <= wait["idle_ns"] <= wait["wait_ns"], wait
     check_all_views(report)
 
 
