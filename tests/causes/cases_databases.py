@@ -98,12 +98,6 @@ def redis_chain(where, fault=True):
             lib.stop(client)
 
 
-@case("redis: all of a long list is asked for", truth=Truth({"code"}, [r"lrange|LRANGE|addReply|addListRange"]),
-      misleads="the event loop", verified="TODO")
-def redis_range(where, fault=True):
-    yield from redis_with(("LRANGE", "list", "0", "-1"), fault)
-
-
 @case("redis: a client makes the server sleep", truth=Truth({"timer"}, [r"debugCommand|DEBUG"]),
       misleads="the server looks idle", verified="78.7 answers a second, 380 without it")
 def redis_sleeps(where, fault=True):
@@ -227,7 +221,7 @@ def user_lock(where, fault=True):
 
 
 @case("mariadb: each query sleeps in a function", truth=Truth({"timer"}, [r"Item_func_sleep|Interruptible_wait|\bsleep"]),
-      misleads="threads wait for a condition with a timeout, as idle ones do", verified="TODO")
+      misleads="threads wait for a condition with a timeout, as idle ones do", verified="14.7 answers a second, 1905 without it")
 def mariadb_sleeps(where, fault=True):
     query = f"SELECT c, SLEEP({0.1 if fault else 0}) FROM sbtest1 WHERE id = 5"
     with mariadb() as server, Load(users=Group(connect(MariadbClient, server.socket), query, 4, 0)) as load:
@@ -297,7 +291,7 @@ def wal_on_slow_disk(where, fault=True):
 @case("postgres: one report searches all rows with a regular expression",
       truth=Truth({"code", "none"}, [r"regex|pg_reg|RE_"]),
       misleads="backends that wait for their clients",
-      verified="1.3 answers a second, 4783 without it")
+      verified="1.0 answers a second, 2958 without it")
 def postgres_heavy_query(where, fault=True):
     heavy = "SELECT count(*) FROM pgbench_accounts WHERE repeat(aid || ' ', 40) ~ '(\\s|[0-9])+x$'" \
         if fault else "SELECT 1"
@@ -334,7 +328,7 @@ def checkpoint(where, fault=True):
 @case("postgres: an index is made, and all who write wait for its table",
       truth=Truth({"code", "lock", "file"}, [r"LockRelation|heavyweight|ProcSleep|LockAcquire|relation",
                                              r"btbuild|index|tuplesort|_bt_|DefineIndex|qsort|comparetup"]),
-      misleads="writers queue for a lock; who has it computes", verified="TODO")
+      misleads="writers queue for a lock; who has it computes", verified="8.6 answers a second, 251 without it")
 def index_made(where, fault=True):
     build = "CREATE INDEX twice ON pgbench_accounts (filler, abalance); DROP INDEX twice" if fault else "SELECT 1"
     with postgres("fsync=off", "max_parallel_maintenance_workers=0") as server:

@@ -56,7 +56,7 @@ plant("native: all waits go through one class of the program's own", "parcel_off
       misleads="Condition::Wait() and NotifyAll() are where all wait and wake; one thread waits for slow labels",
       verified="21.0 units a second, 106 without it")
 plant("native: a pool of two threads whose tasks sleep", "print_pool", {"timer"}, [r"print_page"],
-      misleads="who waits for a future waits for a futex; all threads look idle", verified="TODO")
+      misleads="who waits for a future waits for a futex; all threads look idle", verified="95.0 units a second, 1254 without it")
 plant("native: a thread that looks for letters every 25 ms, and others wait for its answers", "polled_mailbox",
       {"timer"}, [r"poll_mailboxes"], misleads="a sleep in a loop is idle, as a rule",
       verified="77.3 units a second, 1044 without it")

@@ -117,7 +117,7 @@ def kiosk(where, fault=True):
 
 
 @case("nginx: passwords are checked against hashes of very many rounds", truth=Truth({"code"}, [r"crypt|sha512"]),
-      misleads="the event loop", verified="TODO")
+      misleads="the event loop", verified="10.3 answers a second, 275 without it")
 def hashed_passwords(where, fault=True):
     rounds = 200000 if fault else 1000
     hashed = crypt.crypt("secret", f"$6$rounds={rounds}$saltsalt$")
@@ -197,7 +197,7 @@ def php_session(where, fault=True):
 
 
 @case("apache: a page in PHP asks a slow service", truth=Truth({"network"}, [r"127\.0\.0\.1"]),
-      misleads="PHP polls the socket before it reads, with a timeout: it looks idle", verified="TODO")
+      misleads="PHP polls the socket before it reads, with a timeout: it looks idle", verified="8.6 answers a second, 137 without it")
 def php_asks(where, fault=True):
     with python("http_peer.py", peer_delay(fault)) as (_, backend):
         write_file("files/index.php", f"<?php echo strlen(file_get_contents('http://127.0.0.1:{backend}/'));")
