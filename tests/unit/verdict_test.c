@@ -809,6 +809,7 @@ TEST(a_file_that_threads_wait_for_is_behind_the_lock_of_goroutines_if_they_wait_
 						   .cause = CAUSE_FILE,
 						   .wait_rank = i == 2 ? 2 : 0 };
 		waits[1].frames = work_frames; /* of the second finding: it waits in the call that the path runs in */
+		waits[1].idle_ns = 0;
 		findings.report.findings = list;
 		findings.report.finding_count = 2;
 		findings.report.balance.threads.busy_ns = (i == 1 ? 16ull : 9ull) * SECOND;
