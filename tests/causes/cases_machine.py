@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What holds a program back from outside: other programs, the machine, limits; and what it does to the machine itself."""
+"""What holds a program back from outside: other programs and limits; and what it does to the machine itself."""
 import contextlib
 import os
 import random
@@ -27,7 +27,7 @@ def neighbour(name, script, *before):
 
 @case("machine: a nightly job has a lock of a file for long", truth=Truth({"lock", "process"},
                                                                           [r"state\.lock", r"nightly-export"]),
-      misleads="one thread, which hardly runs: it looks idle", verified="")
+      misleads="one thread, which hardly runs: it looks idle", verified="8.74e+03 units a second, 8.614e+04 without it")
 def nightly_job(where, fault=True):
     write_file("state.lock", "")
     script = f"while :; do {{ flock 9; sleep {0.2 if fault else 0.001}; }} 9<>state.lock; sleep 0.02; done"
@@ -36,7 +36,7 @@ def nightly_job(where, fault=True):
 
 
 @case("machine: a process of real-time priority has one of the CPUs", truth=Truth({"cpu"}, [r"video-grabber"]),
-      misleads="its own code is all that it runs", verified="")
+      misleads="its own code is all that it runs", verified="122 units a second, 225.1 without it")
 def realtime_hog(where, fault=True):
     script = "while :; do :; done" if fault else "sleep 1000"
     with neighbour("video-grabber", script, tool("chrt"), "-f", "10"), \
@@ -45,7 +45,7 @@ def realtime_hog(where, fault=True):
 
 
 @case("machine: a shell script starts commands for each line", truth=Truth({"process"}, [r"\bcut\b|\bsh\b|loop"]),
-      misleads="both CPUs are used", verified="")
+      misleads="both CPUs are used", verified="0.2 runs a second, 31.6 as one command")
 def shell_loop(where, fault=True):
     write_file("prices", "".join(f"{number},{number % 97}\n" for number in range(300)))
     write_file("add_up", 'total=0\nwhile read line; do\n'
@@ -54,7 +54,7 @@ def shell_loop(where, fault=True):
 
 
 @case("machine: grep -r in a directory of small files that are not in memory", truth=Truth({"file"}, [r"/records\b"]),
-      misleads="each file is read once: none stands out", verified="")
+      misleads="each file is read once: none stands out", verified="0.5 runs a second, 1.3 with the files in memory")
 def cold_files(where, fault=True):
     rng = random.Random(1)
     for number in range(6000):
@@ -67,7 +67,8 @@ def cold_files(where, fault=True):
 
 @case("machine: four threads in a cgroup that may use half of a CPU", truth=Truth({"cpu-limit"},
                                                                                   [r"quota|cgroup|limit"]),
-      misleads="most of their time they look as if they waited for each other's CPU", verified="")
+      misleads="most of their time they look as if they waited for each other's CPU",
+      verified="by what is set: four threads compute, and may use half of a CPU")
 def many_throttled(where, fault=True):
     with lib_limits.limited(lib_limits.CPU, 0.5 if fault else 2) as procs, \
             started(tool("sh"), "-c", f"echo $$ >{procs}; exec {lib.program('causes/hit_counter')} cured",
@@ -77,7 +78,8 @@ def many_throttled(where, fault=True):
 
 @case("machine: look-ups in a mapped file, and a memory limit below its size",
       truth=Truth({"memory"}, [r"catalog\.dat|cgroup|memory limit"]),
-      misleads="page faults have no system call; the disk is not the cause", verified="")
+      misleads="page faults have no system call; the disk is not the cause",
+      verified="10737 units a second, 17785 without it")
 def mapped_limit(where, fault=True):
     with lib_limits.limited(lib_limits.MEMORY, 32 << 20) as procs, \
             started(lib.program("causes/mapped_catalog"), procs, fault=fault) as process:
@@ -86,7 +88,7 @@ def mapped_limit(where, fault=True):
 
 @case("machine: a service writes its log into a pipe whose reader is slow",
       truth=Truth({"process"}, [r"log-shipper", r"log_request|service\.log"]),
-      misleads="one thread, which hardly runs: it looks idle", verified="")
+      misleads="one thread, which hardly runs: it looks idle", verified="39.8 units a second, 3848 without it")
 def slow_logger(where, fault=True):
     os.mkfifo("service.log")
     script = f"while read line; do {'sleep 0.02' if fault else ':'}; done <service.log"
