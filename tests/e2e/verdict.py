@@ -152,7 +152,9 @@ def pipeline():
 
 @test("results of tasks that sleep: who wants them waits for the sleep, live and replayed; no more idle time than there is")
 def results():
-    report = live("run", "--duration", "1s", "--", program("causes/print_pool"))
+    target = start(program("causes/print_pool"), stdout=subprocess.PIPE)
+    read_line(target)
+    report = live("attach", "--duration", "1s", "-p", target.pid)
     verdict = report["verdict"]
     assert verdict["kind"] == "timer" and "print_page" in " ".join(verdict["lines"]), verdict
     for wait in report["waits"]:
