@@ -3,7 +3,7 @@
  * Where threads ran, by name: what functions and call paths are made of.
  *
  * Owns: the parts of a report that are made of samples.
- * Used by: findings.
+ * Used by: findings/patterns, findings/verdict, findings.
  */
 #pragma once
 
