@@ -36,6 +36,7 @@ SKIPPED, FAILED = "SKIP", "FAIL"
 BESIDE_PROCESSES = 2
 VERIFY_S = 3
 LINE_MAX = 150
+QUICK_TRIES = 3     # what else runs on the machine may be the truth once
 
 
 def is_set(name):
@@ -183,11 +184,21 @@ def show_sums(outcomes):
     lib.print_line(comment() + ", ".join(f"{counts[word]} {word}" for word in (RIGHT, PARTLY, WRONG, SKIPPED, FAILED)) + share)
 
 
+def run_until_good(case, root):
+    outcome = run_once(case, root)
+    for _ in range(QUICK_TRIES - 1 if is_set("QUICK") else 0):
+        if is_good(outcome):
+            break
+        lib.print_line(f"# {outcome['score']}: {outcome.get('text') or outcome.get('error')}".replace("\n", "\n# "))
+        outcome = run_once(case, root)
+    return outcome
+
+
 def run_all(chosen, root):
     outcomes = []
     for _ in range(int(os.environ.get("ROUNDS", 1))):
         for case in chosen:
-            outcomes.append(run_once(case, root))
+            outcomes.append(run_until_good(case, root))
             show(outcomes[-1], len(outcomes))
     show_sums(outcomes)
     if os.environ.get("RESULT"):
