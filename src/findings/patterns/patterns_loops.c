@@ -24,10 +24,19 @@ static uint64_t key_of(const struct findings *findings, const struct report_bloc
 	return findings_code_path_key(findings, code->frames, code->frame_count, &own);
 }
 
-/* What of the running time is in that code's function. */
-static double share_of(const struct report_blocked_on *work, const struct report_blocked_code *code)
+/* What of the running time is that call path's, or in that function: see main_code(). */
+static double share_of(const struct findings *findings, const struct report_blocked_on *work,
+		       const struct report_blocked_code *code, bool is_path)
 {
-	return draft_share(code_function_ns(work->code, work->code_count, code->frames), work->running_ns);
+	uint64_t key = key_of(findings, code);
+	double ns = 0;
+
+	if (!is_path)
+		return draft_share(code_function_ns(work->code, work->code_count, code->frames), work->running_ns);
+	for (size_t i = 0; i < work->code_count; i++)
+		if (key_of(findings, &work->code[i]) == key)
+			ns += work->code[i].ns;
+	return draft_share(ns, work->running_ns);
 }
 
 static double life_ns(const struct report_event_loop *loop)
@@ -39,14 +48,17 @@ static double life_ns(const struct report_event_loop *loop)
  * Whether a long iteration is one turn of the loop, rather than many with polls between them that found something ready at
  * once: then it runs other code than short ones do, and polls.
  */
-static bool are_single(const struct report_event_loop *loop, const struct report_blocked_code *code)
+static bool are_single(const struct findings *findings, const struct report_event_loop *loop,
+		       const struct report_blocked_code *code)
 {
 	const struct report_blocked_on *work = loop->long_work, *others = loop->short_work;
+	bool is_path = code == work->code;
 
 	if (loop->long_poll_samples > polls_max * work->samples)
 		return false;
 	if (others && others->samples >= SHORT_SAMPLES_MIN)
-		return share_of(work, code) >= contrast_min * share_of(others, code);
+		return share_of(findings, work, code, is_path) >=
+		       contrast_min * share_of(findings, others, code, is_path);
 	return !loop->long_poll_samples &&
 	       (work->samples >= LONE_SAMPLES_MIN || loop->polled_ns >= idle_min * life_ns(loop));
 }
@@ -96,7 +108,7 @@ static const struct report_blocked_code *holding_code(struct findings *findings,
 	    work->running_ns < running_min * (work->ns - work->cpu_wait_ns) || work->running_ns < cpu_min * work->ns)
 		return NULL;
 	code = main_code(findings, work);
-	return code && are_single(loop, code) && are_awaited(loop) ? code : NULL;
+	return code && are_single(findings, loop, code) && are_awaited(loop) ? code : NULL;
 }
 
 /* Loops that one function holds up. */

@@ -8,6 +8,7 @@
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
 #include "findings/patterns/draft.h"
+#include "findings/verdict/verdict_code.h"
 #include "findings/verdict/verdict_cpu.h"
 #include "findings/verdict/verdict_goroutines.h"
 #include "findings/verdict/verdict_program.h"
@@ -17,11 +18,10 @@
 #include "waits/sums/thread_set.h"
 
 /*
- * cause_min: a part of what threads were blocked on that is the cause of the rest. code_min: so much of it must have run;
- * and so much of the wall time makes a call path the verdict that nobody waited for; trunk_min, what paths have in
- * common. certain_min: so much of the time must be known.
+ * cause_min: a part of what threads were blocked on that is the cause of the rest; verdict_code_min of it must have run.
+ * certain_min: so much of the time must be known.
  */
-static const double cause_min = 0.5, code_min = 0.2, trunk_min = 0.5, certain_min = 0.8;
+static const double cause_min = 0.5, certain_min = 0.8;
 
 /* In a program that is active for less than active_min of the wall time, waits count that are so long, or take noticed_min of it. */
 static const double active_min = 0.2, noticed_min = 0.1;
@@ -29,15 +29,10 @@ enum { NOTICED_NS = 10000000 };
 
 /*
  * A finding below share_min of all threads' time that was not idle, or wall_min of the wall time, is no verdict; nor
- * below small_max where code runs for trunk_min of the wall time; nor below nameless_min where neither the lock nor the code
- * has a name: nobody can do anything with it unless it is large. saturated_min: so much of the CPUs is nearly all. serial_min:
- * so much of the wall time one thread alone has to be active to run all the time.
+ * below small_max where code runs for verdict_trunk_min of the wall time; nor below nameless_min where neither the lock nor the
+ * code has a name: nobody can do anything with it unless it is large.
  */
-static const double nameless_min = 0.2;
-static const double share_min = 0.05, wall_min = 0.02, small_max = 0.1, saturated_min = 0.8, serial_min = 0.8;
-
-/* So many samples have to have met code, or slices to have ended there: fewer tell where it was, not where it is for long. */
-enum { CODE_EVIDENCE_MIN = 5 };
+static const double share_min = 0.05, wall_min = 0.02, small_max = 0.1, nameless_min = 0.2;
 
 static enum verdict_kind kind_of_cause(enum wait_cause cause)
 {
@@ -166,7 +161,7 @@ static bool follow(struct findings *findings, struct report_verdict *verdict, co
 	if (!on || !on->ns)
 		return false;
 	/* Code that could not always run is the cause, too; a shortage of CPUs is a finding of its own. */
-	if (on->running_ns + on->cpu_wait_ns >= cause_min * all_ns && on->running_ns >= code_min * all_ns &&
+	if (on->running_ns + on->cpu_wait_ns >= cause_min * all_ns && on->running_ns >= verdict_code_min * all_ns &&
 	    on->code_count && on->samples >= CODE_EVIDENCE_MIN) {
 		verdict->kind = VERDICT_CODE;
 		set_path(verdict, on->code[0].frames, on->code[0].frame_count);
@@ -215,12 +210,6 @@ static void take_root(struct findings *findings, struct report_verdict *verdict,
 
 /* --- What has weight ----------------------------------------------------------------------------- */
 
-/* Whether there were, on average, threads for nearly all CPUs: then it is not waiting that keeps CPUs from use. */
-static bool is_saturated(const struct report *report)
-{
-	return report->target.cpu_count && report->totals.parallelism >= saturated_min * report->target.cpu_count;
-}
-
 /* Whether threads wait for others to end, in whatever call they do that. */
 static bool is_for_exit(const struct report *report, const struct report_finding *finding)
 {
@@ -248,7 +237,7 @@ static bool is_beside_busy(const struct report *report, const struct report_find
 	default:
 		break;
 	}
-	return verdict_has_all_cpus(report) || (is_saturated(report) && is_for_exit(report, finding));
+	return verdict_has_all_cpus(report) || (verdict_is_saturated(report) && is_for_exit(report, finding));
 }
 
 /* Of one wait, the mean; 0: that is not known. */
@@ -323,80 +312,6 @@ static const struct report_finding *first_of_weight(const struct findings *findi
 			break;
 	}
 	return first;
-}
-
-static bool is_same_function(const struct report_frame *a, const struct report_frame *b)
-{
-	return a->function && b->function && !strcmp(a->function, b->function);
-}
-
-/*
- * Whether threads wait without work below that function: then it is their loop, and says nothing of what they do
- * when they have work.
- */
-static bool is_loop(const struct report *report, const struct report_frame *frame)
-{
-	for (size_t i = 0; i < report->wait_count; i++) {
-		const struct report_wait *wait = &report->waits[i];
-
-		if (2 * wait->idle_ns <= wait->wait_ns)
-			continue;
-		for (size_t k = 0; k < wait->frame_count; k++)
-			if (is_same_function(&wait->frames[k], frame))
-				return true;
-	}
-	return false;
-}
-
-/* Whether most samples of the path are in that function itself. */
-static bool runs_itself(const struct report_path *path, const struct report_frame *frame)
-{
-	return path->function_count && path->functions[0].name && frame->function &&
-	       !strcmp(path->functions[0].name, frame->function);
-}
-
-static bool has_evidence(const struct report_path *path)
-{
-	return (path->samples ? path->samples : path->slices) >= CODE_EVIDENCE_MIN;
-}
-
-/* Whether it is code that one can say something of, and more than its error. */
-static bool is_known(struct findings *findings, const struct report_path *path)
-{
-	const struct report_frame *frame =
-		path->frame_count ? fold_find_headline(findings->input.fold, path->frames, path->frame_count) : NULL;
-
-	return frame && (frame->function || frame->module) && path->cmetric_ns > 2 * path->error_ns &&
-	       has_evidence(path) && (runs_itself(path, frame) || !is_loop(&findings->report, frame));
-}
-
-/* Whether one thread at a time computes, all the time. */
-static bool is_serial(const struct report *report)
-{
-	uint64_t alone_ns = 0;
-
-	for (size_t i = 0; i < report->level_count; i++)
-		if (report->parallelism[i].active == 1)
-			alone_ns = report->parallelism[i].ns;
-	return !is_saturated(report) && alone_ns >= serial_min * report->target.wall_ns;
-}
-
-/* The call path, or what most of them have in common, that ran while few others did; no frames: none stands out. */
-static struct verdict_code main_code(struct findings *findings)
-{
-	const struct report *report = &findings->report;
-	const struct report_path *path = report->path_count && is_known(findings, report->paths) ? report->paths : NULL;
-	const struct report_trunk *trunk = report->trunk;
-	bool is_full = is_saturated(report);
-
-	if (path && path->wall_share >= (is_full ? trunk_min : code_min))
-		return (struct verdict_code){ path->frames, path->frame_count, path->wall_share, path };
-	if (trunk && trunk->frame_count && !is_full && trunk->wall_share >= trunk_min &&
-	    report->totals.samples >= CODE_EVIDENCE_MIN && !is_loop(report, trunk->frames))
-		return (struct verdict_code){ trunk->frames, trunk->frame_count, trunk->wall_share, NULL };
-	if (path && path->wall_share >= share_min && is_serial(report))
-		return (struct verdict_code){ path->frames, path->frame_count, path->wall_share, path };
-	return (struct verdict_code){ 0 };
 }
 
 /* Threads that waited there, or elsewhere for the same thing. */
@@ -523,7 +438,7 @@ static void from_goroutines(struct report_verdict *verdict, const struct verdict
 static void from_code(struct report_verdict *verdict, const struct verdict_code *code)
 {
 	verdict->kind = VERDICT_CODE;
-	verdict->confidence = code->wall_share < code_min ? CONFIDENCE_POSSIBLE : CONFIDENCE_LIKELY;
+	verdict->confidence = code->wall_share < verdict_code_min ? CONFIDENCE_POSSIBLE : CONFIDENCE_LIKELY;
 	verdict->share = code->wall_share;
 	set_path(verdict, code->frames, code->frame_count);
 }
@@ -556,7 +471,8 @@ static bool is_same_call(struct findings *findings, const struct report_finding 
 		return false;
 	waits = fold_find_headline(findings->input.fold, wait->frames, wait->frame_count);
 	runs = fold_find_headline(findings->input.fold, code->frames, code->frame_count);
-	return waits && is_same_function(waits, runs) && waits->line == runs->line;
+	return waits && runs && waits->function && runs->function && !strcmp(waits->function, runs->function) &&
+	       waits->line == runs->line;
 }
 
 /*
@@ -570,9 +486,9 @@ static void set_behind_goroutines(struct findings *findings, struct verdict_basi
 	double wall_share = outside ? outside->share * report->balance.threads.busy_ns / report->target.wall_ns : 0;
 
 	basis->holder = verdict_goroutine_holder(basis->go, basis->goroutines);
-	if (basis->holder && basis->holder->waiting < fmax(basis->code.wall_share, code_min))
+	if (basis->holder && basis->holder->waiting < fmax(basis->code.wall_share, verdict_code_min))
 		basis->holder = NULL;
-	if (!outside || wall_share < code_min ||
+	if (!outside || wall_share < verdict_code_min ||
 	    (wall_share < basis->code.wall_share && !is_same_call(findings, outside, &basis->code)) ||
 	    (basis->holder && basis->holder->waiting >= wall_share))
 		return;
@@ -609,7 +525,7 @@ static bool is_slow_to_accept(const struct report_finding *finding)
 void findings_add_verdict(struct findings *findings)
 {
 	struct report *report = &findings->report;
-	struct verdict_basis basis = { .code = main_code(findings) };
+	struct verdict_basis basis = { .code = verdict_main_code(findings) };
 
 	basis.finding = first_of_weight(findings, &basis.code);
 	set_goroutines(findings, &basis);
@@ -619,7 +535,7 @@ void findings_add_verdict(struct findings *findings)
 	/* What little is waited for does not matter beside code that runs most of the time. */
 	if (basis.finding && verdict_weight(report, basis.finding) < small_max &&
 	    basis.finding->pattern != PATTERN_DEADLOCK && basis.finding->pattern != PATTERN_HANG &&
-	    basis.code.wall_share >= trunk_min)
+	    basis.code.wall_share >= verdict_trunk_min)
 		basis.finding = NULL;
 	if (basis.finding) {
 		from_finding(findings, &report->verdict, &basis);

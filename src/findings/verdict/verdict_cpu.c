@@ -89,6 +89,11 @@ bool verdict_is_own_shortage(struct findings *findings, const struct report_wait
 	return own_ns >= most_min * root->ns;
 }
 
+bool verdict_is_saturated(const struct report *report)
+{
+	return report->target.cpu_count && report->totals.parallelism >= saturated_min * report->target.cpu_count;
+}
+
 bool verdict_has_all_cpus(const struct report *report)
 {
 	double useful_ns = (double)report->balance.threads.running_ns - report->balance.threads.spinning_ns;

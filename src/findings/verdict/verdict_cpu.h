@@ -11,6 +11,9 @@ struct report_blocker;
 struct report_finding;
 struct report_wait;
 
+/* Whether there were, on average, threads for nearly all CPUs: then it is not waiting that keeps CPUs from use. */
+bool verdict_is_saturated(const struct report *report);
+
 /* Whether the program itself has nearly all CPUs, and not to spin. */
 bool verdict_has_all_cpus(const struct report *report);
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "findings/verdict/verdict_code.h"
+
+#include <string.h>
+
+#include "findings/parts/findings_internal.h"
+#include "findings/verdict/verdict_cpu.h"
+#include "stacks/fold.h"
+
+/*
+ * So much of the wall time one thread alone has to be active to run all the time; then the first path is the verdict from
+ * first_min on.
+ */
+static const double serial_min = 0.8, first_min = 0.05;
+
+static bool is_same_function(const struct report_frame *a, const struct report_frame *b)
+{
+	return a->function && b->function && !strcmp(a->function, b->function);
+}
+
+/*
+ * Whether threads wait without work below that function: then it is their loop, and says nothing of what they do
+ * when they have work.
+ */
+static bool is_loop(const struct report *report, const struct report_frame *frame)
+{
+	for (size_t i = 0; i < report->wait_count; i++) {
+		const struct report_wait *wait = &report->waits[i];
+
+		if (2 * wait->idle_ns <= wait->wait_ns)
+			continue;
+		for (size_t k = 0; k < wait->frame_count; k++)
+			if (is_same_function(&wait->frames[k], frame))
+				return true;
+	}
+	return false;
+}
+
+/* Whether most samples of the path are in that function itself. */
+static bool runs_itself(const struct report_path *path, const struct report_frame *frame)
+{
+	return path->function_count && path->functions[0].name && frame->function &&
+	       !strcmp(path->functions[0].name, frame->function);
+}
+
+static bool has_evidence(const struct report_path *path)
+{
+	return (path->samples ? path->samples : path->slices) >= CODE_EVIDENCE_MIN;
+}
+
+/* Whether it is code that one can say something of, and more than its error. */
+static bool is_known(struct findings *findings, const struct report_path *path)
+{
+	const struct report_frame *frame =
+		path->frame_count ? fold_find_headline(findings->input.fold, path->frames, path->frame_count) : NULL;
+
+	return frame && (frame->function || frame->module) && path->cmetric_ns > 2 * path->error_ns &&
+	       has_evidence(path) && (runs_itself(path, frame) || !is_loop(&findings->report, frame));
+}
+
+/* Whether one thread at a time computes, all the time. */
+static bool is_serial(const struct report *report)
+{
+	uint64_t alone_ns = 0;
+
+	for (size_t i = 0; i < report->level_count; i++)
+		if (report->parallelism[i].active == 1)
+			alone_ns = report->parallelism[i].ns;
+	return !verdict_is_saturated(report) && alone_ns >= serial_min * report->target.wall_ns;
+}
+
+struct verdict_code verdict_main_code(struct findings *findings)
+{
+	const struct report *report = &findings->report;
+	const struct report_path *path = report->path_count && is_known(findings, report->paths) ? report->paths : NULL;
+	const struct report_trunk *trunk = report->trunk;
+	bool is_full = verdict_is_saturated(report);
+
+	if (path && path->wall_share >= (is_full ? verdict_trunk_min : verdict_code_min))
+		return (struct verdict_code){ path->frames, path->frame_count, path->wall_share, path };
+	if (trunk && trunk->frame_count && !is_full && trunk->wall_share >= verdict_trunk_min &&
+	    report->totals.samples >= CODE_EVIDENCE_MIN && !is_loop(report, trunk->frames))
+		return (struct verdict_code){ trunk->frames, trunk->frame_count, trunk->wall_share, NULL };
+	if (path && path->wall_share >= first_min && is_serial(report))
+		return (struct verdict_code){ path->frames, path->frame_count, path->wall_share, path };
+	return (struct verdict_code){ 0 };
+}
