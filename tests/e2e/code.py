@@ -11,7 +11,7 @@ import os
 import statistics
 import sys
 
-from code_model import FIGURES, LEADERS, PATHS, by_function, comparisons, measure
+from code_model import FIGURES, LEADERS, OTHER, PATHS, by_function, comparisons, measure
 from lib import check_blocked_on, main, near, read, test
 
 LENGTH_MS = int(os.environ.get("LENGTH_MS", 1000))
@@ -87,7 +87,8 @@ def check_exact(program, report, truth):
 
 def check_estimates(name, report, truth):
     assert not truth.unread, f"{truth.unread} entries of the log are later than the trace"
-    leader = max(truth.own, key=lambda function: truth.own[function].critical_ns)
+    # What else runs makes the switches of the program, which are in none of its functions, longer.
+    leader = max(truth.own.keys() - {OTHER}, key=lambda function: truth.own[function].critical_ns)
     assert leader == LEADERS[name], truth.shares(truth.own, "critical_ns")
     for what, compared in comparisons(report, truth):
         worst = max((z for _, z in compared.excesses(UNSEEN)), default=0)

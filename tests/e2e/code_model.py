@@ -120,10 +120,10 @@ class Comparison:
                 yield name, max(0, abs(ns - true_ns) - spare_ns) / max(error_ns, 1)
 
     def rival(self, leader, errors):
-        """Who has more than the leader, by more than so many standard errors; None: nobody."""
+        """Which function has more than the leader, by more than so many standard errors; None: none."""
         mine_ns, my_error_ns, _ = self.rows[leader]
         return next((name for name, (ns, error_ns, _) in self.rows.items()
-                     if ns - mine_ns > errors * math.hypot(error_ns, my_error_ns)), None)
+                     if name != OTHER and ns - mine_ns > errors * math.hypot(error_ns, my_error_ns)), None)
 
     def __str__(self):
         return f"{self.samples} samples: " + ", ".join(
