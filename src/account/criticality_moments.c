@@ -3,7 +3,7 @@
 #include "account/code_samples.h"
 #include "account/criticality_internal.h"
 
-/* Of more threads, only those that run are looked at; a sample without a period is the usual one. */
+/* Of more threads, dead ones included, only those that run are looked at; a sample without a period is the usual one. */
 enum { THREADS_MAX = 512, NEAR_USUAL_NS = 2000000 };
 
 static const struct past_sample *last_sample(const struct thread_row *row)
@@ -67,7 +67,7 @@ static void add_still(const struct criticality *self, struct run_moment *moment,
 	struct thread_row *row;
 	size_t cursor = 0;
 
-	if (self->parallelism.alive > THREADS_MAX)
+	if (thread_rows_count(self->rows) > THREADS_MAX)
 		return;
 	while ((row = thread_rows_next(self->rows, &cursor))) {
 		if (row->number == thread)

@@ -287,6 +287,11 @@ void thread_rows_died(struct thread_rows *rows, struct thread_row *row)
 	rows->last_dead = row;
 }
 
+size_t thread_rows_count(const struct thread_rows *rows)
+{
+	return rows->count;
+}
+
 struct thread_row *thread_rows_next(const struct thread_rows *rows, size_t *cursor)
 {
 	return *cursor < rows->count ? rows->rows[(*cursor)++] : NULL;

@@ -121,5 +121,8 @@ void thread_row_settle(struct thread_row *row, const struct parallelism *p);
 void thread_rows_died(struct thread_rows *rows, struct thread_row *row);
 
 /* Walk with *cursor = 0; NULL ends. Rows may die during a walk. */
+/* How many there are, of dead threads, too. */
+size_t thread_rows_count(const struct thread_rows *rows);
+
 struct thread_row *thread_rows_next(const struct thread_rows *rows, size_t *cursor);
 const struct thread_metrics *thread_rows_next_folded(const struct thread_rows *rows, size_t *cursor);

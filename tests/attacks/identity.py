@@ -13,7 +13,7 @@ import subprocess
 from lib_attacks import FULL, NOBODY, as_nobody, attacker
 from lib_elf import Elf
 
-from lib import LIMIT_S, PINCH, Skip, find, main, pinch, read_line, start, status_of, stop, test, wait_until
+from lib import LIMIT_S, PINCH, Skip, find, is_polling, links_of, main, pinch, read_line, start, status_of, stop, test, wait_until
 
 CALLS = 1000000 if FULL else 10000      # of a function with a probe, each about 5 us
 CALLS_AT_ONCE = 50000
@@ -167,7 +167,8 @@ def span_counts():
     victim = run(good, "calls", is_attacker=False)
     tracer = start(PINCH, "record", "-q", "-o", "t.pinch", "--span", "f=identity:traced_function",
                    "-p", pids(attacker_process, victim), stderr=subprocess.PIPE)
-    wait_until(lambda: probe_count(tracer) >= 2, "the probes")
+    wait_until(lambda: probe_count(tracer) >= 2 and links_of(tracer.pid) and is_polling(tracer.pid),
+               "the probes")
     assert ask(victim, 2000) == 0
     end(victim)
     end(attacker_process)

@@ -16,6 +16,8 @@ from collections import Counter
 from lib import PINCH, Skip, check_laws, main, parse_report, pinch, program, read, read_line, start, stop, \
     test, wait_until
 
+TRIES = 5
+
 # Each says a line, and gives it back, for ever: who runs, the other one waits for.
 PING = """
 import ctypes, os, sys
@@ -281,11 +283,15 @@ def wakers():
 
 @test("a process that two pinches have traced is in the merged trace once")
 def twice():
-    ping, pong = record_pair()
+    for _ in range(TRIES):
+        ping, pong = record_pair()
+        both = report("both.pinch")
+        # Three tracers on two CPUs may lose records.
+        if not both["losses"]["gaps"] and not report("ping.pinch")["losses"]["gaps"]:
+            break
     merged = dump(merge("both.pinch", "ping.pinch"))
     tids = tids_of(merged)
     assert sorted(tid for tid in tids.values() if tid in (ping, pong)) == sorted((ping, pong)), tids
-    both = report("both.pinch")
     reported = report("merged.pinch")
     check_laws(reported)
     assert reported["totals"]["switches"] >= both["totals"]["switches"]

@@ -49,6 +49,8 @@ static bool has_several_programs(const struct report *report, const struct table
 	for (size_t i = 0; i < report->thread_count; i++) {
 		const char *name = table_find(names, (uint64_t)report->threads[i].host_pid + 1);
 
+		if (!report->threads[i].host_pid) /* several that have ended */
+			continue;
 		if (!first)
 			first = name;
 		else if (strcmp(first, name) != 0)
@@ -140,7 +142,10 @@ const struct report_blocker *verdict_program(struct findings *findings, const st
 		out = arena_alloc(findings->arena, sizeof(*out));
 		out->name = share->name;
 		out->pid = share->is_of_several_processes ? 0 : share->pid;
-		out->tid = share->is_of_several_threads ? 0 : share->tid;
+		/* Whoever waits for each other are several. */
+		if (!share->is_of_several_threads &&
+		    !(finding && (finding->pattern == PATTERN_DEADLOCK || finding->pattern == PATTERN_HANG)))
+			out->tid = share->tid;
 	}
 	table_free(names);
 	return out;
