@@ -37,7 +37,7 @@ plant("python: very many objects, and a collector of cycles that visits all of t
       verified="")
 
 
-@case("python: a coroutine's server calls what sleeps", truth=Truth({"timer"}, [r"load_profile"]),
+@case("python: a coroutine's server calls what sleeps", quick=True, truth=Truth({"timer"}, [r"load_profile"]),
       misleads="one thread, which is hardly on a CPU: it looks idle", verified="42.7 units a second, 180 without it")
 def blocked_loop(where, fault=True):
     port = service_port()
