@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is told of the sockets at which a traced process listens, and of those with input that it has not read. */
+/* What is reported of the sockets at which a traced process listens, and of those with input that it has not read. */
 #include "test.h"
 #include "file_fixture.h"
 
@@ -50,7 +50,7 @@ static void list(struct world_task *task)
 	list_listeners(&(struct bpf_iter__task){ .task = &task->task });
 }
 
-/* The next one that is told; NULL: no more. */
+/* The next one that is reported; NULL: no more. */
 static const struct ev_file_listener *told(void)
 {
 	const struct ev_header *header;

@@ -21,7 +21,7 @@
 /* TOLD: in words. */
 enum { USERS_MAX = 8, USERS_TOLD = 3 };
 
-/* A part of the time below share_min is not told; code needs errors_min of its standard errors to be named. */
+/* A part of the time below share_min is not reported; code needs errors_min of its standard errors to be named. */
 static const double share_min = 0.03, errors_min = 2;
 
 struct users {
