@@ -359,6 +359,20 @@ TEST(the_function_of_an_event_loop_is_not_named)
 	end();
 }
 
+/* Nothing was critical, so paths have all of the CMetric. */
+TEST(code_that_uses_all_cpus_all_the_time_holds_nothing_back)
+{
+	for (int is_critical = 0; is_critical < 2; is_critical++) {
+		begin();
+		with_path(0.9);
+		findings.report.totals.active_ns = 10ull * SECOND;
+		findings.report.totals.parallelism = 1.9;
+		findings.report.code.is_critical = is_critical;
+		CHECK_EQUAL(verdict_of()->kind, is_critical ? VERDICT_CODE : VERDICT_NONE);
+		end();
+	}
+}
+
 /* As make waits for compilers: only if CPUs are free does it matter what these do. */
 TEST(parents_of_what_uses_all_cpus_are_not_held_back)
 {

@@ -76,6 +76,8 @@ struct verdict_code verdict_main_code(struct findings *findings)
 	const struct report_trunk *trunk = report->trunk;
 	bool is_full = verdict_is_saturated(report);
 
+	if (is_full && !report->code.is_critical) /* no time is lost where only some run */
+		return (struct verdict_code){ 0 };
 	if (path && path->wall_share >= (is_full ? verdict_trunk_min : verdict_code_min))
 		return (struct verdict_code){ path->frames, path->frame_count, path->wall_share, path };
 	if (trunk && trunk->frame_count && !is_full && trunk->wall_share >= verdict_trunk_min &&

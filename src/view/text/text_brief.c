@@ -205,7 +205,9 @@ static void show_paths(struct page *page, const struct report *report, size_t *l
 	if (!report->path_count || (report->finding_count && report->verdict.kind != VERDICT_CODE))
 		return;
 	out = part_begin(&part, page);
-	page_heading(out, "Call paths by CMetric", "share of the wall time while few threads were active");
+	page_heading(out, "Call paths by CMetric",
+		     report->code.is_critical ? "share of the wall time while few threads were active"
+					      : "share of the wall time");
 	for (size_t i = 0; i < report->path_count && i < PATHS_MAX; i++) {
 		const struct report_path *path = &report->paths[i];
 		struct text text = { 0 };
