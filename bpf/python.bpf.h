@@ -133,7 +133,7 @@ static __always_inline __u64 python_frame(const struct python_walk *p)
 	__u64 code = python_word(p, layout->frame_code);
 	__u64 index = (__s64)(python_word(p, layout->frame_instruction) - (code + layout->code_instructions)) >> 1;
 
-	if (index >= STACK_MANAGED_JAVASCRIPT) /* before the first one, too */
+	if (index >= STACK_MANAGED_JAVA) /* before the first one, too */
 		index = STACK_MANAGED_INDEX;
 	return STACK_FRAME_MANAGED | (code << STACK_MANAGED_SHIFT & STACK_MANAGED_CODE) | index;
 }

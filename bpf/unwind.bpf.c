@@ -185,7 +185,11 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 	address = unwind_address(u);
 	sp = u->sp;
 	rule = is_jvm_code(u, address) ? jvm_rule(s, address) : rule_remember(s, address);
-	frame = u->space.v8.shared_type && (rule & 0xf) == UNWIND_NONE ? v8_frame(u) : 0;
+	frame = 0;
+	if ((rule & 0xf) == UNWIND_INTERPRETED)
+		frame = jvm_method_frame(u);
+	else if (u->space.v8.shared_type && (rule & 0xf) == UNWIND_NONE)
+		frame = v8_frame(u);
 	if (frame) /* its frame pointer leads on, whether or not tables know the code */
 		u->lacks_range = false;
 	frame_note(s, frame ? frame : unwind_frame(u));

@@ -19,6 +19,7 @@ enum {
 	JVM_R13 = 13,      /* a register's number in DWARF */
 	JVM_FRAME_WORDS_MAX = 1 << 16,
 	JVM_STUB_BYTES_MAX = 4096, /* of a stub's frame */
+	JVM_METHOD_WORDS = 3,      /* below the frame pointer of the interpreter (frame_x86.hpp) */
 	/* Nothing but the return address; a frame pointer; the return address and the caller's rbp. */
 	JVM_RETURN = UNWIND_RSP | UNWIND_RBP_SAME << UNWIND_RBP_SHIFT | 1 << UNWIND_OFFSET_SHIFT,
 	JVM_POINTED = UNWIND_RBP | UNWIND_RBP_AT_RBP << UNWIND_RBP_SHIFT | 2 << UNWIND_OFFSET_SHIFT,
@@ -312,4 +313,14 @@ static __always_inline __u32 jvm_rule_find(struct unwind *u, __u64 address)
 		return rule;
 	word = ((rule & 0xf) == UNWIND_RSP ? u->sp : u->bp) + (__u64)(rule >> UNWIND_OFFSET_SHIFT) * WORD_BYTES;
 	return rare_word(u, word - WORD_BYTES, &word) && is_jvm_code(u, word) ? rule : UNWIND_UNCERTAIN;
+}
+
+/* The frame of the interpreter that is being examined as one of the method that it interprets; 0: that cannot be read. */
+static __always_inline __u64 jvm_method_frame(struct unwind *u)
+{
+	__u64 method;
+
+	if (!rare_word(u, u->bp - JVM_METHOD_WORDS * WORD_BYTES, &method) || !method || method % WORD_BYTES)
+		return 0;
+	return STACK_FRAME_MANAGED | (method << STACK_MANAGED_SHIFT & STACK_MANAGED_CODE) | STACK_MANAGED_JAVA;
 }

@@ -169,11 +169,12 @@ enum stack_end {
  * address 0, in its lowest bits. Such frames follow the native one of the interpreter.
  *
  * With the index STACK_MANAGED_JAVASCRIPT, which the others do not have, it is a SharedFunctionInfo of V8's, and the
- * frame is in place of a native one.
+ * frame is in place of a native one. With STACK_MANAGED_JAVA, likewise, it is a Method of HotSpot's that is interpreted.
  */
 #define STACK_MANAGED_SHIFT 14 /* an address is so much further left */
 #define STACK_MANAGED_INDEX ((1ull << 17) - 1)
 #define STACK_MANAGED_JAVASCRIPT (STACK_MANAGED_INDEX - 1)
+#define STACK_MANAGED_JAVA (STACK_MANAGED_INDEX - 2)
 #define STACK_MANAGED_CODE (STACK_FRAME_ADDRESS & ~STACK_MANAGED_INDEX)
 
 /* Whose code managed frames run: space.MANAGED_CODE.language. */

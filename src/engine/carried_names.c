@@ -148,7 +148,7 @@ static bool goes_along(const struct carried_names *names, struct book_entry *ent
 
 	if (entry->kind == BOOK_NOTE)
 		return number_note(entry, notes);
-	if (entry->kind != BOOK_JIT)
+	if (entry->kind != BOOK_JIT && entry->kind != BOOK_METHODS)
 		return true;
 	number = (uintptr_t)table_find(names->numbers, entry->owner);
 	entry->owner = number - 1;

@@ -20,6 +20,8 @@ void report_put_nameless(struct text *text, const char *module)
 		text_put(text, "code outside any file");
 	else if (!strcmp(module, "[javascript]"))
 		text_put(text, "JavaScript without names");
+	else if (!strcmp(module, "[java]"))
+		text_put(text, "interpreted Java code without names");
 	else if (!strcmp(module, "[jit]"))
 		text_put(text, "generated code without names");
 	else

@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "session/threads.h"
 #include "symbol/answer/symbol_names.h"
+#include "symbol/java_methods.h"
 #include "symbol/managed_codes.h"
 #include "symbol/python/python_layout.h"
 #include "symbol/ruby/ruby_layout.h"
@@ -106,7 +107,7 @@ static void on_frames(void *data, const struct ev_header *header)
 	for (size_t i = 0; i < e->user_count; i++) {
 		uint64_t frame = e->frames[e->kernel_count + i];
 
-		if (!(frame & STACK_FRAME_MANAGED))
+		if (!(frame & STACK_FRAME_MANAGED) || java_methods_is_interpreted(frame))
 			continue;
 		runtimes = runtimes_of(frames, pid, hit.space, managed_is_javascript(frame));
 		managed_codes_look(frames->codes, pid, hit.space, header->time_ns, &runtimes, frame);

@@ -12,6 +12,7 @@
 #include "symbol/answer_cache.h"
 #include "symbol/asker.h"
 #include "symbol/java_maps.h"
+#include "symbol/java_methods.h"
 #include "symbol/names/kernel_symbols.h"
 #include "symbol/managed_frames.h"
 #include "symbol/mapped_files.h"
@@ -72,6 +73,7 @@ struct symbols *symbols_new(struct session *session)
 		variables_new(symbols->worker, symbols->asker, symbols->spaces, symbols->modules, symbols->names);
 	symbols->managed = managed_frames_new(session, symbols->spaces, symbols->modules, symbols->worker,
 					      symbols->names, symbols->notes);
+	symbols->methods = java_methods_new(session, symbols->spaces, symbols->modules, symbols->worker);
 	return symbols;
 }
 
@@ -87,6 +89,7 @@ void symbols_free(struct symbols *symbols)
 	answer_book_free(symbols->book);
 	asker_free(symbols->asker);
 	managed_frames_free(symbols->managed);
+	java_methods_free(symbols->methods);
 	mapped_files_free(symbols->files);
 	worker_free(symbols->worker);
 	opener_free(symbols->opener);
@@ -300,6 +303,7 @@ int symbols_find_functions(struct symbols *symbols, const struct symbol_open_fil
 void symbols_follow_stacks(struct symbols *symbols, struct threads *threads)
 {
 	managed_frames_follow(symbols->managed, threads);
+	java_methods_follow(symbols->methods, threads);
 }
 
 int symbols_resolve_object(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,

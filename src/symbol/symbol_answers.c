@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "symbol/answer/answer.h"
 #include "symbol/answer/answer_book.h"
 #include "symbol/answer_cache.h"
 #include "symbol/names/names.h"
@@ -74,6 +75,14 @@ const char *symbols_recorded_jit_name(struct symbols *symbols, const struct spac
 
 	name = answer_book_find_function(symbols->book, BOOK_JIT, hit->space, address, start, &module);
 	return name ? names_get(symbols->names, name) : NULL;
+}
+
+const struct answer *symbols_recorded_methods(struct symbols *symbols, const struct space_hit *hit, uint64_t address)
+{
+	size_t size_bytes;
+	const struct answer *answer = answer_book_find(symbols->book, BOOK_METHODS, hit->space, address, &size_bytes);
+
+	return answer && answer_is_valid(answer, size_bytes) ? answer : NULL;
 }
 
 void symbols_resolve_recorded_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame)

@@ -4,6 +4,7 @@
 
 #include "symbol/symbol.h"
 
+struct answer;
 struct answer_book;
 struct answer_cache;
 struct space_hit;
@@ -26,6 +27,7 @@ struct symbols {
 	symbol_member_fn *kernel_member; /* NULL: nobody knows */
 	void *kernel_member_data;
 	struct managed_frames *managed;
+	struct java_methods *methods;
 	struct names *names;
 	struct program_names *programs;
 	struct notes *notes;
@@ -45,6 +47,9 @@ void symbols_use_recorded(struct symbols *symbols);
 /* symbol_answers.c: what a recording says of generated code; NULL when it says nothing. */
 const char *symbols_recorded_jit_name(struct symbols *symbols, const struct space_hit *hit, uint64_t address,
 				      uint64_t *start);
+
+/* symbol_answers.c: the same of the methods of a Java virtual machine's code. */
+const struct answer *symbols_recorded_methods(struct symbols *symbols, const struct space_hit *hit, uint64_t address);
 
 /* symbol_answers.c: fills in what a recording says of an address of the kernel, if anything. */
 void symbols_resolve_recorded_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame);

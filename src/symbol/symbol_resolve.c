@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/table.h"
 #include "symbol/answer/answer.h"
 #include "symbol/answer/answer_book.h"
 #include "symbol/asker.h"
+#include "symbol/java_methods.h"
 #include "symbol/jit/jit_hints.h"
 #include "symbol/jit_names.h"
 #include "symbol/managed_codes.h"
@@ -29,6 +31,8 @@ enum {
 	JIT_PLACE = 1u << 31,     /* such code is the same in one address space only */
 	MANAGED_PLACE = 1u << 30, /* known by its names */
 };
+
+static const char java_module[] = "[java]";
 
 static bool find_mapping(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
 			 struct space_hit *hit)
@@ -55,6 +59,58 @@ static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct 
 	if (symbols->book)
 		answer_book_put_function(symbols->book, BOOK_JIT, hit->space, address, *start, name, NULL);
 	return names_get(symbols->names, name);
+}
+
+/* Which methods of a Java virtual machine's the code is of; NULL: it is not known to be any's. */
+static const struct answer *find_methods(struct symbols *symbols, const struct space_hit *hit, uint64_t time_ns,
+					 uint64_t address)
+{
+	const struct answer *answer;
+	size_t size_bytes;
+
+	if (symbols->is_offline)
+		return symbols->book ? symbols_recorded_methods(symbols, hit, address) : NULL;
+	answer = java_methods_find(symbols->methods, hit->space, time_ns, address, &size_bytes);
+	if (!answer && hit->base)
+		answer = java_methods_find(symbols->methods, hit->base, time_ns, address, &size_bytes);
+	if (answer && symbols->book)
+		answer_book_put(symbols->book, BOOK_METHODS, hit->space, address, answer, size_bytes);
+	return answer;
+}
+
+static size_t resolve_methods(struct symbols *symbols, const struct space_hit *hit, uint64_t time_ns, uint64_t address,
+			      struct symbol_frame *frames, size_t max)
+{
+	const struct answer *answer = find_methods(symbols, hit, time_ns, address);
+	size_t count = answer ? answer->frame_count : 0;
+
+	if (count > max)
+		count = max;
+	for (size_t i = 0; i < count; i++)
+		frames[i] = (struct symbol_frame){
+			.function = names_get(symbols->names, answer->text + answer->frames[i].function),
+			.file = answer->frames[i].file
+					? names_get(symbols->names, answer->text + answer->frames[i].file)
+					: NULL,
+			.line = answer->frames[i].line,
+			.module = java_module,
+			.offset = address,
+		};
+	return count;
+}
+
+static size_t resolve_interpreted(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+				  struct symbol_frame *frames, size_t max)
+{
+	struct space_hit hit;
+	size_t count = 0;
+
+	if (spaces_find(symbols->spaces, pid, time_ns, 0, &hit))
+		count = resolve_methods(symbols, &hit, time_ns, address, frames, max);
+	if (count)
+		return count;
+	frames[0] = (struct symbol_frame){ .module = java_module, .offset = address & STACK_MANAGED_CODE };
+	return 1;
 }
 
 struct hint_search {
@@ -90,7 +146,8 @@ static void note_nameless(struct symbols *symbols, uint32_t pid, const struct sp
 	unsigned int hint;
 
 	if (hit->space == symbols->hinted_space || jit_names_has(symbols->jit, hit->space) ||
-	    jit_names_has(symbols->jit, hit->base) || managed_frames_has(symbols->managed, hit->space))
+	    jit_names_has(symbols->jit, hit->base) || managed_frames_has(symbols->managed, hit->space) ||
+	    java_methods_has(symbols->methods, hit->space))
 		return;
 	symbols->hinted_space = hit->space;
 	hint = hint_of(symbols, pid);
@@ -143,6 +200,8 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	struct module *module;
 	size_t count;
 
+	if (java_methods_is_interpreted(address))
+		return resolve_interpreted(symbols, pid, time_ns, address, frames, max);
 	if (address & STACK_FRAME_MANAGED) {
 		managed_frames_resolve(symbols->managed, pid, time_ns, address, &frames[0]);
 		if (managed_is_javascript(address) && !frames[0].function &&
@@ -152,11 +211,17 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	}
 	frames[0] = (struct symbol_frame){ .offset = address };
 	if (!find_mapping(symbols, pid, time_ns, wanted, &hit)) {
+		count = resolve_methods(symbols, &hit, time_ns, address, frames, max);
+		if (count)
+			return count;
 		resolve_unmapped(symbols, pid, &hit, wanted, "[anon]", &frames[0]);
 		return 1;
 	}
 	module = modules_at(symbols->modules, hit.mapping.module);
 	if (!module || module->kind == MODULE_JIT) {
+		count = resolve_methods(symbols, &hit, time_ns, address, frames, max);
+		if (count)
+			return count;
 		resolve_unmapped(symbols, pid, &hit, wanted, module ? "[jit]" : "[file]", &frames[0]);
 		if (module && !frames[0].function)
 			note_nameless(symbols, pid, &hit);
@@ -313,6 +378,20 @@ void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *
 	free(places);
 }
 
+/* Of the function that generated code is of: what is equal for all of it, in one address space. */
+static uint64_t generated_function(struct symbols *symbols, uint32_t pid, const struct space_hit *hit, uint64_t time_ns,
+				   uint64_t address)
+{
+	const struct answer *answer = find_methods(symbols, hit, time_ns, address);
+	uint64_t start;
+
+	if (answer && answer->frame_count) /* a method may be compiled several times */
+		return hash_string(hit->space, answer->text + answer->frames[answer->frame_count - 1].function);
+	if (address & STACK_FRAME_MANAGED)
+		return address;
+	return jit_name(symbols, pid, hit, address, &start) ? start : address;
+}
+
 int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, bool whole_function,
 		  uint32_t *module_number, uint64_t *offset)
 {
@@ -320,6 +399,11 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 	struct space_hit hit;
 	uint64_t start;
 
+	if (java_methods_is_interpreted(address) && spaces_find(symbols->spaces, pid, time_ns, 0, &hit)) {
+		*module_number = JIT_PLACE | hit.space;
+		*offset = generated_function(symbols, pid, &hit, time_ns, address);
+		return 0;
+	}
 	if (address & STACK_FRAME_MANAGED) {
 		*module_number = MANAGED_PLACE;
 		if (!managed_frames_place(symbols->managed, pid, time_ns, address, whole_function, offset,
@@ -334,7 +418,9 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 	module = modules_at(symbols->modules, hit.mapping.module);
 	if (!module || module->kind == MODULE_JIT) {
 		*module_number = JIT_PLACE | hit.space;
-		*offset = whole_function && jit_name(symbols, pid, &hit, address, &start) ? start : address;
+		*offset = address;
+		if (whole_function)
+			*offset = generated_function(symbols, pid, &hit, time_ns, address);
 		return 0;
 	}
 	*module_number = module->number;

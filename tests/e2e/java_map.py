@@ -32,7 +32,8 @@ public class Hot {
   }
 }
 """
-METHOD = "long Hot.burn(int)"
+# As it is written into the file, and as it is read in the machine's memory, which is asked first.
+WRITTEN, METHOD = "long Hot.burn(int)", "Hot.burn"
 DUMP = "Full thread dump"
 NOBODY = 65534
 
@@ -80,6 +81,10 @@ def forget(pid, place="/tmp"):
             os.unlink(f"{place}/{name}")
 
 
+def assert_written(own_pid, place="/tmp"):
+    assert WRITTEN in read(f"{place}/perf-{own_pid}.map")
+
+
 def java_notes(report):
     return [note for note in report["notes"] if "JVM" in note]
 
@@ -89,6 +94,7 @@ def check_named(process, pid, own_pid, place="/tmp"):
     try:
         report = attach(pid)
         assert METHOD in names_of(report), (names_of(report), report["notes"])
+        assert_written(own_pid, place)
         assert not java_notes(report), report["notes"]
         assert not os.path.exists(f"{place}/.attach_pid{own_pid}")
         assert is_alive(pid)
@@ -112,6 +118,7 @@ def other_user():
     assert not os.path.exists(path)
     report = attach(process.pid)
     owner = os.stat(path).st_uid
+    assert_written(process.pid)
     stop(process)
     forget(process.pid)
     assert METHOD in names_of(report), report["notes"]
@@ -138,8 +145,12 @@ def running():
         file.write(JAVA.replace("Integer.MAX_VALUE", "40000"))
     subprocess.run([lib.find("javac"), "Hot.java"], check=True, capture_output=True, timeout=lib.LIMIT_S)
     report = run(java_command, "-cp", ".", "Hot", options=["--java-map", "--nmin", 100]).report
-    for thread in report["threads"]:
-        forget(thread["pid"])
+    pids = {thread["pid"] for thread in report["threads"]}
+    written = [pid for pid in pids if os.path.exists(f"/tmp/perf-{pid}.map")]
+    for pid in written:
+        assert_written(pid)
+        forget(pid)
+    assert written, report["notes"]
     assert METHOD in names_of(report), (names_of(report), report["notes"])
 
 
@@ -148,6 +159,7 @@ def recorded():
     process = java()
     result = lib.pinch("record", "-o", "t.pinch", "--java-map", "--nmin", 4, "--duration", "1s", "-p", process.pid)
     stop(process)
+    assert_written(process.pid)
     forget(process.pid)
     assert result.status == 0, result.text
     result = lib.pinch("report", "--json", "report.json", "t.pinch")
@@ -160,8 +172,7 @@ def check_refused(process, words):
     assert is_alive(process.pid)
     process.kill()
     out = process.communicate(timeout=lib.LIMIT_S)[0]
-    forget(process.pid)
-    assert METHOD not in names_of(report)
+    assert not os.path.exists(f"/tmp/perf-{process.pid}.map")
     assert [note for note in java_notes(report) if words in note], report["notes"]
     assert DUMP.encode() not in out
 

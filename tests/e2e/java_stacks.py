@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import lib
+from java_model import javas
 from lib import read, read_line, start, stop, test
 
 DEPTH = 30
@@ -110,16 +111,6 @@ GUESSED = 1 << 63
 FLAGS = ("-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Chain::*")
 # Of the stacks with a leaf. What is missing is where a thread was between two frames.
 COMPLETE_MIN = 0.98
-
-
-def javas():
-    """Those that are installed, by their directories."""
-    place = "/usr/lib/jvm"
-    found = {os.path.realpath(f"{place}/{name}") for name in os.listdir(place)} if os.path.isdir(place) else set()
-    found = sorted(path for path in found if os.path.exists(f"{path}/bin/javac"))
-    if not found:
-        raise lib.Skip("java is not installed")
-    return found
 
 
 class Names:

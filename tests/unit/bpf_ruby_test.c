@@ -254,13 +254,14 @@ TEST(a_method_is_known_by_its_entry_where_there_is_one)
 	}
 }
 
-TEST(no_frame_of_ruby_has_the_index_of_javascript)
+TEST(no_frame_of_ruby_has_the_index_of_javascript_or_java)
 {
 	static const struct evaluation evaluations[] = { { 1, 1 } };
 	const struct ev_stack_frames *sent;
 
-	for (uint64_t index = STACK_MANAGED_JAVASCRIPT - 2; index <= STACK_MANAGED_INDEX; index++) {
-		uint64_t noted = index == STACK_MANAGED_JAVASCRIPT ? index - 1 : index;
+	for (uint64_t index = STACK_MANAGED_JAVA - 2; index <= STACK_MANAGED_INDEX; index++) {
+		bool is_taken = index == STACK_MANAGED_JAVASCRIPT || index == STACK_MANAGED_JAVA;
+		uint64_t noted = is_taken ? STACK_MANAGED_JAVA - 1 : index;
 		uint64_t frame[RUBY_FRAME_WORDS] = {
 			[RUBY_FRAME_CODE] = SEQUENCE,
 			[RUBY_FRAME_ENVIRONMENT] = ENVIRONMENT + 16,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "symbol/java/jvm_layout.h"
 #include "symbol/java/jvm_read.h"
 
 enum { MEMORY_BYTES = 1 << 16, ENTRY_BYTES = 48, TYPE_BYTES = 40 };
@@ -167,9 +168,10 @@ static bool read_memory(void *data __attribute__((unused)), struct memory_piece 
 static struct jvm_answer answer_now(void)
 {
 	const struct jvm_memory reader = { .read = read_memory };
+	struct jvm_layout layout;
 	struct jvm_answer answer;
 
-	jvm_read(&reader, &exports, base, &answer);
+	jvm_read(&reader, &exports, base, &layout, &answer);
 	CHECK(jvm_answer_is_valid(&answer, sizeof(answer)));
 	return answer;
 }

@@ -22,7 +22,8 @@ enum {
 	CODE_AT = 0x200, /* of a block, the instructions that a test writes */
 };
 
-static const uint64_t heap_base = 0x7f0000000000, map_base = 0x7e0000000000, stack_base = 0x7d0000000000;
+static const uint64_t heap_base = 0x7f0000000000, map_base = 0x7e0000000000, stack_base = 0x7d0000000000,
+		      method_base = 0x7c0000000000;
 
 struct block {
 	uint64_t begin, bytes;
@@ -250,6 +251,8 @@ static void call_interpreted(struct thread *thread)
 	push(thread, thread->bp);
 	thread->bp = thread->sp;
 	push(thread, sender);
+	push(thread, next_random());
+	push(thread, method_base + below(1000) * WORD_BYTES);
 	for (size_t i = below(20); i--;)
 		push(thread, next_random() & 0xffffff);
 	thread->ip = interpreter_begin + 16 + below(interpreter_bytes - 16);
@@ -270,6 +273,30 @@ static struct thread first_thread(void)
 {
 	memset(stack, 0, sizeof(stack));
 	return (struct thread){ 0x400000, stack_base + sizeof(stack) - 64, 0 };
+}
+
+TEST(a_frame_of_the_interpreter_is_one_of_its_method)
+{
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct thread thread;
+		uint64_t method;
+		struct unwind u;
+
+		make_heaps(seed);
+		thread = first_thread();
+		call_stub(&thread);
+		call_interpreted(&thread);
+		begin_unwind(&u, thread.ip, thread.sp, thread.bp);
+		u.is_exact = false;
+		CHECK_EQUAL(jvm_rule_find(&u, unwind_address(&u)) & 0xf, UNWIND_INTERPRETED);
+		memcpy(&method, at(thread.bp - 24, sizeof(method)), sizeof(method));
+		CHECK_EQUAL(jvm_method_frame(&u),
+			    STACK_FRAME_MANAGED | method << STACK_MANAGED_SHIFT | STACK_MANAGED_JAVA);
+		put_word(thread.bp - 24, method + 1);
+		CHECK_EQUAL(jvm_method_frame(&u), 0);
+		u.bp = stack_base;
+		CHECK_EQUAL(jvm_method_frame(&u), 0);
+	}
 }
 
 TEST(each_step_leads_to_the_caller_that_was)

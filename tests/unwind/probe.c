@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "symbol/java/jvm_layout.h"
 #include "symbol/java/jvm_read.h"
 #include "symbol/object/object.h"
 #include "unwind/walk.h"
@@ -173,6 +174,7 @@ static void load_jvm(const char *path, uint64_t start, uint64_t file_offset)
 {
 	const struct object_mapping mapping = { start, file_offset };
 	const struct jvm_memory memory = { .read = read_pieces };
+	struct jvm_layout layout;
 	struct jvm_answer answer;
 	struct object *object;
 	char real[600];
@@ -181,7 +183,7 @@ static void load_jvm(const char *path, uint64_t start, uint64_t file_offset)
 		return;
 	snprintf(real, sizeof(real), "/proc/%d/root%s", target, path);
 	object = object_new(open(real, O_RDONLY | O_CLOEXEC), NULL, path);
-	object_read_jvm(object, &mapping, &memory, &answer);
+	object_read_jvm(object, &mapping, &memory, &layout, &answer);
 	object_free(object);
 	if (answer.result == JVM_READ)
 		host_space.jvm = answer.process;

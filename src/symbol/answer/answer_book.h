@@ -25,6 +25,7 @@ enum book_kind {
 	BOOK_KERNEL_MEMBER = 10,   /* of a type, by a hash of its name, at an offset; struct book_function */
 	BOOK_MISSING = 11,         /* of a file, by a hash of call and callee; struct answer */
 	BOOK_EXPORTED = 12,        /* of a file, by a hash of a function's name; struct function_answer */
+	BOOK_METHODS = 13,         /* of an address space, at an address; struct answer */
 };
 
 /* Of the place of code. */

@@ -10,7 +10,7 @@ struct symbol_frame {
 	const char *file;     /* source file, NULL when not known */
 	uint32_t line;        /* 0 when not known */
 	const char *module;   /* base name of the mapped file, "[kernel]", "[vdso]", "[jit]",
-				 * "[python]", "[ruby]" and "[javascript]" for functions of these, "[node]" */
+				 * "[python]", "[ruby]", "[java]" and "[javascript]" for functions of these, "[node]" */
 	const char *program;  /* the name that the program runs under, if it is not module's; else NULL */
 	uint64_t offset;      /* in the file, where function is NULL that of its beginning, if that is
 				 * known; of the kernel, in the function; of [jit], address;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/java/jvm_read.h"
+#include "symbol/java/jvm_exports.h"
 
 #include <string.h>
 

@@ -76,9 +76,9 @@ struct object_mapping {
 bool object_read_goroutines(struct object *object, const struct object_mapping *mapping, struct go_question *question,
 			    struct go_answer *answer);
 
-/* Reads where a Java virtual machine that has mapped the file keeps its code: jvm_read(). */
+/* Reads where a Java virtual machine that has mapped the file keeps its code: jvm_read(). Fills in layout, too. */
 void object_read_jvm(struct object *object, const struct object_mapping *mapping, const struct jvm_memory *memory,
-		     struct jvm_answer *answer);
+		     struct jvm_layout *layout, struct jvm_answer *answer);
 
 /* Says what is known about the data at an address. Types cost more than the variable's name. */
 void object_find_variable(struct object *object, uint64_t address, bool wants_types, struct variable_answer *answer);

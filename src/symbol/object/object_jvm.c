@@ -6,7 +6,7 @@
 #include "symbol/object/object_internal.h"
 
 void object_read_jvm(struct object *object, const struct object_mapping *mapping, const struct jvm_memory *memory,
-		     struct jvm_answer *answer)
+		     struct jvm_layout *layout, struct jvm_answer *answer)
 {
 	struct jvm_exports exports;
 	uint64_t address;
@@ -17,5 +17,5 @@ void object_read_jvm(struct object *object, const struct object_mapping *mapping
 		answer->result = JVM_UNKNOWN;
 		return;
 	}
-	jvm_read(memory, &exports, mapping->start - address, answer);
+	jvm_read(memory, &exports, mapping->start - address, layout, answer);
 }

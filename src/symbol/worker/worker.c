@@ -148,7 +148,7 @@ static bool reads_memory(const struct question *question)
 {
 	return question->kind == QUESTION_PYTHON || question->kind == QUESTION_RUBY ||
 	       question->kind == QUESTION_JAVASCRIPT || question->kind == QUESTION_GOROUTINES ||
-	       question->kind == QUESTION_JVM;
+	       question->kind == QUESTION_JVM || question->kind == QUESTION_METHODS;
 }
 
 /* Not of a process, which a file may be needed for. */
@@ -215,6 +215,7 @@ static uint64_t answer_ns_max(const struct question *question)
 	case QUESTION_GOROUTINES:
 		return WORKER_GO_SECONDS_MAX * second_ns;
 	case QUESTION_JVM:
+	case QUESTION_METHODS:
 		return WORKER_JVM_SECONDS_MAX * second_ns;
 	}
 	return 2 * WORKER_ANSWER_SECONDS_MAX * second_ns;

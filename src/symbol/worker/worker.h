@@ -128,6 +128,13 @@ typedef void worker_on_jvm(void *data, uint32_t pid, int err, const struct jvm_a
 int worker_ask_jvm(struct worker *worker, const struct module *module, const struct jvm_place *place,
 		   worker_on_jvm *on_jvm, void *data);
 
+/*
+ * Asks at once which methods the code at an address is of that this machine compiled, as of a place in a file, or what the method
+ * at an address is that it interprets: valid until the next question. err as those of worker_ask_managed().
+ */
+int worker_ask_methods(struct worker *worker, const struct module *module, const struct jvm_place *place,
+		       uint64_t address, bool is_interpreted, const struct answer **answer);
+
 /* Whose process it is: USER_UNKNOWN if nobody knows. */
 uint32_t worker_user_of(const struct worker *worker, uint32_t pid);
 

@@ -49,15 +49,10 @@ static void set_owner(struct asked *asked, uint32_t user)
 	asked->process = question->pid ? question->pid : (uint64_t)question->module << 32;
 }
 
-/* One that is waited for. user: who has what it is about, if that is no module. */
-static int ask_awaited(struct worker *worker, const struct module *module, uint32_t user,
-		       const struct question *question)
+static int await(struct worker *worker, struct asked *asked)
 {
-	struct asked *asked = asked_new(module, question);
 	int err;
 
-	if (!module)
-		set_owner(asked, user);
 	asked->is_awaited = true;
 	worker->is_here = false;
 	err = worker_send(worker, asked);
@@ -68,6 +63,17 @@ static int ask_awaited(struct worker *worker, const struct module *module, uint3
 	while (!worker->is_here)
 		worker_wait(worker, 0);
 	return worker->err;
+}
+
+/* One that is waited for. user: who has what it is about, if that is no module. */
+static int ask_awaited(struct worker *worker, const struct module *module, uint32_t user,
+		       const struct question *question)
+{
+	struct asked *asked = asked_new(module, question);
+
+	if (!module)
+		set_owner(asked, user);
+	return await(worker, asked);
 }
 
 static int ask(struct worker *worker, const struct module *module, struct question *question)
@@ -353,6 +359,29 @@ int worker_ask_jvm(struct worker *worker, const struct module *module, const str
 	asked->on_jvm = on_jvm;
 	asked->data = data;
 	return worker_ask_later(worker, asked);
+}
+
+int worker_ask_methods(struct worker *worker, const struct module *module, const struct jvm_place *place,
+		       uint64_t address, bool is_interpreted, const struct answer **answer)
+{
+	struct asked *asked;
+	int err;
+
+	if (worker->is_book_alone)
+		return -ENODATA;
+	asked = asked_new(module, &(struct question){
+					  .kind = QUESTION_METHODS,
+					  .address = place->start,
+					  .mapping_offset = place->file_offset,
+					  .generated_code = address,
+					  .is_interpreted = is_interpreted,
+				  });
+	asked->question.pid = place->pid;
+	set_owner(asked, worker_user_of(worker, place->pid));
+	err = await(worker, asked);
+	if (!err)
+		*answer = &worker->content.place;
+	return err;
 }
 
 int worker_read_jit(struct worker *worker, uint32_t space, uint32_t user, worker_on_jit *on_jit, void *data)

@@ -7,6 +7,7 @@ bool worker_content_is_valid(enum question_kind kind, const union worker_content
 	switch (kind) {
 	case QUESTION_PLACE:
 	case QUESTION_MISSING:
+	case QUESTION_METHODS:
 		return answer_is_valid(&content->place, size_bytes);
 	case QUESTION_VARIABLE:
 		return variable_answer_is_valid(&content->variable, size_bytes);

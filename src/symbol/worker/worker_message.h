@@ -44,6 +44,7 @@ enum question_kind {
 	QUESTION_MISSING,    /* what left no frame between a call and a function? */
 	QUESTION_GOROUTINES, /* what do the goroutines of the process pid do, which has mapped the file at address? */
 	QUESTION_JVM,        /* where does the JVM of the process pid keep its code, which has mapped the file so? */
+	QUESTION_METHODS,    /* which methods is the code at generated_code of, of that machine? */
 };
 
 struct question {
@@ -74,10 +75,12 @@ struct question {
 	uint8_t build_id_bytes; /* with has_path: the file must have this one; 0: any */
 	uint8_t build_id[BUILD_ID_BYTES_MAX];
 	uint8_t is_entry; /* of missing frames: file_offset is where the function that was called begins */
-	uint8_t reserved[2];
+	uint8_t is_interpreted; /* of methods: it is the address of one, not of its code */
+	uint8_t reserved;
 	union {
 		char function[WORKER_NAME_BYTES]; /* its name */
 		struct v8_heap v8_heap;           /* of JavaScript */
+		uint64_t generated_code;          /* of methods: its address */
 	};
 	/* With has_path: then the path, which ends with a NUL. */
 };

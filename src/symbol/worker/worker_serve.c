@@ -42,6 +42,7 @@ struct server {
 	struct ruby_code *ruby;
 	struct v8_function *javascript;
 	struct worker_go *go;
+	struct worker_jvm *jvm;
 	uint64_t begin_cpu_ns, begin_ns; /* when the question came */
 	union worker_content content;
 };
@@ -164,8 +165,11 @@ static size_t find_answer(struct server *server, struct object *object, const st
 	case QUESTION_GOROUTINES:
 		return worker_go_answer(server->go, question, object, &server->content.go);
 	case QUESTION_JVM:
-		worker_jvm_answer(server->sockets.other, question, object, &server->content.jvm);
+		worker_jvm_answer(server->jvm, question, object, &server->content.jvm);
 		return sizeof(server->content.jvm);
+	case QUESTION_METHODS:
+		worker_jvm_methods(server->jvm, question, object, &server->content.place);
+		return offsetof(struct answer, text) + server->content.place.text_bytes;
 	case QUESTION_MISSING:
 		find_missing(server, object, question);
 		return offsetof(struct answer, text) + server->content.place.text_bytes;
@@ -339,7 +343,7 @@ static void set_limits(struct server *server, const struct question *question)
 		set_deadline(WORKER_JIT_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
 	else if (question->kind == QUESTION_GOROUTINES)
 		set_deadline(WORKER_GO_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
-	else if (question->kind == QUESTION_JVM)
+	else if (question->kind == QUESTION_JVM || question->kind == QUESTION_METHODS)
 		set_deadline(WORKER_JVM_SECONDS_MAX + 1, ANSWER_CPU_MS_MAX);
 	else if (question->kind == QUESTION_TABLE)
 		set_deadline(TABLE_SECONDS_MAX, smaller(TABLE_CPU_MS_MAX, question->cpu_ms_max));
@@ -386,6 +390,7 @@ void worker_serve(const struct helper_sockets *sockets)
 	server->ruby = xcalloc(1, sizeof(*server->ruby));
 	server->javascript = xcalloc(1, sizeof(*server->javascript));
 	server->go = worker_go_new(sockets->other);
+	server->jvm = worker_jvm_new(sockets->other);
 	worker_limit_resources();
 	err = worker_confine();
 	if (err)
