@@ -374,7 +374,7 @@ lint: lint-packages
 		arrayIndexOutOfBoundsCond) src tools/plecoc
 	shellcheck -S warning $$(git ls-files '*.sh') tests/run tools/install-packages .ci/run
 	pyflakes3 $$(git ls-files '*.py')
-	codespell -L nd,nce,fro,iput,couter,nin $$(git ls-files '*.[ch]' '*.md' '*.py' '*.sh' '*.ts' '*.tsx' '*.mjs' \
+	codespell -L nd,nce,fro,iput,couter,nin,flate $$(git ls-files '*.[ch]' '*.md' '*.py' '*.sh' '*.ts' '*.tsx' '*.mjs' \
 		'doc/*.[15]' 'share/*.rules' 'events/*.pleco')
 
 # What gcc takes for paths that a program can take.

@@ -94,7 +94,8 @@ static __always_inline bool ruby_next(struct ruby_walk *r, struct task_struct *t
 	if (kind == RUBY_KIND_DUMMY)
 		return false;
 	index = instruction / WORD_BYTES & STACK_MANAGED_INDEX;
-	if (index == STACK_MANAGED_JAVASCRIPT || index == STACK_MANAGED_JAVA) /* rare: the word before is taken for it */
+	if (index == STACK_MANAGED_JAVASCRIPT ||
+	    index == STACK_MANAGED_JAVA) /* rare: the word before is taken for it */
 		index = STACK_MANAGED_JAVA - 1;
 	*frame = STACK_FRAME_MANAGED | (ruby_code(r, task, kind) << STACK_MANAGED_SHIFT & STACK_MANAGED_CODE) | index;
 	if (r->environment[RUBY_ENVIRONMENT_FLAGS] & RUBY_FLAG_FINISH)

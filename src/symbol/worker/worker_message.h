@@ -74,7 +74,7 @@ struct question {
 	uint8_t is_vdso;
 	uint8_t build_id_bytes; /* with has_path: the file must have this one; 0: any */
 	uint8_t build_id[BUILD_ID_BYTES_MAX];
-	uint8_t is_entry; /* of missing frames: file_offset is where the function that was called begins */
+	uint8_t is_entry;       /* of missing frames: file_offset is where the function that was called begins */
 	uint8_t is_interpreted; /* of methods: it is the address of one, not of its code */
 	uint8_t reserved;
 	union {
