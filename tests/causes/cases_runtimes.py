@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs in Python, Java, Go, JavaScript and Ruby, each with one planted cause."""
-import contextlib
 import functools
 import os
 
@@ -74,24 +73,13 @@ def runs_commands(where, fault=True):
 
 # --- Java ---------------------------------------------------------------------------------------
 
-@contextlib.contextmanager
-def names_removed(process):
-    """What the virtual machine leaves behind when it was asked for the names of its methods."""
-    try:
-        yield
-    finally:
-        for path in (f"/tmp/perf-{process.pid}.map", f"/tmp/.java_pid{process.pid}"):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
-
-
 def java(name, title, kinds, names, *options, misleads, verified, ready_lines=WARM_LINES):
     """A case with a class of tests/causes/programs. options: of the virtual machine."""
     def function(where, fault=True):
         classes = os.path.join(lib.PROGRAMS, "causes", "java")
         command = [tool("java"), *options, "-cp", classes, name]
-        with started(*command, fault=fault, ready_lines=ready_lines) as process, names_removed(process):
-            yield target(process, options=["--java-map"])
+        with started(*command, fault=fault, ready_lines=ready_lines) as process:
+            yield target(process)
 
     case(f"java: {title}", truth=Truth(kinds, names), misleads=misleads, verified=verified)(function)
 

@@ -8,12 +8,23 @@
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
 
-/* What the rest is for need not be in the directory. */
-static const double most_min = 0.9;
+/* most_min: what the rest is for need not be in the directory. named_min: so much of the time must be for files of known names. */
+static const double most_min = 0.9, named_min = 0.5;
 
 static bool has_path(const struct report_file *file)
 {
 	return file->cause == CAUSE_FILE && *file->path == '/';
+}
+
+static double lost_ns_of(const struct report_file *file)
+{
+	return file->cause == CAUSE_FILE ? file->wait_ns - file->idle_ns : 0;
+}
+
+/* All files that were too many to be named. */
+static bool is_others(const struct report_file *file)
+{
+	return !file->inode && !strcmp(file->path, "others");
 }
 
 static bool is_below(const char *path, const char *directory)
@@ -23,6 +34,14 @@ static bool is_below(const char *path, const char *directory)
 	return !strncmp(path, directory, length) && (!path[length] || path[length] == '/');
 }
 
+static double others_lost_ns(const struct report *report)
+{
+	for (size_t i = 0; i < report->file_count; i++)
+		if (is_others(&report->files[i]))
+			return lost_ns_of(&report->files[i]);
+	return 0;
+}
+
 const char *file_group_words(struct findings *findings, const char *directory)
 {
 	const struct report *report = &findings->report;
@@ -30,7 +49,7 @@ const char *file_group_words(struct findings *findings, const char *directory)
 
 	for (size_t i = 0; i < report->file_count; i++)
 		count += has_path(&report->files[i]) && is_below(report->files[i].path, directory);
-	if (count < 2)
+	if (count < 2 || others_lost_ns(report) > 0)
 		return arena_printf(findings->arena, "files under %s", words_object(findings, directory));
 	return arena_printf(findings->arena, "%s under %s", words_counted(findings, count, "file"),
 			    words_object(findings, directory));
@@ -42,8 +61,7 @@ uint64_t file_group_lost_ns(const struct findings *findings)
 	uint64_t lost_ns = 0;
 
 	for (size_t i = 0; i < report->file_count; i++)
-		if (report->files[i].cause == CAUSE_FILE)
-			lost_ns += report->files[i].wait_ns - report->files[i].idle_ns;
+		lost_ns += lost_ns_of(&report->files[i]);
 	return lost_ns;
 }
 
@@ -51,16 +69,18 @@ uint64_t file_group_lost_ns(const struct findings *findings)
 const char *file_group_directory(struct findings *findings)
 {
 	const struct report *report = &findings->report;
-	double all_ns = file_group_lost_ns(findings), sum_ns = 0;
+	double all_ns = file_group_lost_ns(findings), named_ns = all_ns - others_lost_ns(report), sum_ns = 0;
 	const char *first = NULL;
 	size_t length = 0, count = 0;
 
-	for (size_t i = 0; i < report->file_count && sum_ns < most_min * all_ns; i++) {
+	if (named_ns < named_min * all_ns)
+		return NULL;
+	for (size_t i = 0; i < report->file_count && sum_ns < most_min * named_ns; i++) {
 		const struct report_file *file = &report->files[i];
 
-		if (file->cause != CAUSE_FILE)
+		if (file->cause != CAUSE_FILE || is_others(file))
 			continue;
-		sum_ns += file->wait_ns - file->idle_ns;
+		sum_ns += lost_ns_of(file);
 		if (!has_path(file))
 			return NULL;
 		length = count++ ? common_directory(first, length, file->path) : directory_length(file->path);
