@@ -182,27 +182,46 @@ TEST(files_are_called_by_the_directory_that_those_are_in_which_matter)
 	for (size_t count = 3; count <= 5; count++) {
 		begin();
 		with_files(count);
-		directory = file_group_directory(&findings);
+		directory = file_group_directory(&findings, 300 * MS);
 		CHECK(directory && !strcmp(directory, "/srv/data"));
-		CHECK(!strcmp(file_group_words(&findings, directory), "3 files under /srv/data"));
+		CHECK(!strcmp(file_group_words(&findings, directory, 300 * MS), "3 files under /srv/data"));
 		end();
 	}
+}
+
+TEST(a_part_of_the_waiting_was_for_files_there_if_half_of_it_must_have_been)
+{
+	const char *directory;
+
+	begin();
+	with_files(4);
+	files[3].path = "others";
+	files[3].wait_ns = 100 * MS;
+	directory = file_group_directory(&findings, 200 * MS);
+	CHECK(directory && !strcmp(directory, "/srv/data"));
+	CHECK(!strcmp(file_group_words(&findings, directory, 200 * MS), "files under /srv/data"));
+	CHECK(!file_group_directory(&findings, 190 * MS));
+	end();
+	begin();
+	with_files(4);
+	CHECK(file_group_directory(&findings, 60 * MS));
+	end();
 }
 
 TEST(one_file_and_files_without_a_common_directory_are_not_called_by_one)
 {
 	begin();
 	with_files(1);
-	CHECK(!file_group_directory(&findings));
+	CHECK(!file_group_directory(&findings, 300 * MS));
 	end();
 	begin();
 	with_files(4);
 	files[3].wait_ns = 100 * MS;
-	CHECK(!file_group_directory(&findings));
+	CHECK(!file_group_directory(&findings, 300 * MS));
 	end();
 	begin();
 	with_files(5);
 	files[4].wait_ns = 100 * MS;
-	CHECK(!file_group_directory(&findings));
+	CHECK(!file_group_directory(&findings, 300 * MS));
 	end();
 }

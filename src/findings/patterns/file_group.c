@@ -8,8 +8,11 @@
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
 
-/* most_min: what the rest is for need not be in the directory. named_min: so much of the time must be for files of known names. */
-static const double most_min = 0.9, named_min = 0.5;
+/*
+ * most_min: what the rest is for need not be in the directory. there_min: so much of the time that is asked about must have been
+ * for files there, even if all of the rest is a part of it. whole_min: so much of all waiting for files is for as many files.
+ */
+static const double most_min = 0.9, there_min = 0.5, whole_min = 0.8;
 
 static bool has_path(const struct report_file *file)
 {
@@ -42,39 +45,36 @@ static double others_lost_ns(const struct report *report)
 	return 0;
 }
 
-const char *file_group_words(struct findings *findings, const char *directory)
+static double all_lost_ns(const struct report *report)
 {
-	const struct report *report = &findings->report;
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < report->file_count; i++)
-		count += has_path(&report->files[i]) && is_below(report->files[i].path, directory);
-	if (count < 2 || others_lost_ns(report) > 0)
-		return arena_printf(findings->arena, "files under %s", words_object(findings, directory));
-	return arena_printf(findings->arena, "%s under %s", words_counted(findings, count, "file"),
-			    words_object(findings, directory));
-}
-
-uint64_t file_group_lost_ns(const struct findings *findings)
-{
-	const struct report *report = &findings->report;
-	uint64_t lost_ns = 0;
+	double lost_ns = 0;
 
 	for (size_t i = 0; i < report->file_count; i++)
 		lost_ns += lost_ns_of(&report->files[i]);
 	return lost_ns;
 }
 
-/* Files come by time, longest first. */
-const char *file_group_directory(struct findings *findings)
+const char *file_group_words(struct findings *findings, const char *directory, double lost_ns)
 {
 	const struct report *report = &findings->report;
-	double all_ns = file_group_lost_ns(findings), named_ns = all_ns - others_lost_ns(report), sum_ns = 0;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < report->file_count; i++)
+		count += has_path(&report->files[i]) && is_below(report->files[i].path, directory);
+	if (count < 2 || others_lost_ns(report) > 0 || lost_ns < whole_min * all_lost_ns(report))
+		return arena_printf(findings->arena, "files under %s", words_object(findings, directory));
+	return arena_printf(findings->arena, "%s under %s", words_counted(findings, count, "file"),
+			    words_object(findings, directory));
+}
+
+/* Files come by time, longest first. */
+const char *file_group_directory(struct findings *findings, double lost_ns)
+{
+	const struct report *report = &findings->report;
+	double all_ns = all_lost_ns(report), named_ns = all_ns - others_lost_ns(report), sum_ns = 0;
 	const char *first = NULL;
 	size_t length = 0, count = 0;
 
-	if (named_ns < named_min * all_ns)
-		return NULL;
 	for (size_t i = 0; i < report->file_count && sum_ns < most_min * named_ns; i++) {
 		const struct report_file *file = &report->files[i];
 
@@ -86,5 +86,7 @@ const char *file_group_directory(struct findings *findings)
 		length = count++ ? common_directory(first, length, file->path) : directory_length(file->path);
 		first = first ? first : file->path;
 	}
+	if (lost_ns - (all_ns - sum_ns) < there_min * lost_ns)
+		return NULL;
 	return length && count > 1 ? arena_printf(findings->arena, "%.*s", (int)length, first) : NULL;
 }

@@ -6,14 +6,11 @@
 
 struct findings;
 
-/* "12,403 files under /srv/cache": those that threads waited for, in it and below. */
-const char *file_group_words(struct findings *findings, const char *directory);
+/* "12,403 files under /srv/cache": those that threads waited for, in it and below; without their number if ns of it are a part only. */
+const char *file_group_words(struct findings *findings, const char *directory, double lost_ns);
 
 /*
- * The directory that the files are in that most of the waiting for files was for, if they are several, and not in "/" alone.
- * It lives in the arena of the findings. NULL: there is none.
+ * The directory that the files are in that most of the waiting for files was for, if they are several, and not in "/" alone; of
+ * the ns of it that are asked about, half at least were for files there. It lives in the arena of the findings. NULL: there is none.
  */
-const char *file_group_directory(struct findings *findings);
-
-/* The time that threads waited for files and were not idle. */
-uint64_t file_group_lost_ns(const struct findings *findings);
+const char *file_group_directory(struct findings *findings, double lost_ns);

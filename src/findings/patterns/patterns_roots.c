@@ -14,7 +14,7 @@
 enum { SYMPTOMS_MAX = 8, SYMPTOMS_SAID = 2 };
 
 /*
- * So much of what a row lost makes a cause its own. most_min: with so much of a cause, or of all waiting for files, it is about all of that. code_min, wait_min: of it must have run, or waited, where the rest had no
+ * So much of what a row lost makes a cause its own. most_min: with so much of a cause it is about all of that. code_min, wait_min: of it must have run, or waited, where the rest had no
  * CPU; same_min: so much of a cause that threads met themselves makes it the same as the row; errors_min: a cause must be so many
  * of its errors.
  */
@@ -27,9 +27,7 @@ static const char *directory_of(struct findings *findings, const struct report_r
 {
 	if (root->object)
 		return root->is_directory ? root->object : NULL;
-	return root->cause == CAUSE_FILE && root->ns >= most_min * file_group_lost_ns(findings)
-		       ? file_group_directory(findings)
-		       : NULL;
+	return root->cause == CAUSE_FILE ? file_group_directory(findings, root->ns) : NULL;
 }
 
 /* What those do who are at the end of the chain: "sleep in f (a.c:3), called by g". */
@@ -48,8 +46,8 @@ static const char *root_words(struct findings *findings, const struct report_roo
 		return arena_printf(findings->arena, "sleep%s", in);
 	case CAUSE_FILE:
 		if (directory)
-			return arena_printf(findings->arena, "wait for %s%s", file_group_words(findings, directory),
-					    in);
+			return arena_printf(findings->arena, "wait for %s%s",
+					    file_group_words(findings, directory, root->ns), in);
 		if (!object)
 			return arena_printf(findings->arena, "wait for files%s", in);
 		return arena_printf(findings->arena, "wait for file %s%s", object, in);

@@ -394,16 +394,12 @@ static bool is_for_one(const struct alike *alike)
 	return alike->places == 1 || (alike->heaviest->object && !alike->has_others);
 }
 
-/* The directory of the files, of a finding that has most of the waiting for files; NULL: it is not about several. */
+/* The directory of the files; NULL: it is not about several. */
 static const char *directory_of(struct findings *findings, const struct alike *alike)
 {
-	static const double most_min = 0.8;
-	double files_ns = file_group_lost_ns(findings);
-
-	if (alike->heaviest->cause != CAUSE_FILE || (is_for_one(alike) && alike->heaviest->object) ||
-	    alike->lost_ns - alike->idle_ns < most_min * files_ns)
+	if (alike->heaviest->cause != CAUSE_FILE || (is_for_one(alike) && alike->heaviest->object))
 		return NULL;
-	return file_group_directory(findings);
+	return file_group_directory(findings, alike->lost_ns - alike->idle_ns);
 }
 
 static const char *title_of(struct findings *findings, const struct alike *alike, const char *directory,
@@ -414,7 +410,8 @@ static const char *title_of(struct findings *findings, const struct alike *alike
 
 	if (directory) {
 		where = place_words(findings, wait->frames, wait->frame_count, with_callers);
-		return arena_printf(findings->arena, "threads wait for %s%s%s", file_group_words(findings, directory),
+		return arena_printf(findings->arena, "threads wait for %s%s%s",
+				    file_group_words(findings, directory, alike->lost_ns - alike->idle_ns),
 				    where ? " in " : "", where ? where : "");
 	}
 	return is_for_one(alike) || with_callers ? wait_title(findings, wait, wait->object, with_callers)
