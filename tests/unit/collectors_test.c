@@ -46,6 +46,24 @@ TEST(functions_are_known_with_their_arguments_and_members_and_who_called_them)
 	CHECK(!name_of("node", frames + 3, 2, &own));
 }
 
+TEST(what_has_no_name_is_known_by_who_calls_it)
+{
+	const struct report_frame frames[] = {
+		{ .module = "python3", .offset = 0x10a500 },
+		{ .module = "python3", .offset = 0x230c00 },
+		{ .function = "_PyObject_GC_New", .module = "python3" },
+		{ .function = "PyList_New", .module = "python3" },
+		{ .module = "python3", .offset = 0x1658c0 },
+		{ .function = "add_row", .module = "[python]" },
+	};
+	size_t own = 0;
+
+	CHECK_STRING(name_of("shop", frames, 6, &own), "CPython");
+	CHECK_EQUAL(own, 2);
+	CHECK(!name_of("shop", frames, 2, &own));
+	CHECK(!name_of("shop", frames + 2, 4, &own));
+}
+
 TEST(names_that_only_begin_alike_or_are_of_another_program_are_none)
 {
 	const struct report_frame frames[] = {

@@ -89,6 +89,19 @@ static const struct {
 	{ LUA, "lj_gc_fullgc", NULL },
 };
 
+/*
+ * Functions of stripped libraries that call nothing else without a name (CPython, Modules/gcmodule.c: gc_alloc() calls
+ * gc_collect_with_callback()).
+ */
+static const struct {
+	enum runtime runtime;
+	const char *caller, *module;
+} nameless[] = {
+	{ CPYTHON, "_PyObject_GC_New", "python" },    { CPYTHON, "_PyObject_GC_New", "libpython" },
+	{ CPYTHON, "_PyObject_GC_NewVar", "python" }, { CPYTHON, "_PyObject_GC_NewVar", "libpython" },
+	{ CPYTHON, "PyType_GenericAlloc", "python" }, { CPYTHON, "PyType_GenericAlloc", "libpython" },
+};
+
 static bool begins_with(const char *text, const char *prefix)
 {
 	return text && !strncmp(text, prefix, strlen(prefix));
@@ -119,6 +132,18 @@ static const struct collector *of_frame(const struct report_frame *frame)
 	return NULL;
 }
 
+/* Of a function without a name, by who called it. */
+static const struct collector *of_call(const struct report_frame *frame, const struct report_frame *caller)
+{
+	if (frame->function || !caller->function)
+		return NULL;
+	for (size_t i = 0; i < sizeof(nameless) / sizeof(*nameless); i++)
+		if (!strcmp(caller->function, nameless[i].caller) && begins_with(frame->module, nameless[i].module) &&
+		    begins_with(caller->module, nameless[i].module))
+			return &collectors[nameless[i].runtime];
+	return NULL;
+}
+
 const struct collector *collector_of(const char *thread, const struct report_frame *frames, size_t count, size_t *own)
 {
 	const struct collector *found = NULL;
@@ -132,6 +157,8 @@ const struct collector *collector_of(const char *thread, const struct report_fra
 	for (size_t i = 0; i < count; i++) {
 		const struct collector *collector = of_frame(&frames[i]);
 
+		if (!collector && i + 1 < count)
+			collector = of_call(&frames[i], &frames[i + 1]);
 		if (!collector)
 			continue;
 		found = collector;
