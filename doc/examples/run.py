@@ -242,8 +242,8 @@ def java_monitor(place, options):
     """Threads that share a synchronized method, and a collector that stops them all."""
     processes.run([place.find("javac"), "-g", "-d", place.directory,
                    os.path.join(PROGRAMS, "Ledger.java")])
-    return run(["--java-map", *options], [place.find("java"), "-XX:+UseSerialGC", "-Xmx64m", "-cp",
-                                          place.directory, "Ledger"])
+    return run(options, [place.find("java"), "-XX:+UseSerialGC", "-Xmx64m", "-cp",
+                         place.directory, "Ledger"])
 
 
 @example("golang-go")

@@ -67,6 +67,11 @@ static void set(uint64_t address, const void *bytes, size_t size_bytes)
 	memcpy(memory + (address - base), bytes, size_bytes);
 }
 
+static void set_text(uint64_t address, const char *text)
+{
+	set(address, text, strlen(text) + 1);
+}
+
 static void set_word(uint64_t address, uint64_t word)
 {
 	set(address, &word, sizeof(word));
@@ -266,7 +271,7 @@ static void make(uint64_t seed)
 	version_place = reserve(8);
 	set_int(version_place, version);
 	name = reserve(16);
-	set(name, below(2) ? "nmethod" : "native nmethod", 15);
+	set_text(name, below(2) ? "nmethod" : "native nmethod");
 	constant = reserve(4 * PLACES * PLACE_BYTES + (32 << 10));
 	stream = constant + 40 + (2 + PLACES) * PLACE_BYTES;
 	put_scopes(stream);
@@ -285,7 +290,7 @@ static void make(uint64_t seed)
 		set_word(blob + 8192 + i * 8, methods[i].address);
 	put_places(version < 22 ? blob + 16384 : constant + 40);
 	name = reserve(32);
-	set(name, "StubRoutines (1)", 17);
+	set_text(name, "StubRoutines (1)");
 	set_word(stub, name);
 }
 
