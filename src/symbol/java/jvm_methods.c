@@ -36,6 +36,7 @@ struct jvm_methods {
 	struct jvm_layout layout;
 	struct jvm_process process;
 	const struct jvm_memory *memory; /* now */
+	uint64_t version;                /* 0: not known, or not yet */
 	struct table *known;             /* by address; owns them */
 	uint8_t places[PLACES_MAX * PLACE_BYTES_MAX];
 };
@@ -162,11 +163,7 @@ static bool take_signed(struct stream *stream, int32_t *number)
 
 static struct stream stream_of(const struct jvm_methods *methods, const uint8_t *bytes, uint32_t size_bytes)
 {
-	uint64_t version;
-	bool is_late = methods->layout.has[JVM_VERSION] && read_int(methods, 0, JVM_VERSION, &version) &&
-		       version >= VERSION_WITHOUT_ZEROS;
-
-	return (struct stream){ bytes, 0, size_bytes, is_late };
+	return (struct stream){ bytes, 0, size_bytes, methods->version >= VERSION_WITHOUT_ZEROS };
 }
 
 /* --- A method -------------------------------------------------------------------------------- */
@@ -533,6 +530,9 @@ static bool begin_answer(struct jvm_methods *methods, const struct jvm_memory *m
 	answer->text[0] = '\0';
 	answer->text_bytes = 1;
 	methods->memory = memory;
+	if (!methods->version && methods->layout.has[JVM_VERSION] &&
+	    !read_int(methods, 0, JVM_VERSION, &methods->version))
+		methods->version = 0;
 	return has_layout(&methods->layout);
 }
 
