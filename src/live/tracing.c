@@ -502,5 +502,6 @@ void tracing_finish(struct tracing *tracing)
 	symbols_finish_java(tracing->engine.symbols, java_ns_last);
 	symbols_settle(tracing->engine.symbols, settle_ns_last);
 	unwinder_finish(tracing->unwinder);
+	symbols_settle(tracing->engine.symbols, settle_ns_last); /* it has found frames */
 	criticality_finish(tracing->engine.criticality, tracing->ended_ns);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "events.h"
@@ -17,7 +18,7 @@
 #include "symbol/worker/worker.h"
 #include "values.h"
 
-enum { CODES_MAX = 65536, MACHINES_MAX = 1024, CODES_BYTES_MAX = 64 << 20 };
+enum { CODES_MAX = 65536, MACHINES_MAX = 1024, CODES_BYTES_MAX = 64 << 20, WANTED_MAX = 65536 };
 
 /* The machine may put another method there: what was seen is read again after that time. */
 static const uint64_t look_again_ns = 1000000000ull;
@@ -41,6 +42,12 @@ struct machine {
 	bool is_unreadable;
 };
 
+/* Code that a stack or a sample has shown. */
+struct wanted {
+	uint32_t pid, space;
+	uint64_t address, time_ns;
+};
+
 struct java_methods {
 	struct session *session;
 	struct spaces *spaces;
@@ -52,6 +59,8 @@ struct java_methods {
 	struct table *named;    /* by space + 1: those that have names */
 	struct table *machines; /* by process + 1; owns them */
 	size_t count, bytes_left;
+	struct wanted *wanted; /* the latest last, which are asked for first: their processes live most likely */
+	size_t wanted_count, wanted_capacity;
 };
 
 struct java_methods *java_methods_new(struct session *session, struct spaces *spaces, struct modules *modules,
@@ -80,6 +89,7 @@ void java_methods_free(struct java_methods *methods)
 		return;
 	while ((machine = table_next(methods->machines, &cursor)))
 		free(machine);
+	free(methods->wanted);
 	arena_free(methods->arena);
 	table_free(methods->codes);
 	table_free(methods->named);
@@ -143,30 +153,37 @@ static bool is_same(const struct code *code, const struct answer *answer)
 	return code->size_bytes == bytes_of(answer) && !memcmp(code->answer, answer, code->size_bytes);
 }
 
-static void code_add(struct java_methods *methods, uint32_t space, uint64_t address, uint64_t time_ns,
-		     const struct answer *answer)
+/* What the code is; there may be no space for it. */
+static void code_name(struct java_methods *methods, struct code *code, const struct answer *answer)
 {
-	size_t size_bytes = answer && answer->frame_count ? bytes_of(answer) : 0;
+	size_t size_bytes = bytes_of(answer);
+
+	if (size_bytes > methods->bytes_left)
+		return;
+	methods->bytes_left -= size_bytes;
+	code->answer = memcpy(arena_alloc(methods->arena, size_bytes), answer, size_bytes);
+	code->size_bytes = size_bytes;
+	table_put(methods->named, (uint64_t)code->space + 1, methods);
+}
+
+/* NULL: there are too many. */
+static struct code *code_add(struct java_methods *methods, uint32_t space, uint64_t address, uint64_t time_ns)
+{
 	struct code *code;
 
-	if (methods->count >= CODES_MAX || size_bytes > methods->bytes_left)
-		return;
+	if (methods->count >= CODES_MAX)
+		return NULL;
 	methods->count++;
-	methods->bytes_left -= size_bytes;
 	code = arena_alloc(methods->arena, sizeof(*code));
 	*code = (struct code){
 		.next = table_find(methods->codes, key_of(space, address)),
 		.space = space,
-		.size_bytes = size_bytes,
 		.address = address,
 		.from_ns = time_ns,
 		.seen_ns = time_ns,
 	};
-	if (size_bytes)
-		code->answer = memcpy(arena_alloc(methods->arena, size_bytes), answer, size_bytes);
-	if (size_bytes)
-		table_put(methods->named, (uint64_t)space + 1, methods);
 	table_put(methods->codes, key_of(space, address), code);
+	return code;
 }
 
 /* --- Reading --------------------------------------------------------------------------------- */
@@ -242,32 +259,66 @@ static uint64_t method_of(uint64_t frame)
 	return (frame & STACK_MANAGED_CODE) >> STACK_MANAGED_SHIFT;
 }
 
+/* It is asked for when there is time: java_methods_step(). */
 static void look(struct java_methods *methods, uint32_t pid, uint64_t time_ns, uint64_t address)
 {
 	bool is_interpreted = java_methods_is_interpreted(address);
-	uint64_t place = is_interpreted ? method_of(address) : address;
-	const struct answer *answer = NULL;
-	struct machine *machine;
 	struct code *code;
+	uint32_t space;
+
+	if (!address || (address & STACK_FRAME_MANAGED && !is_interpreted) ||
+	    !is_generated(methods, pid, is_interpreted ? method_of(address) : address, &space))
+		return;
+	code = code_find(methods, space, address);
+	if ((code && time_ns < code->seen_ns + look_again_ns) || methods->wanted_count >= WANTED_MAX ||
+	    !find_machine(methods, pid, time_ns))
+		return;
+	if (!code)
+		code = code_add(methods, space, address, time_ns);
+	if (!code)
+		return;
+	code->seen_ns = time_ns;
+	ARRAY_GROW(methods->wanted, methods->wanted_count, methods->wanted_capacity, 256);
+	methods->wanted[methods->wanted_count++] = (struct wanted){ pid, space, address, time_ns };
+}
+
+static void take(struct java_methods *methods, const struct wanted *wanted, const struct answer *answer)
+{
+	struct code *code = code_find(methods, wanted->space, wanted->address);
+
+	if (!code || !answer->frame_count || is_same(code, answer))
+		return;
+	if (code->size_bytes)
+		code = code_add(methods, wanted->space, wanted->address, wanted->time_ns);
+	if (code)
+		code_name(methods, code, answer);
+}
+
+static void ask(struct java_methods *methods, const struct wanted *wanted)
+{
+	bool is_interpreted = java_methods_is_interpreted(wanted->address);
+	uint64_t place = is_interpreted ? method_of(wanted->address) : wanted->address;
+	struct machine *machine = find_machine(methods, wanted->pid, wanted->time_ns);
+	const struct answer *answer;
 	uint32_t space;
 	int err;
 
-	if (!address || (address & STACK_FRAME_MANAGED && !is_interpreted) ||
-	    !is_generated(methods, pid, place, &space))
+	/* Another program may run in the process since. */
+	if (!machine || !is_generated(methods, wanted->pid, place, &space) || space != wanted->space)
 		return;
-	code = code_find(methods, space, address);
-	if ((code && time_ns < code->seen_ns + look_again_ns) || methods->count >= CODES_MAX)
-		return;
-	machine = find_machine(methods, pid, time_ns);
-	if (!machine)
-		return;
-	if (code)
-		code->seen_ns = time_ns;
 	err = worker_ask_methods(methods->worker, machine->library, &machine->place, place, is_interpreted, &answer);
 	if (err == -ETIMEDOUT || err == -ECHILD || err == -EDQUOT || err == -EACCES)
 		machine->is_unreadable = true;
-	if (!err && !(code && (!answer->frame_count || is_same(code, answer))))
-		code_add(methods, space, address, time_ns, answer);
+	if (!err)
+		take(methods, wanted, answer);
+}
+
+void java_methods_step(struct java_methods *methods, uint64_t limit_ns)
+{
+	uint64_t begin_ns = methods->wanted_count ? clock_ns() : 0;
+
+	while (methods->wanted_count && clock_ns() - begin_ns < limit_ns)
+		ask(methods, &methods->wanted[--methods->wanted_count]);
 }
 
 static void on_frames(void *data, const struct ev_header *header)

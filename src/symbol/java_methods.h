@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The methods of code that Java virtual machines compiled, by address space and address, with those that were inlined into
- * others. They are read while the process lives, when a stack or a sample first shows the code, by the worker.
+ * others. They are read while the process lives, soon after a stack or a sample first showed the code, by the worker.
  */
 #pragma once
 
@@ -24,6 +24,9 @@ void java_methods_free(struct java_methods *methods);
 
 /* Looks at the session's stacks and samples, and at their processes; threads tell whose they are. */
 void java_methods_follow(struct java_methods *methods, struct threads *threads);
+
+/* Asks for what was seen and is not known, for about so long at most. */
+void java_methods_step(struct java_methods *methods, uint64_t limit_ns);
 
 /* Whether a frame is of a method that is interpreted: it is an address like others here. */
 bool java_methods_is_interpreted(uint64_t frame);

@@ -28,6 +28,9 @@
 
 enum { NAMES_BYTES_MAX = 32 << 20 };
 
+/* The engine is called some 30 times a second, and has events to take. */
+static const uint64_t methods_ns_step = 20000000;
+
 static void on_stuck(void *data, uint32_t pid, const char *path)
 {
 	struct symbols *symbols = data;
@@ -265,12 +268,14 @@ void symbols_step(struct symbols *symbols)
 {
 	opener_step(symbols->opener);
 	worker_step(symbols->worker);
+	java_methods_step(symbols->methods, methods_ns_step);
 	java_maps_step(symbols->java_maps);
 }
 
 void symbols_settle(struct symbols *symbols, uint64_t limit_ns)
 {
 	opener_step(symbols->opener);
+	java_methods_step(symbols->methods, limit_ns);
 	worker_settle(symbols->worker, limit_ns);
 }
 

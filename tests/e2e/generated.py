@@ -4,6 +4,7 @@ Programs that generate code: it has the names that their runtimes write of it, a
 none, the report says what would make them.
 """
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -74,7 +75,8 @@ console.log(process.pid);
 
 WAIT = "bool [System.Private.CoreLib] System.Threading.Monitor::Wait(object,int32)[OptimizedTier1]"
 MAIN = "void [Program] Program::Main(string[])[QuickJitted]"
-LOCK = "void Queue.underLock(int)"
+LOCK = "Queue.underLock"
+WRITTEN = ("void Queue.underLock(int)", "long Queue.burn(int)")
 DUMP = ("-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit")
 
 
@@ -92,12 +94,26 @@ def forget(pid):
             os.unlink(path)
 
 
-def java(*options, rounds):
+def java(*options, rounds, command=None):
     with open("Queue.java", "w") as file:
         file.write(JAVA)
     # Inlined into each other, they would have one frame; and what is compiled best uses rbp.
-    return [installed("java"), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Queue::*",
+    return [command or installed("java"), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Queue::*",
             "-XX:+PreserveFramePointer", *options, "Queue.java", str(rounds)]
+
+
+def silent_java():
+    """One that does not describe itself to debuggers: the name of one table is another."""
+    home = os.path.dirname(os.path.dirname(os.path.realpath(installed("java"))))
+    subprocess.run(["cp", "-rs", home, "silent"], check=True)
+    for name in ("bin/java", "lib/server/libjvm.so"):
+        os.unlink(f"silent/{name}")
+        shutil.copy(f"{home}/{name}", f"silent/{name}")
+    library = read("silent/lib/server/libjvm.so", "rb")
+    assert library.count(b"\0gHotSpotVMStructs\0")
+    with open("silent/lib/server/libjvm.so", "wb") as file:
+        file.write(library.replace(b"\0gHotSpotVMStructs\0", b"\0xHotSpotVMStructs\0"))
+    return os.path.abspath("silent/bin/java")
 
 
 def stacks(report):
@@ -113,11 +129,11 @@ def check_java(report):
     found = [s for s in stacks(report) if LOCK in s]
     assert found, lib.describe(report)
     for stack in found:
-        assert "Interpreter" in stack[stack.index(LOCK):], stack
+        assert "java.lang.Thread.run" in stack[stack.index(LOCK):], stack
     waits = [[f["function"] for f in wait["stack"]] for wait in report["waits"]]
     assert any("ObjectMonitor::wait" in (f or "") for s in waits if LOCK in s for f in s[:s.index(LOCK)]), waits
     names = {f["name"] for path in report["paths"] for f in path["functions"]}
-    assert "long Queue.burn(int)" in names, names
+    assert "Queue.burn" in names, names
     assert not notes_of(report), report["notes"]
 
 
@@ -134,7 +150,7 @@ def java_attached():
     def is_compiled():
         subprocess.run([jcmd, str(process.pid), "Compiler.perfmap"], check=True,
                        capture_output=True, timeout=lib.LIMIT_S)
-        return all(name in lib.read(path) for name in (LOCK, "long Queue.burn(int)"))
+        return all(name in lib.read(path) for name in WRITTEN)
 
     try:
         wait_until(is_compiled, "the methods to be compiled")
@@ -176,7 +192,7 @@ def check_headlines(report, text):
 
 @test("Java without names: its frames stay, and paths, waits and a note say what would name them")
 def java_nameless():
-    report = run(*java(rounds=50), options=["--nmin", 100, "-v", "-o", "report.txt"]).report
+    report = run(*java(rounds=50, command=silent_java()), options=["--nmin", 100, "-v", "-o", "report.txt"]).report
     assert any("[jit]" in [f["module"] for f in path["stack"]] for path in report["paths"])
     assert check_hints(report["paths"], "--java-map") and check_hints(report["waits"], "--java-map")
     text = " ".join(read("report.txt").split())
