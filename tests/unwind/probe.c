@@ -352,6 +352,16 @@ static bool goes_to_goroutine(const struct stack *ours, size_t i)
 	       (rule_find(&host_scratch.unwind, (ours->frames[i - 1] & STACK_FRAME_ADDRESS) - 1) & 0xf) == UNWIND_GO;
 }
 
+/* A method that a JVM interprets stands for the interpreter. */
+static bool is_alike(uint64_t ours, uint64_t theirs)
+{
+	const struct jvm_process *jvm = &host_scratch.unwind.space.jvm;
+
+	if (ours & STACK_FRAME_MANAGED && (ours & STACK_MANAGED_INDEX) == STACK_MANAGED_JAVA)
+		return theirs - jvm->interpreter_begin < jvm->interpreter_bytes;
+	return (ours & STACK_FRAME_ADDRESS) == theirs;
+}
+
 static void compare(Dwfl *dwfl, pid_t tid)
 {
 	struct stack ours = { 0 }, theirs = { 0 };
@@ -364,7 +374,7 @@ static void compare(Dwfl *dwfl, pid_t tid)
 		check_walk(&ours);
 	total++;
 	complete += ours.end == STACK_COMPLETE;
-	while (i < ours.count && i < theirs.count && (ours.frames[i] & STACK_FRAME_ADDRESS) == theirs.frames[i])
+	while (i < ours.count && i < theirs.count && is_alike(ours.frames[i], theirs.frames[i]))
 		i++;
 	if (i == ours.count && i == theirs.count) {
 		alike++;
