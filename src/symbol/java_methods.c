@@ -119,6 +119,11 @@ bool java_methods_is_interpreted(uint64_t frame)
 	return frame & STACK_FRAME_MANAGED && (frame & STACK_MANAGED_INDEX) == STACK_MANAGED_JAVA;
 }
 
+uint64_t java_methods_address(uint64_t frame)
+{
+	return java_methods_is_interpreted(frame) ? (frame & STACK_MANAGED_CODE) >> STACK_MANAGED_SHIFT : frame;
+}
+
 bool java_methods_has(const struct java_methods *methods, uint32_t space)
 {
 	return table_find(methods->named, (uint64_t)space + 1);
@@ -254,11 +259,6 @@ static bool is_generated(const struct java_methods *methods, uint32_t pid, uint6
 	return !module || module->kind == MODULE_JIT;
 }
 
-static uint64_t method_of(uint64_t frame)
-{
-	return (frame & STACK_MANAGED_CODE) >> STACK_MANAGED_SHIFT;
-}
-
 /* It is asked for when there is time: java_methods_step(). */
 static void look(struct java_methods *methods, uint32_t pid, uint64_t time_ns, uint64_t address)
 {
@@ -267,7 +267,7 @@ static void look(struct java_methods *methods, uint32_t pid, uint64_t time_ns, u
 	uint32_t space;
 
 	if (!address || (address & STACK_FRAME_MANAGED && !is_interpreted) ||
-	    !is_generated(methods, pid, is_interpreted ? method_of(address) : address, &space))
+	    !is_generated(methods, pid, java_methods_address(address), &space))
 		return;
 	code = code_find(methods, space, address);
 	if ((code && time_ns < code->seen_ns + look_again_ns) || methods->wanted_count >= WANTED_MAX ||
@@ -297,7 +297,7 @@ static void take(struct java_methods *methods, const struct wanted *wanted, cons
 static void ask(struct java_methods *methods, const struct wanted *wanted)
 {
 	bool is_interpreted = java_methods_is_interpreted(wanted->address);
-	uint64_t place = is_interpreted ? method_of(wanted->address) : wanted->address;
+	uint64_t place = java_methods_address(wanted->address);
 	struct machine *machine = find_machine(methods, wanted->pid, wanted->time_ns);
 	const struct answer *answer;
 	uint32_t space;

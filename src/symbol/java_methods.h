@@ -31,6 +31,9 @@ void java_methods_step(struct java_methods *methods, uint64_t limit_ns);
 /* Whether a frame is of a method that is interpreted: it is an address like others here. */
 bool java_methods_is_interpreted(uint64_t frame);
 
+/* Where the method lies that is interpreted; of other frames the address itself. */
+uint64_t java_methods_address(uint64_t frame);
+
 /* Whether any code of a process in this space has names. */
 bool java_methods_has(const struct java_methods *methods, uint32_t space);
 

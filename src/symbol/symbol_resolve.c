@@ -109,7 +109,7 @@ static size_t resolve_interpreted(struct symbols *symbols, uint32_t pid, uint64_
 		count = resolve_methods(symbols, &hit, time_ns, address, frames, max);
 	if (count)
 		return count;
-	frames[0] = (struct symbol_frame){ .module = java_module, .offset = address & STACK_MANAGED_CODE };
+	frames[0] = (struct symbol_frame){ .module = java_module, .offset = java_methods_address(address) };
 	return 1;
 }
 
