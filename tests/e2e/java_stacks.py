@@ -12,7 +12,7 @@ import sys
 
 import lib
 from java_model import javas
-from lib import read, read_line, start, stop, test
+from lib import read, read_line, start, stop, test, wait_until
 
 DEPTH = 30
 
@@ -210,10 +210,11 @@ def whole():
 
 
 def thread_called(pid, name):
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        if read(f"/proc/{pid}/task/{tid}/comm").strip() == name:
-            return tid
-    raise AssertionError(f"no thread is called {name}")
+    """A Java thread takes its name itself, some time after it was started."""
+    def find():
+        return [tid for tid in os.listdir(f"/proc/{pid}/task")
+                if read(f"/proc/{pid}/task/{tid}/comm").strip() == name]
+    return wait_until(find, f"a thread called {name}")[0]
 
 
 def check_steps(home, *flags):
