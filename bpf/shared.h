@@ -114,7 +114,8 @@ struct cpu_counts {
 	__u64 timer_due_ns; /* when the timer whose interrupt is being handled was to expire; 0: unknown */
 	/* The last socket that data came to here, when, and while which thread ran: its address in the kernel. */
 	__u64 ready_socket, ready_ns, ready_task;
-	__u64 reserved[4];
+	__u64 governed_ns; /* of the time spent on stacks that of those that the governor may leave out: all but those of samples */
+	__u64 reserved[3];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
 

@@ -128,11 +128,13 @@ static __always_inline void kernel_frames_read(void *ctx, struct stack_scratch *
 		s->first = bytes / sizeof(__u64);
 }
 
-static __always_inline void stack_count(struct cpu_counts *here, __u64 spent_ns)
+static __always_inline void stack_count(struct cpu_counts *here, __u64 spent_ns, enum scratch_owner owner)
 {
 	__u64 time = spent_ns >> STACK_TIME_SHIFT;
 
 	here->stack_ns += spent_ns;
+	if (owner != SCRATCH_OF_SAMPLES)
+		here->governed_ns += spent_ns;
 	if (time >= STACK_TIMES)
 		time = STACK_TIMES - 1;
 	barrier_var(time);
@@ -148,7 +150,7 @@ static __always_inline __u64 subject_stack(struct stack_scratch *s, struct task_
 	subject_read(&s->subject, task, thread);
 	stack = stack_find(s->owner);
 	thread->python = s->subject.python;
-	stack_count(counts_here(), bpf_ktime_get_ns() - begin_ns);
+	stack_count(counts_here(), bpf_ktime_get_ns() - begin_ns, s->owner);
 	return stack;
 }
 

@@ -229,7 +229,7 @@ static void govern(struct collector *collector)
 	struct kernel_counts counts = kernel_counts(collector->kernel);
 
 	kernel_set_keep_all_above(collector->kernel,
-				  governor_update(&collector->governor, clock_ns(), counts.stack_ns));
+				  governor_update(&collector->governor, clock_ns(), counts.governed_ns));
 }
 
 int collector_list_listeners(struct collector *collector)

@@ -18,7 +18,7 @@ struct governor {
 void governor_init(struct governor *governor, unsigned int cpu_count, uint64_t now_ns);
 
 /*
- * Takes the time spent on stacks so far, of all CPUs, and returns the threshold, ns of CMetric,
- * from now on.
+ * Takes the time spent so far, of all CPUs, on stacks that the threshold is for, and returns the threshold, ns of
+ * CMetric, from now on.
  */
 uint32_t governor_update(struct governor *governor, uint64_t now_ns, uint64_t stack_ns);

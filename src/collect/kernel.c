@@ -465,6 +465,7 @@ struct kernel_counts kernel_counts(const struct kernel *kernel)
 
 		counts.lost += cpu->lost;
 		counts.stack_ns += cpu->stack_ns;
+		counts.governed_ns += cpu->governed_ns;
 		counts.stack_frames += cpu->stack_frames;
 		for (size_t end = 0; end < STACK_ENDS; end++)
 			counts.stack_ends[end] += cpu->stack_ends[end];

@@ -124,6 +124,7 @@ struct kernel_counts {
 	uint64_t lost, samples_lost;     /* records */
 	uint64_t hidden;                 /* switches that the kernel reported to no tracer */
 	uint64_t stack_ns;               /* spent on taking stacks */
+	uint64_t governed_ns;            /* of it that of stacks that may be left out: all but those of samples */
 	uint64_t stack_median_ns;        /* on half of them at most so much */
 	uint64_t stack_ends[STACK_ENDS]; /* of those that were unwound in the kernel */
 	uint64_t stack_frames;           /* of the program, in them */

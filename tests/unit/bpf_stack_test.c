@@ -422,10 +422,31 @@ TEST(the_time_of_each_stack_is_counted_for_the_governor)
 	set_frames(&shim_user_stack, 5, 0x1000);
 	take(&sent);
 	cpu_counts[0].stack_ns = 0;
+	cpu_counts[0].governed_ns = 0;
 	shim_tick_ns = 7;
 	for (uint32_t i = 0; i < 10; i++)
 		take(&sent);
 	CHECK_EQUAL(cpu_counts[0].stack_ns, 10 * 7);
+	CHECK_EQUAL(cpu_counts[0].governed_ns, 10 * 7);
+	end();
+}
+
+/* Those of samples cost what they cost: were they counted, waits would have no stacks where they are deep. */
+TEST(the_time_of_stacks_of_samples_is_not_the_governor_s)
+{
+	struct bpf_perf_event_data ctx = { .regs.ip = 0x401234 };
+	uint64_t all_ns, governed_ns;
+
+	begin();
+	set_frames(&shim_user_stack, 5, 0x1000);
+	shim_make_ring(&sample_rings, 0, 4096);
+	shim_current = &task->task;
+	all_ns = cpu_counts[0].stack_ns;
+	governed_ns = cpu_counts[0].governed_ns;
+	shim_tick_ns = 7;
+	sample_timer(&ctx);
+	CHECK_THAT(cpu_counts[0].stack_ns, >, all_ns);
+	CHECK_EQUAL(cpu_counts[0].governed_ns, governed_ns);
 	end();
 }
 
