@@ -94,8 +94,27 @@ static __always_inline void blocked_futex(__u32 words[FUTEX_WORDS], struct task_
 }
 
 /*
- * Records where each open wait is, once. Those that there is no space for in the ring are
- * counted: they come the next time.
+ * Whether a list has had it, or it is none for this one. Among those that last long the coin of the wait's stack must not choose, for
+ * each that is listed stands for itself alone from then on, and the others for those whose stacks were left out.
+ */
+static __always_inline bool is_passed_over(const struct thread_state *thread, __u64 begin_ns)
+{
+	if (!list_age_ns)
+		return thread->wait_listed == (begin_ns | 1);
+	if (!begin_ns || thread->wait_listed >> 1 == begin_ns >> 1 || bpf_ktime_get_ns() - begin_ns < list_age_ns)
+		return true;
+	/* A wait for a kernel lock has its stack for two ends. */
+	return !list_room || thread->klocks[0].address || thread->klocks[KLOCKS_AT_ONCE - 1].address;
+}
+
+static __always_inline bool has_sent_stack(const struct thread_state *thread, __u64 begin_ns)
+{
+	return begin_ns && (thread->wait_has_stack || thread->wait_listed == (begin_ns & ~1ull));
+}
+
+/*
+ * Records where each open wait is, once, or where those are that last long. Those that there is no space for in the ring
+ * are counted: they come the next time.
  */
 SEC("iter.s/task")
 int list_waits(struct bpf_iter__task *ctx)
@@ -112,19 +131,22 @@ int list_waits(struct bpf_iter__task *ctx)
 	if (!thread || thread->phase != PHASE_BLOCKED)
 		return 0;
 	begin_ns = thread->wait_begin_ns;
-	if (thread->wait_listed == (begin_ns | 1))
+	if (is_passed_over(thread, begin_ns))
 		return 0;
 	if (!memory_has_space(ring_here())) {
 		waits_left++;
 		return 0;
 	}
 	/* The switch has recorded it, unless the wait is older than our tracing. */
-	if (!begin_ns || !thread->wait_has_stack)
+	if (!has_sent_stack(thread, begin_ns))
 		stack = blocked_send(task, thread, begin_ns);
-	blocked_futex(words, task);
+	if (!list_age_ns)
+		blocked_futex(words, task);
 	if (!is_blocked_since(thread, begin_ns))
 		return 0;
-	thread->wait_listed = begin_ns | 1;
+	if (list_age_ns)
+		list_room--;
+	thread->wait_listed = list_age_ns ? begin_ns & ~1ull : begin_ns | 1;
 	e = event_reserve(EV_THREAD_WAITS, thread->thread, sizeof(*e));
 	if (!e)
 		return 0;
@@ -137,6 +159,7 @@ int list_waits(struct bpf_iter__task *ctx)
 	e->owners[1] = words[3];
 	e->owners[2] = words[4];
 	event_submit(e);
-	klocks_emit_lasting(thread, task->pid);
+	if (!list_age_ns)
+		klocks_emit_lasting(thread, task->pid);
 	return 0;
 }

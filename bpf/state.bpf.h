@@ -110,7 +110,7 @@ struct thread_state {
 	__u32 wait_coin; /* decides whether its stacks are kept */
 	__u32 wait_has_stack;
 	__u32 wait_mean_ns; /* of those before, the later the more; at most 4 s */
-	__u64 wait_listed;  /* begin of the wait that list_waits has reported, its lowest bit set */
+	__u64 wait_listed; /* begin of the wait that list_waits has reported, its lowest bit set: as one that lasts to the end */
 	/* The file that it waited for last, so that it need not be looked up again. */
 	__u64 file;
 	__u64 file_struct, file_inode, file_inode_number, file_private;
@@ -444,6 +444,9 @@ extern __u64 threads_born;   /* the last number given */
 extern __u64 externals_seen; /* the last number given to one of them, without THREAD_EXTERNAL */
 extern __u64 others_renamed;
 extern __u64 waits_left; /* those that the last list of waits had no space for */
+/* What the list of waits is of: those that have lasted so long, as many as there is room for; age 0: all. */
+extern __u64 list_age_ns;
+extern __u32 list_room;
 extern __u64 holds_left; /* sums that the last list of holds had no space for */
 extern __u64 holds_lost; /* acquisitions of locks of which there are too many */
 extern struct klock_own own_hold;

@@ -48,6 +48,13 @@ static const uint64_t HOLDS_PERIOD_NS = 1000 * 1000 * 1000;
 static const uint64_t LISTENERS_PERIOD_NS = 100 * 1000 * 1000;
 enum { LISTENERS_COST = 500 };
 
+/*
+ * The stack of a wait is kept or left out by how long the thread's waits before it were: one that is far longer would most likely
+ * have none. As many at once as are worth it, and a period is at least so many times what listing them takes.
+ */
+static const uint64_t LONG_WAIT_NS = 100 * 1000 * 1000, LONG_WAITS_PERIOD_NS = 100 * 1000 * 1000;
+enum { LONG_WAITS_MAX = 16, LONG_WAITS_COST = 200 };
+
 struct collector {
 	struct session *session;
 	struct kernel *kernel;
@@ -66,7 +73,7 @@ struct collector {
 	bool has_gap; /* since the threads were listed last */
 	uint64_t listed_ns;
 	uint64_t holds_listed_ns;
-	uint64_t listeners_due_ns;
+	uint64_t listeners_due_ns, long_waits_due_ns;
 	uint64_t lost_reported; /* lost records that a collect.GAP has reported */
 	/* The ring being drained. */
 	unsigned int ring;
@@ -268,6 +275,19 @@ void collector_list_waits(struct collector *collector)
 		drain(collector);
 		deliver(collector);
 	} while (left > 0 && ++rounds < LIST_ROUNDS_MAX);
+}
+
+void collector_list_long_waits(struct collector *collector)
+{
+	uint64_t begin_ns = clock_ns(), end_ns;
+
+	if (!collector->governor.threshold_ns || begin_ns < collector->long_waits_due_ns)
+		return;
+	kernel_list_long_waits(collector->kernel, LONG_WAIT_NS, LONG_WAITS_MAX);
+	end_ns = clock_ns();
+	collector->long_waits_due_ns = end_ns + (end_ns - begin_ns) * LONG_WAITS_COST;
+	if (collector->long_waits_due_ns < begin_ns + LONG_WAITS_PERIOD_NS)
+		collector->long_waits_due_ns = begin_ns + LONG_WAITS_PERIOD_NS;
 }
 
 void collector_list_holds(struct collector *collector)

@@ -29,6 +29,12 @@ int collector_list_threads(struct collector *collector);
 /* Reports where blocked threads wait. Those for which there is no space are left out. */
 void collector_list_waits(struct collector *collector);
 
+/*
+ * Where stacks are left out: reports the stacks of those that have been blocked for long, now and then. Each wait is told once, by
+ * collector_list_waits() again.
+ */
+void collector_list_long_waits(struct collector *collector);
+
 /* Reports how many connections wait to be accepted; collector_poll() does so now and then. 0, or a negative errno. */
 int collector_list_listeners(struct collector *collector);
 

@@ -370,6 +370,17 @@ int kernel_list_waits(struct kernel *kernel)
 	return err ? err : (int)kernel->bpf->bss->waits_left;
 }
 
+int kernel_list_long_waits(struct kernel *kernel, uint64_t age_ns, uint32_t count)
+{
+	int err;
+
+	kernel->bpf->bss->list_age_ns = age_ns;
+	kernel->bpf->bss->list_room = count;
+	err = iterator_run(kernel->waits_iterator, list_of_threads);
+	kernel->bpf->bss->list_age_ns = 0;
+	return err;
+}
+
 int kernel_list_listeners(struct kernel *kernel)
 {
 	return iterator_run(kernel->listeners_iterator, list_of_threads);

@@ -80,6 +80,12 @@ int kernel_list_threads(struct kernel *kernel);
  */
 int kernel_list_waits(struct kernel *kernel);
 
+/*
+ * The same of at most count of those that have been blocked for age_ns, above 0, and of each only the stack, if it has not been told.
+ * 0, or a negative errno.
+ */
+int kernel_list_long_waits(struct kernel *kernel, uint64_t age_ns, uint32_t count);
+
 /* Has it tell how many connections wait at the sockets at which traced processes listen (file.LISTENER). */
 int kernel_list_listeners(struct kernel *kernel);
 

@@ -385,9 +385,16 @@ static int next_wait_ms(struct tracing *tracing)
 	return sooner(wait_ms, tracing->poll_ms);
 }
 
+static void list_long_waits(struct tracing *tracing)
+{
+	if (!tracing->settings->kernel.trace_all)
+		collector_list_long_waits(tracing->collector);
+}
+
 int tracing_step(struct tracing *tracing, pid_t *sender)
 {
 	collector_poll(tracing->collector);
+	list_long_waits(tracing);
 	symbols_step(tracing->engine.symbols);
 	titles_step(tracing->titles);
 	cgroup_limits_step(tracing->cgroups);

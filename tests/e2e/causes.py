@@ -809,6 +809,15 @@ def retry_loop():
         assert account["spinning_ns"] < running_ns["waiter"] + 0.1 * account["running_ns"], (account, running_ns)
 
 
+@test("rare_stall: where most stacks are left out, one long wait of a thread whose others are short has its own")
+def rare_stall():
+    report = trace("rare_stall")
+    assert report["losses"]["stacks_not_kept"] > 0 or JITTER_NS, report["losses"]
+    rows = [w for w in report["waits"] if "slow_commit" in functions_of(w)]
+    assert len(rows) == 1, [functions_of(w) for w in report["waits"][:5]]
+    assert rows[0]["waits"] == 1 and 400e6 <= rows[0]["wait_ns"] < 440e6 + JITTER_NS, rows[0]
+
+
 def names_late(report, where, *words):
     return any(where in f["title"] and all(word in f["title"] for word in words) for f in report["findings"])
 

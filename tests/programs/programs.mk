@@ -27,7 +27,7 @@ PROGRAMS_CAUSES := cond_wait barrier_straggler rwlock_writer rwlock_readers \
 	cold_mapping close_flush io_uring_wait fork_wait stopped sleep_holding lock_convoy resolve_slow \
 	false_wakeups serial_phase hot_thread idle_pool idle_crowd saturated_pool spread_paths spin_lock spin_barrier \
 	oversubscribed stolen_cpu urgent_task cpu_limit deadlock lost_signal many_locks many_files odd_files odd_memory held_longer \
-	made_faster changed_code changed_server staffed_stages killed_queue retry_loop shared_wrapper chain_of_waits
+	made_faster changed_code changed_server staffed_stages killed_queue retry_loop shared_wrapper chain_of_waits rare_stall
 # Who waits, or wakes, in the last thing it does must be on the stack.
 PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls
 

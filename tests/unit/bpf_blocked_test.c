@@ -170,6 +170,47 @@ TEST(a_wait_whose_stack_was_not_kept_is_recorded_with_it)
 	end();
 }
 
+/* What a list of long waits says, which has room for so many. */
+static bool list_long(uint32_t room, struct ev_thread_waits *e, bool *has_memory)
+{
+	bool is_recorded;
+
+	list_age_ns = 100000000;
+	list_room = room;
+	is_recorded = list(e, has_memory);
+	CHECK_EQUAL(list_room, room - is_recorded);
+	list_age_ns = 0;
+	return is_recorded;
+}
+
+TEST(a_wait_that_lasts_long_gets_its_stack_while_it_does_and_is_recorded_again_at_the_end)
+{
+	struct ev_thread_waits e;
+	bool has_memory;
+
+	begin();
+	CHECK(!list_long(1, &e, &has_memory)); /* it is older: the list when tracing began has it */
+	come_back();
+	shim_set_option(keep_all_above_ns, 4000000000u);
+	shim_random = high_coin;
+	leave(TASK_INTERRUPTIBLE);
+	CHECK(!list_long(1, &e, &has_memory));
+	shim_now_ns += 100000000;
+	CHECK(!list_long(0, &e, &has_memory));
+	CHECK(list_long(1, &e, &has_memory) && has_memory && e.begin_ns && !e.value);
+	CHECK(!list_long(1, &e, &has_memory));
+	CHECK(list(&e, &has_memory) && !has_memory);
+	CHECK(!list(&e, &has_memory));
+	/* The next one, whatever the coin. */
+	come_back();
+	shim_random = NULL;
+	shim_set_option(keep_all_above_ns, 0);
+	leave(TASK_INTERRUPTIBLE);
+	shim_now_ns += 200000000;
+	CHECK(list_long(1, &e, &has_memory) && !has_memory);
+	end();
+}
+
 TEST(who_is_active_is_not_recorded)
 {
 	struct ev_thread_waits e;
