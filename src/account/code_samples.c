@@ -25,7 +25,7 @@ static const double PERIOD_USUAL_NS = 4000000;
 
 struct code_samples {
 	struct arena *arena;
-	struct table *by_hash, *strata_by_thread[CODE_SOURCES];
+	struct table *by_hash, *by_path, *strata_by_thread[CODE_SOURCES];
 	struct code_sample **list;
 	size_t count, capacity;
 	struct code_stratum **strata; /* the first of each source, in their order, is that of several threads */
@@ -52,6 +52,7 @@ struct code_samples *code_samples_new(void)
 
 	samples->arena = arena_new();
 	samples->by_hash = table_new();
+	samples->by_path = table_new();
 	samples->bias = sample_bias_new();
 	for (size_t source = 0; source < CODE_SOURCES; source++) {
 		samples->strata_by_thread[source] = table_new();
@@ -66,6 +67,7 @@ void code_samples_free(struct code_samples *samples)
 		return;
 	arena_free(samples->arena);
 	table_free(samples->by_hash);
+	table_free(samples->by_path);
 	for (size_t source = 0; source < CODE_SOURCES; source++)
 		table_free(samples->strata_by_thread[source]);
 	sample_bias_free(samples->bias);
@@ -112,11 +114,31 @@ static struct code_sample *find(const struct code_samples *samples, const struct
 	return sample;
 }
 
+static bool is_kin(const struct code_sample *a, const struct code_sample *b)
+{
+	return a->stack == b->stack && !a->kernel_ip == !b->kernel_ip && a->pid == b->pid &&
+	       a->exec_count == b->exec_count && a->stratum->source == b->stratum->source;
+}
+
+/* The first of the call path; itself if it is that, or where there is no call path. */
+static const struct code_sample *kin_of(struct code_samples *samples, const struct code_sample *sample)
+{
+	uint64_t space = (uint64_t)sample->exec_count << 32 | sample->pid,
+		 kind = sample->stratum->source * 2u + !sample->kernel_ip;
+	uint64_t hash = hash_u64(sample->stack ^ hash_u64(space ^ hash_u64(kind)));
+	const struct code_sample *first = table_find(samples->by_path, hash);
+
+	if (!first && sample->stack)
+		table_put(samples->by_path, hash, (void *)sample);
+	return first && sample->stack && is_kin(first, sample) ? first : sample;
+}
+
 static struct code_sample *add(struct code_samples *samples, const struct code_sample *key)
 {
 	struct code_sample *sample = arena_alloc(samples->arena, sizeof(*sample));
 
 	*sample = *key;
+	sample->kin = kin_of(samples, sample);
 	sample->next = table_find(samples->by_hash, hash_of(key));
 	table_put(samples->by_hash, hash_of(key), sample);
 	ARRAY_GROW(samples->list, samples->count, samples->capacity, 256);

@@ -66,6 +66,8 @@ struct code_sample {
 	enum wait_cause cause;
 	uint32_t cause_votes;
 	struct wait_facts facts;
+	const struct code_sample
+		*kin; /* the first of its call path, in whatever thread, wherever in its innermost function */
 	struct code_sample *next; /* of the same hash */
 };
 

@@ -47,6 +47,7 @@ void criticality_note_past_sample(struct criticality *self, struct thread_row *r
 	struct past_sample sample = {
 		.time_ns = self->parallelism.now_ns,
 		.code = code,
+		.kin = code->kin,
 		.weight = code_samples_unit(e),
 		.source = code->stratum->source,
 	};

@@ -86,7 +86,7 @@ static void add_sample(const struct walk *walk, size_t k, const struct past_samp
 	struct blocked_sum *sum = walk->sums[k];
 	double weight = walk->weights[k] * sample->weight;
 
-	blocked_sum_add_code(sum, walk->blocked->budget, sample->code, weight);
+	blocked_sum_add_code(sum, walk->blocked->budget, sample->code, sample->kin, weight);
 	sum->weight[sample->source] += weight;
 	count_sample(walk->blocked, sum, sample);
 }

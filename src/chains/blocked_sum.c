@@ -9,7 +9,8 @@
 #include "base/whole.h"
 
 enum {
-	CODE_MAX = 512,
+	CODE_MAX = 512, /* of code by its own; and then by kin */
+	KIN_MAX = 4096,
 	CODE_LISTED_MAX = 16 /* more have an index */,
 	WAITS_MAX = 64,
 	LINKS_MAX = 64
@@ -72,14 +73,15 @@ static void *new_row(struct chain_budget *budget, size_t bytes)
 
 /* NULL: there is no space for it. */
 static struct blocked_code *new_code(struct blocked_sum *sum, struct chain_budget *budget,
-				     const struct code_sample *code)
+				     const struct code_sample *code, const struct code_sample *kin)
 {
 	struct blocked_code *row;
 
-	if (sum->code_count == CODE_MAX || !has_space(budget))
+	if (!has_space(budget))
 		return NULL;
 	row = new_row(budget, sizeof(*row));
 	row->code = code;
+	row->kin = kin;
 	row->next = sum->code;
 	sum->code = row;
 	if (++sum->code_count == CODE_LISTED_MAX)
@@ -90,12 +92,16 @@ static struct blocked_code *new_code(struct blocked_sum *sum, struct chain_budge
 }
 
 void blocked_sum_add_code(struct blocked_sum *sum, struct chain_budget *budget, const struct code_sample *code,
-			  double weight)
+			  const struct code_sample *kin, double weight)
 {
 	struct blocked_code *row = find_code(sum, code);
 
+	if (!row && sum->code_count < CODE_MAX)
+		row = new_code(sum, budget, code, kin);
 	if (!row)
-		row = new_code(sum, budget, code);
+		row = find_code(sum, kin);
+	if (!row && sum->code_count < KIN_MAX)
+		row = new_code(sum, budget, kin, kin);
 	if (row)
 		row->weight += weight;
 }
@@ -157,7 +163,7 @@ void blocked_sum_add_part(struct blocked_sum *sum, struct chain_budget *budget, 
 	for (size_t i = 0; i < BLOCKED_KINDS; i++)
 		sum->ns[i] += part * from->ns[i];
 	for (const struct blocked_code *code = from->code; code; code = code->next)
-		blocked_sum_add_code(sum, budget, code->code, part * code->weight);
+		blocked_sum_add_code(sum, budget, code->code, code->kin, part * code->weight);
 	for (const struct blocked_wait *wait = from->waits; wait; wait = wait->next)
 		blocked_sum_add_wait(sum, budget, wait->cause, wait->path, part * wait->ns);
 	for (size_t i = 0; i < CHAIN_SOURCES; i++) {

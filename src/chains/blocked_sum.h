@@ -22,7 +22,7 @@ enum { CHAIN_SOURCES = 2 };
 
 /* The code that those ran, by samples. */
 struct blocked_code {
-	const struct code_sample *code;
+	const struct code_sample *code, *kin;
 	double weight; /* of samples, each as often as somebody waited */
 	struct blocked_code *next;
 };
@@ -67,9 +67,12 @@ struct blocked_sum {
 /* The caller's, allocated, with its links. */
 void blocked_sum_free(struct blocked_sum *sum, struct chain_budget *budget);
 
-/* What samples of the code weigh; beyond the bounds it has no row. */
+/*
+ * What samples of the code weigh. Where there are many, it counts as its kin, which has the same call path, and so most likely the
+ * same innermost function; beyond the bounds it has no row.
+ */
 void blocked_sum_add_code(struct blocked_sum *sum, struct chain_budget *budget, const struct code_sample *code,
-			  double weight);
+			  const struct code_sample *kin, double weight);
 
 /* To the row of such waits; beyond the bounds it has none. */
 void blocked_sum_add_wait(struct blocked_sum *sum, struct chain_budget *budget, enum wait_cause cause,

@@ -29,6 +29,7 @@ struct past_part {
 struct past_sample {
 	uint64_t time_ns;
 	const struct code_sample *code; /* borrowed */
+	const struct code_sample *kin;  /* that has the same call path, the same of all these; borrowed */
 	float weight;
 	uint8_t source; /* below CHAIN_SOURCES */
 };

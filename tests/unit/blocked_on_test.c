@@ -53,7 +53,8 @@ static const struct code_sample *code_of(uint32_t thread)
 static void sample(struct past *past, uint64_t time_ns, uint32_t thread)
 {
 	past_add_sample(past, &w.budget,
-			&(struct past_sample){ .time_ns = time_ns, .code = code_of(thread), .weight = 1 });
+			&(struct past_sample){
+				.time_ns = time_ns, .code = code_of(thread), .kin = code_of(thread), .weight = 1 });
 }
 
 static void begin(uint32_t thread, uint8_t phase)
@@ -446,4 +447,23 @@ TEST(waits_of_an_unknown_place_are_divided_among_those_of_their_cause)
 		blocked_sum_free(sum, &budget);
 		CHECK_EQUAL(budget.rows, 0);
 	}
+}
+
+TEST(code_at_more_places_than_a_sum_has_rows_counts_by_its_call_path)
+{
+	enum { PLACES = 20000, PATHS = 3 };
+	static char codes[PLACES];
+	struct chain_budget budget = { .rows_max = 1 << 12 };
+	struct blocked_sum *sum = calloc(1, sizeof(*sum));
+	double weight = 0;
+
+	for (size_t i = 0; i < PLACES; i++)
+		blocked_sum_add_code(sum, &budget, (const struct code_sample *)&codes[i],
+				     (const struct code_sample *)&codes[i % PATHS], 1);
+	for (const struct blocked_code *row = sum->code; row; row = row->next)
+		weight += row->weight;
+	CHECK_EQUAL((uint64_t)weight, PLACES);
+	CHECK_THAT(budget.rows, <=, 1 << 10);
+	blocked_sum_free(sum, &budget);
+	CHECK_EQUAL(budget.rows, 0);
 }
