@@ -89,7 +89,7 @@ static void with_path(double wall_share)
 static void with_finding(double share)
 {
 	finding.share = share;
-	findings.report.findings = &finding;
+	findings.report.findings = findings.stand_out = &finding;
 	findings.report.finding_count = 1;
 	findings.report.balance.threads.busy_ns = findings.report.balance.threads.running_ns / (1 - share);
 }
@@ -682,7 +682,7 @@ static const struct report_verdict *verdict_beside_cpu_wait(double cpu_share, do
 		.title = "no CPU", .share = cpu_share, .pattern = PATTERN_CPU_WAIT, .cause = CAUSE_PREEMPTED
 	};
 	list[1] = finding;
-	findings.report.findings = list;
+	findings.report.findings = findings.stand_out = list;
 	findings.report.finding_count = 2;
 	findings.report.balance.threads.busy_ns = 10ull * SECOND;
 	findings.report.balance.threads.cpu_wait_ns = 2ull * SECOND;
@@ -824,7 +824,7 @@ TEST(a_file_that_threads_wait_for_is_behind_the_lock_of_goroutines_if_they_wait_
 						   .wait_rank = i == 2 ? 2 : 0 };
 		waits[1].frames = work_frames; /* of the second finding: it waits in the call that the path runs in */
 		waits[1].idle_ns = 0;
-		findings.report.findings = list;
+		findings.report.findings = findings.stand_out = list;
 		findings.report.finding_count = 2;
 		findings.report.balance.threads.busy_ns = (i == 1 ? 16ull : 9ull) * SECOND;
 		CHECK_EQUAL(verdict_of()->kind, is_file ? VERDICT_FILE : VERDICT_CODE);

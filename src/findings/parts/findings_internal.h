@@ -45,12 +45,13 @@ struct findings {
 	size_t spin_count;
 	struct table *repeats; /* see findings_repeats.c; NULL until it is needed */
 	struct klock_words *klock_words;
-	struct blame *blame;             /* see findings/blame; NULL until it is made */
-	struct stuck *stuck;             /* who waits for ever; while the report is made */
-	struct table *children;          /* see findings_children.c; NULL until it is needed */
-	uint32_t code_source;            /* enum code_source: which samples count */
-	uint64_t span_ns;                /* from the first traced thread to the last */
-	struct symbol_request *requests; /* addresses that will be named soon */
+	struct blame *blame;              /* see findings/blame; NULL until it is made */
+	struct stuck *stuck;              /* who waits for ever; while the report is made */
+	struct table *children;           /* see findings_children.c; NULL until it is needed */
+	struct report_finding *stand_out; /* report.findings, whose words may change until the report is made */
+	uint32_t code_source;             /* enum code_source: which samples count */
+	uint64_t span_ns;                 /* from the first traced thread to the last */
+	struct symbol_request *requests;  /* addresses that will be named soon */
 	size_t request_count, request_capacity;
 };
 

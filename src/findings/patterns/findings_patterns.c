@@ -53,7 +53,7 @@ void findings_add_patterns(struct findings *findings)
 		rows[i] = draft->rows[i];
 		rows[i].evidence = memcpy(arena_alloc(findings->arena, bytes + 1), rows[i].evidence, bytes);
 	}
-	findings->report.findings = rows;
+	findings->report.findings = findings->stand_out = rows;
 	findings->report.finding_count = draft->count;
 	free(draft);
 }

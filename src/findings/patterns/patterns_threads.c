@@ -268,11 +268,12 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 	    cpu_wait_ns(report) < 0.2 * report->target.wall_ns)
 		return;
 	row = draft_add(findings, draft, PATTERN_CPU_WAIT, CAUSE_PREEMPTED, share,
-			"active threads spend %.0f %% of their time waiting for a CPU%s%s",
-			100 * draft_share(cpu_wait_ns(report), active_ns),
+			"threads that could run wait for a CPU%s%s",
 			is_others_cpu(report) ? ", mostly while other processes have it" : "", bound_words(findings));
-	draft_say(findings, row, "%.1f threads were active on average, %.1f of them on a CPU",
-		  report->totals.parallelism, draft_share(report->balance.threads.running_ns, report->target.wall_ns));
+	draft_say(findings, row,
+		  "on average %.1f threads could run, and %.1f had a CPU: they waited %.0f %% of that time",
+		  report->totals.parallelism, draft_share(report->balance.threads.running_ns, report->target.wall_ns),
+		  100 * draft_share(cpu_wait_ns(report), active_ns));
 	say_rivals(findings, row);
 }
 

@@ -380,7 +380,7 @@ static void from_finding(struct findings *findings, struct report_verdict *verdi
 		verdict->kind = VERDICT_MEMORY;
 	/* How many they are is known by now; all views say it alike. */
 	if (verdict->victims == 1)
-		((struct report_finding *)finding)->title = words_singular(findings, finding->title);
+		findings->stand_out[finding - report->findings].title = words_singular(findings, finding->title);
 	if (verdict->kind == VERDICT_NETWORK)
 		set_polled_for(report, verdict, basis);
 	basis->is_followed = verdict->kind != VERDICT_DEADLOCK && verdict->kind != VERDICT_HANG && !finding->root &&

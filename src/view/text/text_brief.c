@@ -196,13 +196,21 @@ static void show_findings(struct page *page, const struct report *report, size_t
 		show_rest(page, rest, rest == 1 ? "finding" : "findings");
 }
 
+/* Whether what ran is the answer, or would have to become faster. */
+static bool is_about_code(const struct report *report)
+{
+	enum verdict_kind kind = report->verdict.kind;
+
+	return !report->finding_count || kind == VERDICT_CODE || kind == VERDICT_CPU || kind == VERDICT_CPU_LIMIT;
+}
+
 /* Where no wait stands out, the code that ran. */
 static void show_paths(struct page *page, const struct report *report, size_t *left)
 {
 	struct part part;
 	struct page *out;
 
-	if (!report->path_count || (report->finding_count && report->verdict.kind != VERDICT_CODE))
+	if (!report->path_count || !is_about_code(report))
 		return;
 	out = part_begin(&part, page);
 	page_heading(out, "Call paths by CMetric",
