@@ -54,7 +54,7 @@ def measure(name, length_ms, options=None, nmin=None):
         assert result.status == 0, result.text
         report = parse_report(read("report.json", "rb"))
         # Of mappings those of the whole machine, none of which matter here.
-        lost = {key: report["losses"][key] for key in lib.LOSSES if report["losses"][key] and key != "mappings"}
+        lost = {key: count for key, count in lib.losses_of(report).items() if key != "mappings"}
         assert not lost, f"lost: {lost}"
         return report, Truth("t.pinch", log.name, nmin)
 

@@ -11,7 +11,7 @@ import threading
 import lib
 from lib import base_name, main, parse_report, pinch, program, read, read_line, script, start, stop, test
 
-CLIENTS, PAUSE_S, PEER_S = 3, 0.04, 0.01
+CLIENTS, PAUSE_S, PEER_S, TRIES = 3, 0.04, 0.01, 3
 SLOW_NS = 50_000_000
 
 
@@ -104,9 +104,18 @@ def check_healthy(report):
     assert not held_up(report), held_up(report)
 
 
+def traced_with_cpus(*command):
+    """Where the server lacked CPUs that is the verdict, and it is late without being slow: then once more."""
+    for _ in range(TRIES):
+        report = traced(*command)
+        if report["verdict"]["kind"] != "cpu" and held_up(report):
+            break
+    return report
+
+
 @test("a loop of epoll in C: the slow handler is named, in the longest iteration and in the verdict")
 def epoll():
-    report = traced(program("blocked_server"))
+    report = traced_with_cpus(program("blocked_server"))
     check_blocked(report)
     assert report["event_loops"][0]["syscall"] == "epoll_wait", report["event_loops"]
 
@@ -124,7 +133,7 @@ def busy_epoll():
 
 @test("a loop of asyncio: the slow function of Python is named")
 def asyncio():
-    check_blocked(traced("/usr/bin/python3", script("blocked_server.py")))
+    check_blocked(traced_with_cpus("/usr/bin/python3", script("blocked_server.py")))
 
 
 @test("the same without the slow function: no finding")

@@ -187,7 +187,9 @@ def assert_most(report, lock):
 
 
 def assert_waiters(lock, name):
-    assert all(re.fullmatch(name, t["name"]) for t in lock["waiters"]), lock["waiters"]
+    """Another thread may have come to it once."""
+    others_ns = sum(t["wait_ns"] for t in lock["waiters"] if not re.fullmatch(name, t["name"]))
+    assert others_ns <= 0.02 * lock["wait_ns"], lock["waiters"]
 
 
 def crew(name, *first):
