@@ -79,6 +79,20 @@ TEST(a_few_drops_are_none)
 	end();
 }
 
+/* The kernel counts packets of connections that are gone, too. */
+TEST(a_long_queue_that_nobody_was_seen_in_has_not_overflown)
+{
+	begin();
+	listener.capacity = 512;
+	listener.drops = 37;
+	listener.waiting = 0;
+	listener.waiting_looks = listener.full_looks = listener.waiting_max = 0;
+	CHECK(!found());
+	listener.drops = 600;
+	CHECK_EQUAL(found(), 1);
+	end();
+}
+
 TEST(where_drops_alone_are_seen_it_says_that_they_came_in_bursts)
 {
 	begin();

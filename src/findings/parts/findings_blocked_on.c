@@ -105,7 +105,8 @@ static void merge_wait(struct merge *merge, const struct blocked_wait *wait, dou
 		return;
 	if (described.object)
 		key = hash_string(key, described.object);
-	if (described.frame_count)
+	/* The kernel's functions in which a file is waited for are many. */
+	if (described.frame_count && !(described.object && described.cause == CAUSE_FILE))
 		key ^= findings_code_path_key(merge->findings, described.frames, described.frame_count, &frame);
 	row = table_find(merge->waits, key);
 	if (!row) {

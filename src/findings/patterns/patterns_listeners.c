@@ -155,13 +155,22 @@ static void add_slow(struct findings *findings, struct draft *draft, const struc
 	say_looks(findings, row, listener);
 }
 
+/*
+ * The kernel counts what it drops for other reasons, too: a packet of a connection that is gone. Between two looks a long queue is
+ * not filled and emptied again without more than it holds being dropped, or one being met in it.
+ */
+static bool was_full(const struct report_listener *listener)
+{
+	return listener->waiting_max || listener->drops >= listener->capacity;
+}
+
 /* They come faster than they are accepted, now and then. */
 static void add_bursts(struct findings *findings, struct draft *draft, const struct report_listener *listener)
 {
 	double share = draft_share(listener->dropping_ns, findings->report.target.wall_ns);
 	struct report_finding *row;
 
-	if (listener->drops < DROPS_MIN || share < finding_share_min)
+	if (listener->drops < DROPS_MIN || share < finding_share_min || !was_full(listener))
 		return;
 	row = draft_add(findings, draft, PATTERN_ACCEPT_QUEUE, CAUSE_SOCKET, share < 1 ? share : 1,
 			"connections to %s were dropped %llu times: its accept queue holds %llu",

@@ -346,6 +346,31 @@ static bool is_behind_others(const struct report_finding *row)
 	return (root && root->kind == ROOT_CODE) || time_without_cpu(row->blame) >= own_min * lost_of(row->blame);
 }
 
+/* Whether threads wait there for others that run, or would: these do one after the other what they could do at once. */
+static bool is_taking_turns(const struct report_finding *row)
+{
+	const struct report_blocked_on *on = row->blocked_on;
+
+	return wait_cause_group(row->cause) == GROUP_SYNCHRONISATION && on &&
+	       on->running_ns + on->cpu_wait_ns >= own_min * on->ns;
+}
+
+/* Where one thread runs while others wait for a lock, that is the other side of it. */
+static void say_waiting(struct findings *findings, struct draft *draft, struct report_finding *row)
+{
+	const struct report_finding *waits = NULL;
+
+	for (size_t i = 0; i < draft->count; i++) {
+		const struct report_finding *other = &draft->rows[i];
+
+		if (other != row && other->title && is_taking_turns(other) && other->share >= own_min * row->share &&
+		    (!waits || other->share > waits->share))
+			waits = other;
+	}
+	if (waits)
+		draft_say(findings, row, "meanwhile %s (%.0f %%)", waits->title, 100 * waits->share);
+}
+
 /* Evidence stays where it is: nothing is added after this. */
 static void close_ranks(struct draft *draft)
 {
@@ -372,6 +397,9 @@ void patterns_fold_by_root(struct findings *findings, struct draft *draft)
 	}
 	for (size_t i = 0; i < count; i++)
 		fold_family(findings, &families[i]);
+	for (size_t i = 0; i < draft->count; i++)
+		if (draft->rows[i].pattern == PATTERN_SERIAL_PHASE || draft->rows[i].pattern == PATTERN_HOT_THREAD)
+			say_waiting(findings, draft, &draft->rows[i]);
 	close_ranks(draft);
 	for (size_t i = 0; i < draft->count; i++)
 		if (draft->rows[i].blame && !draft->rows[i].root && !is_behind_others(&draft->rows[i]))
