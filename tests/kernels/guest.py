@@ -24,7 +24,7 @@ class Guest:
         accelerator = ["-accel", "kvm", "-cpu", "host"] if os.environ.get("KVM") == "1" else \
             ["-accel", "tcg,thread=multi", "-cpu", "max"]
         # The counter that all CPUs have is the only clock that reads fast in an emulation.
-        arguments = ["console=ttyS0", "rdinit=/init", "panic=-1", "tsc=reliable", "loglevel=5"]
+        arguments = ["console=ttyS0", "rdinit=/init", "panic=-1", "oops=panic", "tsc=reliable", "loglevel=5"]
         self.limit_s = limit_s
         self.process = subprocess.Popen(
             [QEMU, *accelerator, "-smp", str(CPUS), "-m", f"{MEMORY_MB}M", "-nodefaults", "-display",
