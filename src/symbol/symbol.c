@@ -29,7 +29,7 @@
 enum { NAMES_BYTES_MAX = 32 << 20 };
 
 /* The engine is called some 30 times a second, and has events to take. */
-static const uint64_t methods_ns_step = 4000000;
+static const uint64_t methods_ns_step = 20000000;
 
 static void on_stuck(void *data, uint32_t pid, const char *path)
 {
