@@ -153,9 +153,9 @@ def has_crashed(directory):
 
 def run_all(name, kernel, directory, is_quick):
     """
-    The facts and the tests of the last run. Once in some forty the emulated kernel has died, at address 0, while programs were
-    attached to functions of its locks, whose code changes then; whether the emulator or the kernel is wrong is not known. So an emulated
-    one has two tries, and what the first one ended with is printed.
+    The facts and the tests of the last run. Once in some forty the emulated kernel has died, at address 0, while programs
+    were attached to functions of its locks, whose code changes then; whether the emulator or the kernel is wrong is not
+    known. So an emulated one has two tries, and what the first one ended with is printed.
     """
     for left in reversed(range(TRIES)):
         tap = Tap()
