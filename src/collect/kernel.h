@@ -81,7 +81,7 @@ int kernel_list_threads(struct kernel *kernel);
 int kernel_list_waits(struct kernel *kernel);
 
 /*
- * The same of at most count of those that have been blocked for age_ns, above 0, and of each only the stack, if it has not been told.
+ * The same of at most count of those that have been blocked for age_ns, above 0, and of each only the stack, if it has not been reported.
  * 0, or a negative errno.
  */
 int kernel_list_long_waits(struct kernel *kernel, uint64_t age_ns, uint32_t count);
