@@ -121,7 +121,7 @@ static bool is_kin(const struct code_sample *a, const struct code_sample *b)
 }
 
 /* The first of the call path; itself if it is that, or where there is no call path. */
-static const struct code_sample *kin_of(struct code_samples *samples, const struct code_sample *sample)
+static const struct code_sample *kin_of(struct code_samples *samples, struct code_sample *sample)
 {
 	uint64_t space = (uint64_t)sample->exec_count << 32 | sample->pid,
 		 kind = sample->stratum->source * 2u + !sample->kernel_ip;
@@ -129,7 +129,7 @@ static const struct code_sample *kin_of(struct code_samples *samples, const stru
 	const struct code_sample *first = table_find(samples->by_path, hash);
 
 	if (!first && sample->stack)
-		table_put(samples->by_path, hash, (void *)sample);
+		table_put(samples->by_path, hash, sample);
 	return first && sample->stack && is_kin(first, sample) ? first : sample;
 }
 

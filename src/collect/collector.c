@@ -239,15 +239,20 @@ static void govern(struct collector *collector)
 				  governor_update(&collector->governor, clock_ns(), counts.governed_ns));
 }
 
+/* When to do again what was begun then and has just been done: a period later, or so many times what it took. */
+static uint64_t due_after(uint64_t begin_ns, uint64_t cost, uint64_t period_ns)
+{
+	uint64_t end_ns = clock_ns(), due_ns = end_ns + (end_ns - begin_ns) * cost;
+
+	return due_ns > begin_ns + period_ns ? due_ns : begin_ns + period_ns;
+}
+
 int collector_list_listeners(struct collector *collector)
 {
-	uint64_t begin_ns = clock_ns(), end_ns;
+	uint64_t begin_ns = clock_ns();
 	int err = kernel_list_listeners(collector->kernel);
 
-	end_ns = clock_ns();
-	collector->listeners_due_ns = end_ns + (end_ns - begin_ns) * LISTENERS_COST;
-	if (collector->listeners_due_ns < begin_ns + LISTENERS_PERIOD_NS)
-		collector->listeners_due_ns = begin_ns + LISTENERS_PERIOD_NS;
+	collector->listeners_due_ns = due_after(begin_ns, LISTENERS_COST, LISTENERS_PERIOD_NS);
 	return err;
 }
 
@@ -279,15 +284,12 @@ void collector_list_waits(struct collector *collector)
 
 void collector_list_long_waits(struct collector *collector)
 {
-	uint64_t begin_ns = clock_ns(), end_ns;
+	uint64_t begin_ns = clock_ns();
 
 	if (!collector->governor.threshold_ns || begin_ns < collector->long_waits_due_ns)
 		return;
 	kernel_list_long_waits(collector->kernel, LONG_WAIT_NS, LONG_WAITS_MAX);
-	end_ns = clock_ns();
-	collector->long_waits_due_ns = end_ns + (end_ns - begin_ns) * LONG_WAITS_COST;
-	if (collector->long_waits_due_ns < begin_ns + LONG_WAITS_PERIOD_NS)
-		collector->long_waits_due_ns = begin_ns + LONG_WAITS_PERIOD_NS;
+	collector->long_waits_due_ns = due_after(begin_ns, LONG_WAITS_COST, LONG_WAITS_PERIOD_NS);
 }
 
 void collector_list_holds(struct collector *collector)

@@ -30,8 +30,8 @@ int collector_list_threads(struct collector *collector);
 void collector_list_waits(struct collector *collector);
 
 /*
- * Where stacks are left out: reports the stacks of those that have been blocked for long, now and then. Each wait is reported once, by
- * collector_list_waits() again.
+ * Where stacks are left out: reports the stacks of those that have been blocked for long, now and then. Each wait is
+ * reported once so, and once more by collector_list_waits().
  */
 void collector_list_long_waits(struct collector *collector);
 

@@ -87,7 +87,7 @@ static struct blocked_sum sum_of(struct findings *findings, const struct loop_pa
 		const struct loop_sample *sample = &part->samples.list[i];
 		double weight = sample->weight * part->samples.seen / count;
 
-		code[i] = (struct blocked_code){ sample->code, sample->code, weight, sum.code };
+		code[i] = (struct blocked_code){ sample->code, sample->code->kin, weight, sum.code };
 		sum.code = &code[i];
 		sum.weight[sample->code->stratum->source] += weight;
 		sum.sample_count[sample->code->stratum->source]++;
