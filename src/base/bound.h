@@ -22,3 +22,21 @@
 		}                                                                   \
 		bound_low_;                                                         \
 	})
+
+/* The same, where what is looked for is mostly near the end. */
+#define BOUND_BACK(begin, end, index, is_before)                                                                    \
+	({                                                                                                          \
+		size_t back_first_ = (begin), back_high_ = (end);                                                   \
+		size_t back_low_ = back_high_, back_step_ = 1;                                                      \
+                                                                                                                    \
+		for (; back_low_ > back_first_; back_step_ *= 2) {                                                  \
+			size_t index = back_low_ - back_first_ > back_step_ ? back_low_ - back_step_ : back_first_; \
+                                                                                                                    \
+			if (is_before) {                                                                            \
+				back_low_ = index + 1;                                                              \
+				break;                                                                              \
+			}                                                                                           \
+			back_low_ = back_high_ = index;                                                             \
+		}                                                                                                   \
+		BOUND(back_low_, back_high_, index, is_before);                                                     \
+	})

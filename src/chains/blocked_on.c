@@ -94,7 +94,7 @@ static void add_sample(const struct walk *walk, size_t k, const struct past_samp
 static void add_samples(const struct walk *walk, const struct past *past, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t first = past_first_sample(past);
-	uint64_t i = BOUND(first, past->sample_count, k, past_sample(past, k)->time_ns <= begin_ns);
+	uint64_t i = BOUND_BACK(first, past->sample_count, k, past_sample(past, k)->time_ns <= begin_ns);
 
 	for (; i < past->sample_count && past_sample(past, i)->time_ns <= end_ns && walk->blocked->steps; i++) {
 		const struct past_sample *sample = past_sample(past, i);
@@ -169,18 +169,20 @@ static void want_more(struct past *past, uint64_t begin_ns)
 /* Parts that are not kept are known on average; what is not even in the life is unknown. */
 static void walk_life(const struct walk *walk, const struct past *past, uint64_t begin_ns, uint64_t end_ns)
 {
-	const struct blocked_sum *life = past->life;
-	uint64_t from_ns = life && past->life_begin_ns > begin_ns ? past->life_begin_ns : begin_ns;
-	uint64_t to_ns = life && past->life_end_ns < end_ns ? past->life_end_ns : end_ns;
+	const struct past_life *of = &past->life;
+	const struct blocked_sum *life = of->sum;
+	uint64_t from_ns = life && of->begin_ns > begin_ns ? of->begin_ns : begin_ns;
+	uint64_t to_ns = life && of->end_ns < end_ns ? of->end_ns : end_ns;
 	uint64_t steps = life ? 1 + life->code_count + life->wait_count : 0;
+	uint64_t summed_ns = of->end_ns - of->begin_ns - of->pending_ns;
 	double part;
 
-	if (!life || to_ns <= from_ns || walk->blocked->steps < steps) {
+	if (!life || to_ns <= from_ns || !summed_ns || walk->blocked->steps < steps) {
 		add_time(walk, BLOCKED_UNKNOWN, end_ns - begin_ns);
 		return;
 	}
 	walk->blocked->steps -= steps;
-	part = (double)(to_ns - from_ns) / (past->life_end_ns - past->life_begin_ns);
+	part = (double)(to_ns - from_ns) / summed_ns;
 	for (size_t i = 0; i < walk->count; i++)
 		if (walk->sums[i] != life)
 			blocked_sum_add_part(walk->sums[i], walk->blocked->budget, life, walk->weights[i] * part);
@@ -191,7 +193,7 @@ static void walk_life(const struct walk *walk, const struct past *past, uint64_t
 static void walk_back(const struct walk *walk, struct past *past, uint64_t begin_ns, uint64_t end_ns, unsigned depth)
 {
 	uint64_t first = past_first_part(past);
-	uint64_t i = BOUND(first, past->part_count, k, past_part(past, k)->begin_ns < end_ns);
+	uint64_t i = BOUND_BACK(first, past->part_count, k, past_part(past, k)->begin_ns < end_ns);
 
 	want_more(past, begin_ns);
 	for (; i > first && end_ns > begin_ns && walk->blocked->steps; i--) {
@@ -262,22 +264,70 @@ const struct blocked_sum *blocked_on_cpu_sum(const struct blocked_on *blocked)
 	return blocked_on_sum(blocked, blocked);
 }
 
+/* After how much time in waits the next one stands for all of it, after the one that began then. */
+static uint64_t next_stand_ns(const struct past_life *life, uint64_t begin_ns)
+{
+	enum { WAITS_EXACT = 256, WAITS_A_WALK = 8 };
+	double chance = (hash_u64(begin_ns) >> 11) * 0x1p-53;
+
+	if (life->waits < WAITS_EXACT)
+		return 0;
+	/* From a half of the mean to one and a half: who waits in turns must not be met in the same turn always. */
+	return (0.5 + chance) * WAITS_A_WALK * life->waited_ns / life->waits;
+}
+
+/* The wait stands for those before it, too, which no other one did. */
+static void add_wait_to_life(struct walk *walk, struct past_life *life, const struct past *past,
+			     const struct past_part *part, uint64_t end_ns)
+{
+	uint64_t wait_ns = end_ns - part->begin_ns;
+
+	life->waits++;
+	life->waited_ns += wait_ns;
+	life->pending_ns += wait_ns;
+	if (!wait_ns || life->pending_ns < life->stand_ns)
+		return;
+	walk->weights[0] = (double)life->pending_ns / wait_ns;
+	walk_part(walk, past, part, part->begin_ns, end_ns, 0);
+	walk->weights[0] = 1;
+	life->pending_ns = 0;
+	life->stand_ns = next_stand_ns(life, part->begin_ns);
+}
+
+static void begin_life(struct past_life *life, uint64_t begin_ns)
+{
+	if (life->sum)
+		return;
+	life->sum = xcalloc(1, sizeof(*life->sum));
+	life->begin_ns = life->end_ns = begin_ns;
+}
+
 void blocked_on_extend_life(struct blocked_on *blocked, struct past *past)
 {
-	uint64_t first = past_first_part(past), end_ns = past_part(past, past->part_count - 1)->begin_ns;
+	uint64_t first = past_first_part(past), last = past->part_count - 1, begin_ns;
 	struct walk walk = { .blocked = blocked, .weights = { 1 }, .count = 1 };
+	struct past_life *life = &past->life;
 
-	if (!past->life) {
-		past->life = xcalloc(1, sizeof(*past->life));
-		past->life_begin_ns = past->life_end_ns = past_part(past, first)->begin_ns;
-	}
-	walk.sums[0] = past->life;
-	save_steps(blocked, (past->part_count - past->life_parts) * STEPS_A_PART);
+	begin_life(life, past_part(past, first)->begin_ns);
+	walk.sums[0] = life->sum;
+	save_steps(blocked, (past->part_count - life->parts) * STEPS_A_PART);
 	blocked->walks++;
-	if (end_ns > past->life_end_ns)
-		walk_back(&walk, past, past->life_end_ns, end_ns, 0);
-	past->life_end_ns = end_ns;
-	past->life_parts = past->part_count - 1;
+	if (life->parts > first)
+		first = life->parts;
+	begin_ns = past_part(past, first)->begin_ns;
+	if (begin_ns > life->end_ns) /* parts that were lost */
+		add_time(&walk, BLOCKED_UNKNOWN, begin_ns - life->end_ns);
+	for (uint64_t i = first; i < last; i++) {
+		const struct past_part *part = past_part(past, i);
+		uint64_t end_ns = past_part(past, i + 1)->begin_ns;
+
+		if (part->phase == PHASE_BLOCKED)
+			add_wait_to_life(&walk, life, past, part, end_ns);
+		else
+			walk_part(&walk, past, part, part->begin_ns, end_ns, 0);
+	}
+	life->end_ns = past_part(past, last)->begin_ns;
+	life->parts = last;
 }
 
 const struct blocked_sum *blocked_on_sum(const struct blocked_on *blocked, const void *key)

@@ -44,7 +44,11 @@ void blocked_on_end_cpu_wait(struct blocked_on *blocked, struct past *cpu, uint6
 /* That sum: its code alone means something. */
 const struct blocked_sum *blocked_on_cpu_sum(const struct blocked_on *blocked);
 
-/* Has the life of the past, which wants it, sum up what it did before its current part. */
+/*
+ * Has the life of the past, which wants it, sum up what it did before its current part. Of many waits not each is
+ * walked back: one stands for several, which it is chosen from as often as it is long (systematic sampling with
+ * probability proportional to size, W. G. Madow 1949); what it does not stand for yet is pending.
+ */
 void blocked_on_extend_life(struct blocked_on *blocked, struct past *past);
 
 /* What was added to the key; NULL: nothing. */

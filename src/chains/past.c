@@ -9,7 +9,7 @@
 void past_fini(struct past *past, struct chain_budget *budget)
 {
 	budget->bytes -= past->part_space * sizeof(*past->parts) + past->sample_space * sizeof(*past->samples);
-	blocked_sum_free(past->life, budget);
+	blocked_sum_free(past->life.sum, budget);
 	free(past->parts);
 	free(past->samples);
 	*past = (struct past){ 0 };

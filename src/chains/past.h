@@ -42,9 +42,14 @@ struct past {
 	uint64_t parts_from, samples_from; /* those before were lost before there was more space */
 	uint32_t part_space, sample_space;
 	bool wants_parts, wants_samples; /* a walk has needed more than there were */
-	/* Of a thread with many parts, all from life_begin_ns to life_end_ns summed up; NULL: nothing yet. */
-	struct blocked_sum *life;
-	uint64_t life_begin_ns, life_end_ns, life_parts; /* life_parts: their number, with those before life_begin_ns */
+	/* Of a thread with many parts, all from begin_ns to end_ns summed up. */
+	struct past_life {
+		struct blocked_sum *sum; /* NULL: nothing yet */
+		uint64_t begin_ns, end_ns;
+		uint64_t parts;                /* their number, with those before begin_ns */
+		uint64_t waits, waited_ns;     /* of them, those blocked */
+		uint64_t pending_ns, stand_ns; /* see blocked_on_extend_life() */
+	} life;
 };
 
 void past_fini(struct past *past, struct chain_budget *budget);
@@ -61,7 +66,7 @@ void past_add_sample(struct past *past, struct chain_budget *budget, const struc
 /* Whether parts are about to be lost that life does not have yet. */
 static inline bool past_wants_life(const struct past *past)
 {
-	return past->part_count - past->life_parts > PAST_PARTS / 4 * 3;
+	return past->part_count - past->life.parts > PAST_PARTS / 4 * 3;
 }
 
 /* Those that are kept have numbers from the first up to the count, count excluded. */

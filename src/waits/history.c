@@ -55,21 +55,10 @@ static struct history_sum between(const struct history_point *point, const struc
 	};
 }
 
-/*
- * The last point that is not later; the first one must not be. What is asked for is mostly one of the
- * last.
- */
+/* The last point that is not later; the first one must not be. */
 static const struct history_point *point_at(const struct history *history, uint64_t time_ns)
 {
-	size_t begin, end = history->count, back = 1;
-
-	for (; back < history->count; back *= 2) {
-		if (history->points[history->count - back].time_ns <= time_ns)
-			break;
-		end = history->count - back;
-	}
-	begin = back < history->count ? history->count - back : 0;
-	return &history->points[BOUND(begin + 1, end, i, history->points[i].time_ns <= time_ns) - 1];
+	return &history->points[BOUND_BACK(1, history->count, i, history->points[i].time_ns <= time_ns) - 1];
 }
 
 struct history_sum history_at(const struct history *history, uint64_t time_ns, uint64_t share_ns)

@@ -331,6 +331,32 @@ TEST(a_wait_for_a_whole_life_has_all_that_was_done_in_it)
 	tear_down();
 }
 
+TEST(of_a_long_life_some_waits_stand_for_the_others)
+{
+	const struct blocked_sum *sum;
+	uint64_t held_ns = 0;
+
+	set_up(1, 1 << 20);
+	begin(4, PHASE_BLOCKED);
+	for (int i = 0; i < 10000; i++) { /* in turns for a thread that runs, and for nobody */
+		uint64_t wait_ns = i % 2 ? 3 : 1 + pick(3);
+
+		pass(1);
+		begin(1, PHASE_BLOCKED);
+		pass(wait_ns);
+		end_wait(1, i % 2 ? 0 : 2, &w.paths[1]);
+		held_ns += i % 2 ? 0 : wait_ns;
+		begin(1, PHASE_RUNNING);
+	}
+	blocked_on_end(w.blocked, &w.pasts[1], 0, w.now, &(struct blocked_key){ &w, 1, NULL }, 1);
+	sum = blocked_on_sum(w.blocked, &w);
+	CHECK_EQUAL(llround(all_ns(sum)), w.now);
+	CHECK(fabs(sum->ns[BLOCKED_RUNNING] - (10000 + held_ns)) < 0.03 * w.now);
+	CHECK(fabs(sum->ns[BLOCKED_WAITING] - 15000) < 0.03 * w.now);
+	CHECK(llabs((long long)waits_ns(sum, &w.paths[1]) - 15000) < 0.03 * w.now);
+	tear_down();
+}
+
 TEST(a_wait_that_needed_more_is_exact_the_next_time)
 {
 	const struct blocked_sum *sum;

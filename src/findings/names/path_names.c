@@ -6,10 +6,21 @@
 
 #include "base/memory.h"
 #include "base/pause.h"
+#include "base/table.h"
 #include "findings/names/runtime_locks.h"
 #include "symbol/symbol.h"
 
 enum { FRAMES_MAX = 512, CALLS_LOOKED_AT = 6 };
+
+/* A stack that has its names: most are asked for again and again. */
+struct named_stack {
+	const struct ev_stack_frames *stack;
+	uint64_t time_ns, ip, kernel_ip;
+	uint32_t pid;
+	size_t count;
+	const struct report_frame *frames;
+	struct named_stack *next; /* with the same hash */
+};
 
 struct path_names {
 	struct symbols *symbols;
@@ -17,6 +28,7 @@ struct path_names {
 	struct pause *pause;
 	struct wait_names *wait_names;
 	struct arena *arena;
+	struct table *named; /* struct named_stack by its hash */
 };
 
 struct path_names *path_names_new(struct symbols *symbols, const struct stacks *stacks, struct pause *pause)
@@ -28,6 +40,7 @@ struct path_names *path_names_new(struct symbols *symbols, const struct stacks *
 	names->pause = pause;
 	names->wait_names = wait_names_new();
 	names->arena = arena_new();
+	names->named = table_new();
 	return names;
 }
 
@@ -36,6 +49,7 @@ void path_names_free(struct path_names *names)
 	if (!names)
 		return;
 	wait_names_free(names->wait_names);
+	table_free(names->named);
 	arena_free(names->arena);
 	free(names);
 }
@@ -127,41 +141,72 @@ static struct stack_frame frame_at(const struct ev_stack_frames *stack, size_t i
 						       : (struct stack_frame){ .address = ip };
 }
 
-/* ip, kernel_ip: where it runs, if the address of the first frame is 0. */
-static size_t name_stack(struct path_names *names, uint32_t pid, uint64_t time_ns, const struct ev_stack_frames *stack,
-			 uint64_t ip, uint64_t kernel_ip, const struct report_frame **frames)
+static void name_frames(struct path_names *names, struct named_stack *of)
 {
 	struct report_frame named[FRAMES_MAX];
 	struct symbol_frame inlined[SYMBOL_INLINE_MAX];
-	size_t user_count = path_names_usable_count(names, pid, time_ns, stack);
+	const struct ev_stack_frames *stack = of->stack;
+	size_t user_count = path_names_usable_count(names, of->pid, of->time_ns, stack);
 	size_t count = 0;
 
 	pause_take_if_due(names->pause);
 	for (size_t i = path_names_kernel_begin(names, stack); i < stack->kernel_count && count < FRAMES_MAX; i++) {
-		uint64_t address = stack->frames[i] ? stack->frames[i] - (i > 0) : kernel_ip;
+		uint64_t address = stack->frames[i] ? stack->frames[i] - (i > 0) : of->kernel_ip;
 
 		symbols_resolve_kernel(names->symbols, address, inlined);
 		named[count++] = as_report_frame(inlined);
 	}
 	for (size_t i = 0; i < user_count; i++) {
-		struct stack_frame frame = frame_at(stack, i, ip);
+		struct stack_frame frame = frame_at(stack, i, of->ip);
 		size_t n;
 
 		if (path_names_has_callee(stack, i)) {
-			struct stack_frame inner = frame_at(stack, i - 1, ip);
+			struct stack_frame inner = frame_at(stack, i - 1, of->ip);
 			struct symbol_call call = { inner.address, inner.is_return, frame.address };
 
-			count += name_missing(names, pid, time_ns, &call, &named[count], FRAMES_MAX - count);
+			count += name_missing(names, of->pid, of->time_ns, &call, &named[count], FRAMES_MAX - count);
 		}
-		n = symbols_resolve(names->symbols, pid, time_ns, frame.address, frame.is_return, inlined,
+		n = symbols_resolve(names->symbols, of->pid, of->time_ns, frame.address, frame.is_return, inlined,
 				    SYMBOL_INLINE_MAX);
 		for (size_t k = 0; k < n && count < FRAMES_MAX; k++) {
 			named[count] = as_report_frame(&inlined[k]);
 			named[count++].is_guessed = frame.is_guessed;
 		}
 	}
-	*frames = memcpy(arena_alloc(names->arena, count * sizeof(*named)), named, count * sizeof(*named));
-	return count;
+	of->count = count;
+	of->frames = memcpy(arena_alloc(names->arena, count * sizeof(*named)), named, count * sizeof(*named));
+}
+
+static uint64_t hash_of(const struct named_stack *of)
+{
+	return hash_u64((uintptr_t)of->stack ^
+			hash_u64(of->time_ns ^ hash_u64(of->ip ^ hash_u64(of->kernel_ip ^ of->pid))));
+}
+
+static bool is_same(const struct named_stack *a, const struct named_stack *b)
+{
+	return a->stack == b->stack && a->time_ns == b->time_ns && a->ip == b->ip && a->kernel_ip == b->kernel_ip &&
+	       a->pid == b->pid;
+}
+
+/* ip, kernel_ip: where it runs, if the address of the first frame is 0. */
+static size_t name_stack(struct path_names *names, uint32_t pid, uint64_t time_ns, const struct ev_stack_frames *stack,
+			 uint64_t ip, uint64_t kernel_ip, const struct report_frame **frames)
+{
+	struct named_stack of = { .stack = stack, .time_ns = time_ns, .ip = ip, .kernel_ip = kernel_ip, .pid = pid };
+	uint64_t hash = hash_of(&of);
+	struct named_stack *first = table_find(names->named, hash), *named = first;
+
+	while (named && !is_same(named, &of))
+		named = named->next;
+	if (!named) {
+		name_frames(names, &of);
+		of.next = first;
+		named = memcpy(arena_alloc(names->arena, sizeof(of)), &of, sizeof(of));
+		table_put(names->named, hash, named);
+	}
+	*frames = named->frames;
+	return named->count;
 }
 
 size_t path_names_frames(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t stack,

@@ -12,7 +12,10 @@
 #include "waits/open_request.h"
 #include "waits/wait_cause.h"
 
+struct file_info;
+struct wait_file;
 struct wait_lock;
+struct wait_unseen_row;
 
 enum { WAIT_RECENT = 4 };
 
@@ -56,6 +59,13 @@ struct open_wait {
 	uint64_t
 		outside_ns; /* that all its idle waits so far took which something from outside has ended, itself or others for it */
 	struct wait_repeats repeats;
+	/* What was found last for waits of this thread, which mostly waits for the same again; NULL: nothing. */
+	struct wait_known {
+		const struct file_info *file;
+		struct wait_file *file_row;
+		struct wait_lock *lock;
+		struct wait_unseen_row *unseen;
+	} known;
 	bool is_dying; /* it was woken from the last one to end; later ones do not count */
 };
 

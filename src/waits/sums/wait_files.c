@@ -175,10 +175,20 @@ static bool is_peer(enum file_kind kind, const struct wait_end *end)
 	return end->kind == WAKER_PROCESS && end->other;
 }
 
-struct wait_file *wait_files_end(struct wait_files *files, const struct thread *thread, const struct open_wait *wait,
+/* What the wait is for. */
+static struct wait_file *file_of(struct wait_files *files, struct open_wait *wait)
+{
+	struct wait_file *known = wait->known.file_row;
+
+	if (!known || known->file != wait->facts.object)
+		wait->known.file_row = known = get(files, wait->facts.object);
+	return known;
+}
+
+struct wait_file *wait_files_end(struct wait_files *files, const struct thread *thread, struct open_wait *wait,
 				 enum file_kind kind, uint64_t wait_ns, uint64_t idle_ns, const struct wait_end *end)
 {
-	struct wait_file *file = get(files, wait->facts.object);
+	struct wait_file *file = file_of(files, wait);
 
 	count(file, thread, wait, wait_ns, idle_ns);
 	if (file != files->others && is_peer(kind, end))
@@ -186,10 +196,10 @@ struct wait_file *wait_files_end(struct wait_files *files, const struct thread *
 	return file;
 }
 
-void wait_files_count_open(struct wait_files *files, const struct thread *thread, const struct open_wait *wait,
+void wait_files_count_open(struct wait_files *files, const struct thread *thread, struct open_wait *wait,
 			   uint64_t wait_ns, uint64_t idle_ns, struct journal *journal)
 {
-	struct wait_file *file = get(files, wait->facts.object);
+	struct wait_file *file = file_of(files, wait);
 
 	journal_save(journal, file, sizeof(*file));
 	count(file, thread, wait, wait_ns, idle_ns);

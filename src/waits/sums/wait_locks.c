@@ -73,9 +73,8 @@ static struct wait_lock *get_others(struct wait_locks *locks, const struct open_
 	return *others;
 }
 
-static struct wait_lock *get(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait)
+static struct wait_lock *find(struct wait_locks *locks, uint64_t space, const struct open_wait *wait)
 {
-	uint64_t space = wait_space(&wait->facts, wait->cause, thread->pid, thread->exec_count);
 	uint64_t hash = hash_u64(wait->facts.object ^ hash_u64(space ^ wait->cause));
 	struct wait_lock *first = table_find(locks->by_hash, hash), *lock;
 
@@ -91,6 +90,16 @@ static struct wait_lock *get(struct wait_locks *locks, const struct thread *thre
 	lock->next = first;
 	table_put(locks->by_hash, hash, lock);
 	return lock;
+}
+
+static struct wait_lock *get(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait)
+{
+	uint64_t space = wait_space(&wait->facts, wait->cause, thread->pid, thread->exec_count);
+	struct wait_lock *known = wait->known.lock;
+
+	if (!known || known->is_others || !is_same(known, space, wait))
+		wait->known.lock = known = find(locks, space, wait);
+	return known;
 }
 
 /* The one that more than half of the votes are for, if there is one (Boyer and Moore, 1981). */
@@ -129,12 +138,12 @@ static void vote_holders(struct wait_lock *lock, const struct open_wait *wait)
 		vote(&lock->holders[i], facts->owners[i]);
 }
 
-void wait_locks_found(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait)
+void wait_locks_found(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait)
 {
 	vote_holders(get(locks, thread, wait), wait);
 }
 
-void wait_locks_begin(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait,
+void wait_locks_begin(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait,
 		      bool is_spurious_wake)
 {
 	struct wait_lock *lock = get(locks, thread, wait);
@@ -254,7 +263,7 @@ bool wait_lock_may_be_handed(const struct wait_lock *lock, uint64_t begin_ns, ui
 	       lock->handed[1].begin_ns >= end_ns;
 }
 
-struct wait_lock *wait_locks_of(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait)
+struct wait_lock *wait_locks_of(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait)
 {
 	return get(locks, thread, wait);
 }
@@ -271,7 +280,7 @@ bool wait_lock_may_be_waited_by(const struct wait_lock *lock, const struct threa
 	return lock->waiters & waiter_bit(thread);
 }
 
-struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait,
+struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait,
 				 uint64_t wait_ns, uint64_t idle_ns, struct wait_path *path, const struct wait_end *end,
 				 bool *is_call)
 {
@@ -306,9 +315,9 @@ void wait_lock_move_waker(struct wait_locks *locks, struct wait_lock *lock, cons
 	wait_wakers_move(locks->arena, &lock->unlockers, end, count, wait_ns, cmetric_ns, weight);
 }
 
-struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
-					const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-					struct wait_path *path, struct journal *journal)
+struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait,
+					uint64_t wait_ns, uint64_t idle_ns, struct wait_path *path,
+					struct journal *journal)
 {
 	struct wait_lock *lock = get(locks, thread, wait);
 

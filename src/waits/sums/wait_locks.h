@@ -19,17 +19,17 @@ struct wait_locks *wait_locks_new(void);
 void wait_locks_free(struct wait_locks *locks);
 
 /* is_spurious_wake: the thread was woken from the same just before. */
-void wait_locks_begin(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait,
+void wait_locks_begin(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait,
 		      bool is_spurious_wake);
 
 /* More is known about a wait that was found: who holds the lock. */
-void wait_locks_found(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait);
+void wait_locks_found(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait);
 
 /*
  * path: where it waited, or NULL. *is_call: whether others were woken from the same with it. Returns
  * the lock.
  */
-struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait,
+struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait,
 				 uint64_t wait_ns, uint64_t idle_ns, struct wait_path *path, const struct wait_end *end,
 				 bool *is_call);
 
@@ -38,13 +38,13 @@ void wait_lock_move_waker(struct wait_locks *locks, struct wait_lock *lock, cons
 			  uint64_t wait_ns, uint64_t cmetric_ns, double weight);
 
 /* The lock that the wait is for, before it is added. */
-struct wait_lock *wait_locks_of(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait);
+struct wait_lock *wait_locks_of(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait);
 
 /* Whether the thread has waited for it, too; true also of one in 64 others that wait. */
 bool wait_lock_may_be_waited_by(const struct wait_lock *lock, const struct thread *thread);
 
 /* The same for an open wait: the journal can undo it. */
-struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
-					const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-					struct wait_path *path, struct journal *journal);
+struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait,
+					uint64_t wait_ns, uint64_t idle_ns, struct wait_path *path,
+					struct journal *journal);
 const struct wait_lock *wait_locks_next(const struct wait_locks *locks, size_t *cursor);

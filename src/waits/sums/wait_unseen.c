@@ -49,12 +49,17 @@ static uint64_t hash_of(uint64_t space, enum wait_cause cause, uint64_t object)
 	return hash_u64(object ^ hash_u64(space ^ hash_u64(cause)));
 }
 
+static bool is_row(const struct wait_unseen_row *row, uint64_t space, enum wait_cause cause, uint64_t object)
+{
+	return row->object == object && row->cause == cause && row->space == space;
+}
+
 static struct wait_unseen_row *find(const struct wait_unseen *unseen, uint64_t space, enum wait_cause cause,
 				    uint64_t object)
 {
 	struct wait_unseen_row *row = table_find(unseen->by_hash, hash_of(space, cause, object));
 
-	while (row && (row->space != space || row->cause != cause || row->object != object))
+	while (row && !is_row(row, space, cause, object))
 		row = row->next;
 	return row;
 }
@@ -91,12 +96,21 @@ static struct wait_unseen_row *get(struct wait_unseen *unseen, uint64_t space, e
 	return row;
 }
 
-struct wait_unseen_row *wait_unseen_add(struct wait_unseen *unseen, const struct thread *thread,
-					const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-					struct journal *journal)
+/* The row of what the wait is for. */
+static struct wait_unseen_row *row_of(struct wait_unseen *unseen, const struct thread *thread, struct open_wait *wait)
 {
 	uint64_t space = wait_space(&wait->facts, wait->cause, thread->pid, thread->exec_count);
-	struct wait_unseen_row *row = get(unseen, space, wait->cause, wait->facts.object);
+	struct wait_unseen_row *known = wait->known.unseen;
+
+	if (!known || known->is_others || !is_row(known, space, wait->cause, wait->facts.object))
+		wait->known.unseen = known = get(unseen, space, wait->cause, wait->facts.object);
+	return known;
+}
+
+struct wait_unseen_row *wait_unseen_add(struct wait_unseen *unseen, const struct thread *thread, struct open_wait *wait,
+					uint64_t wait_ns, uint64_t idle_ns, struct journal *journal)
+{
+	struct wait_unseen_row *row = row_of(unseen, thread, wait);
 	struct wait_amount amount = wait_amount_of(wait_ns, idle_ns, wait->slice_cmetric_ns);
 
 	if (journal)

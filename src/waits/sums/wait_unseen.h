@@ -34,9 +34,8 @@ struct wait_unseen *wait_unseen_new(void);
 void wait_unseen_free(struct wait_unseen *unseen);
 
 /* journal: can undo it; NULL: it stays. Returns the row. */
-struct wait_unseen_row *wait_unseen_add(struct wait_unseen *unseen, const struct thread *thread,
-					const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-					struct journal *journal);
+struct wait_unseen_row *wait_unseen_add(struct wait_unseen *unseen, const struct thread *thread, struct open_wait *wait,
+					uint64_t wait_ns, uint64_t idle_ns, struct journal *journal);
 
 /* NULL: there was none. */
 const struct wait_unseen_row *wait_unseen_find(const struct wait_unseen *unseen, uint64_t space, enum wait_cause cause,

@@ -63,14 +63,26 @@ void waits_free(struct waits *waits)
 	free(waits);
 }
 
-static const struct file_info *file_of(const struct waits *waits, const struct wait_facts *facts)
+/* NULL: it is for none, or not known. */
+static const struct file_info *file_of(const struct waits *waits, struct open_wait *wait)
 {
-	return wait_has_file(facts) ? files_find(waits->files, facts->object) : NULL;
+	const struct file_info *known = wait->known.file;
+
+	if (!wait_has_file(&wait->facts))
+		return NULL;
+	if (!known || known->file != wait->facts.object)
+		wait->known.file = known = files_find(waits->files, wait->facts.object);
+	return known;
 }
 
 enum wait_cause waits_cause_of(const struct waits *waits, const struct wait_facts *facts)
 {
-	return wait_cause_of(facts, file_of(waits, facts));
+	return wait_cause_of(facts, wait_has_file(facts) ? files_find(waits->files, facts->object) : NULL);
+}
+
+static enum wait_cause cause_of(const struct waits *waits, struct open_wait *wait)
+{
+	return wait_cause_of(&wait->facts, file_of(waits, wait));
 }
 
 /*
@@ -104,7 +116,7 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	wait->begin_ns = wait->recorded_ns = now_ns;
 	wait->begin_share_ns = share_ns;
 	wait->facts = facts;
-	wait->cause = waits_cause_of(waits, &wait->facts);
+	wait->cause = cause_of(waits, wait);
 	wait->ready_file = wait->asked_ns = 0;
 	wait->has_stack = e->flags & SWITCH_HAS_STACK;
 	wait->stack = e->stack;
@@ -128,7 +140,7 @@ static void listed_switch(struct waits *waits, const struct thread *thread, stru
 	wait->facts.flags = e->flags;
 	wait->facts.value = e->value;
 	memcpy(wait->facts.owners, e->owners, sizeof(e->owners));
-	wait->cause = waits_cause_of(waits, &wait->facts);
+	wait->cause = cause_of(waits, wait);
 	if (wait->is_lock)
 		wait_locks_found(waits->locks, thread, wait);
 }
@@ -168,20 +180,21 @@ void waits_listed(struct waits *waits, const struct thread *thread, struct open_
 	}
 	if (wait->is_found) {
 		wait->facts.state = e->state;
-		wait->cause = waits_cause_of(waits, &wait->facts);
+		wait->cause = cause_of(waits, wait);
 		if (wait->is_lock)
 			wait_locks_found(waits->locks, thread, wait);
 	}
 }
 
 /* Who ended it, all but the weight. */
-static struct wait_end end_of(struct waits *waits, const struct open_wait *wait, uint64_t now_ns,
-			      const struct ev_sched_wake *e, const struct wait_party *waker, bool is_over)
+static struct wait_end end_of(struct waits *waits, const struct open_wait *wait, const struct file_info *file,
+			      uint64_t now_ns, const struct ev_sched_wake *e, const struct wait_party *waker,
+			      bool is_over)
 {
 	struct wait_end end = { .kind = WAKER_NONE, .now_ns = now_ns };
 
 	if (e)
-		return wait_end_of(wait, now_ns, e, waker, file_of(waits, &wait->facts), waits->others);
+		return wait_end_of(wait, now_ns, e, waker, file, waits->others);
 	/* What was found on its way to sleep, or to a CPU, has had no end that somebody made. */
 	if (is_over || (wait->is_found && now_ns <= wait->begin_ns + LIST_NS_MAX))
 		return end;
@@ -319,9 +332,10 @@ static void move_waker(struct waits *waits, const struct wait_portion *parts, co
 }
 
 /* What has ended the wait has ended its parts, too. */
-static void settle_parts(struct waits *waits, struct open_wait *wait, const struct wait_end *end)
+static void settle_parts(struct waits *waits, struct open_wait *wait, const struct file_info *file,
+			 const struct wait_end *end)
 {
-	uint64_t left_ns = wait_idle_of_parts(wait, end, file_of(waits, &wait->facts));
+	uint64_t left_ns = wait_idle_of_parts(wait, end, file);
 	uint64_t back_ns = wait_repeats_idle_ns(&wait->repeats) - left_ns;
 
 	if (back_ns)
@@ -362,12 +376,13 @@ static void add_part(struct open_wait *wait, uint64_t running_ns, const struct w
 }
 
 /* Something else has ended the wait, and with it the parts before. */
-static void end_parts(struct waits *waits, struct open_wait *wait, const struct wait_end *end)
+static void end_parts(struct waits *waits, struct open_wait *wait, const struct file_info *file,
+		      const struct wait_end *end)
 {
 	if (!wait->repeats.begin_ns)
 		return;
 	if (is_known_end(end))
-		settle_parts(waits, wait, end);
+		settle_parts(waits, wait, file, end);
 	wait->repeats.has_ended = true;
 }
 
@@ -381,20 +396,22 @@ static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns, 
 }
 
 /* Returns the row of what was waited for; NULL: that is no file. */
-static struct wait_file *end_file(struct waits *waits, const struct wait_party *party, const struct open_wait *wait,
+static struct wait_file *end_file(struct waits *waits, const struct wait_party *party, const struct file_info *file,
 				  uint64_t wait_ns, uint64_t idle_ns, const struct wait_end *end)
 {
+	struct open_wait *wait = party->wait;
+
 	if (!wait_has_file(&wait->facts) || !wait->facts.object)
 		return NULL;
-	return wait_files_end(waits->files_waited, party->thread, wait, files_kind(waits->files, wait->facts.object),
-			      wait_ns, idle_ns, end);
+	return wait_files_end(waits->files_waited, party->thread, wait,
+			      file ? file->kind : file_kind_of_name(wait->facts.object), wait_ns, idle_ns, end);
 }
 
 /* The kernel side recorded its file after the switch. */
 static void settle_cause(const struct waits *waits, struct open_wait *wait)
 {
 	if (wait_has_file(&wait->facts))
-		wait->cause = waits_cause_of(waits, &wait->facts);
+		wait->cause = cause_of(waits, wait);
 }
 
 /* What it waited for, of many, is known now. */
@@ -423,6 +440,7 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 	uint64_t wait_ns = now_ns - wait->begin_ns, idle_ns, stack = 0;
 	struct wait_place place = { 0 };
 	struct wait_lock *lock = NULL;
+	const struct file_info *file;
 	struct wait_end end;
 	bool is_call = false;
 
@@ -431,11 +449,12 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 	wait->is_open = false;
 	settle_cause(waits, wait);
 	settle_ready(waits, wait);
-	end = end_of(waits, wait, now_ns, e, waker, is_over);
+	file = file_of(waits, wait);
+	end = end_of(waits, wait, file, now_ns, e, waker, is_over);
 	place.weight = weigh(party, e, waker, &end, &stack);
 	if (wait->is_lock)
 		lock = wait_locks_of(waits->locks, party->thread, wait);
-	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file_of(waits, &wait->facts), stack, lock);
+	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file, stack, lock);
 	if (is_held_by(wait, end.waker)) {
 		idle_ns = 0;
 		take_back_idle(waits, waker->wait, wait->begin_ns, now_ns);
@@ -457,15 +476,15 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 		wait->called_object = wait->facts.object;
 		wait->called_running_ns = party->running_ns;
 	}
-	place.file = end_file(waits, party, wait, wait_ns, idle_ns, &end);
-	wait->outside_ns += wait_outside_ns(wait, &end, file_of(waits, &wait->facts), stack, idle_ns);
-	wait_idle_end_request(party, &end, file_of(waits, &wait->facts), stack, lock);
+	place.file = end_file(waits, party, file, wait_ns, idle_ns, &end);
+	wait->outside_ns += wait_outside_ns(wait, &end, file, stack, idle_ns);
+	wait_idle_end_request(party, &end, file, stack, lock);
 	remember(wait, now_ns, idle_ns, &place);
 	if (end.kind == WAKER_TIMER)
 		add_part(wait, party->running_ns,
 			 &(struct wait_portion){ place, lock, wait->cause, wait_ns, 1, wait_ns, idle_ns });
 	else
-		end_parts(waits, wait, &end);
+		end_parts(waits, wait, file, &end);
 	wait->real_ns += wait_ns - idle_ns;
 	wait_last_set(wait,
 		      &(struct last_wait){
@@ -503,14 +522,16 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 	uint64_t wait_ns = now_ns - wait->begin_ns, stack = 0, idle_ns;
 	struct wait_path *path = NULL;
 	struct wait_lock *lock = NULL;
+	const struct file_info *file;
 	struct wait_sum *sum;
 	struct wait_end end;
 	double weight;
 
 	settle_cause(waits, wait);
-	end = end_of(waits, wait, now_ns, NULL, NULL, true);
+	file = file_of(waits, wait);
+	end = end_of(waits, wait, file, now_ns, NULL, NULL, true);
 	weight = weigh(party, NULL, NULL, &end, &stack);
-	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file_of(waits, &wait->facts), stack, NULL);
+	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file, stack, NULL);
 	sum = &waits->by_cause[wait->cause];
 	journal_save(waits->journal, sum, sizeof(*sum));
 	wait_sum_add(sum, wait_ns, idle_ns);
