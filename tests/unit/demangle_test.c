@@ -19,6 +19,8 @@ TEST(cpp_names_have_their_classes_and_parameters)
 	check("_ZNK2ns5TableIiE4findEPKc", "ns::Table<int>::find(char const*) const");
 	check("_Z3foov.cold", "foo() [clone .cold]");
 	check("_Z3fooi.constprop.0.isra.0", "foo(int) [clone .constprop.0] [clone .isra.0]");
+	check("_ZN5Index9normaliseB5cxx11Ev", "Index::normalise()");
+	check("_Z1fB1aB1b1gB1ci", "f(g, int)");
 	check("_GLOBAL__sub_I_main", "_GLOBAL__sub_I_main");
 }
 

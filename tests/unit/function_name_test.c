@@ -14,7 +14,6 @@ TEST(a_name_is_without_parameters_and_results)
 	CHECK(function_is_called("ns::Class::method(int) const", "ns::Class::method"));
 	CHECK(function_is_called("void ns::f<int>(int)", "ns::f"));
 	CHECK(function_is_called("std::vector<A, B<C> > ns::f<int>(int)", "ns::f"));
-	CHECK(function_is_called("ns::f[abi:cxx11](int)", "ns::f"));
 	CHECK(function_is_called("foo [clone .constprop.0]", "foo"));
 	CHECK(function_is_called("(anonymous namespace)::f(int)", "(anonymous namespace)::f"));
 	CHECK(function_is_called("mycrate::work::<u32>", "mycrate::work"));

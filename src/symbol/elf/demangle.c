@@ -82,6 +82,21 @@ static void on_part(const char *part, size_t length, void *data)
 	output->name[output->length] = '\0';
 }
 
+/* "[abi:cxx11]" tells apart libraries that were built against two kinds of std::string, and means nothing to a reader. */
+static void drop_abi_tags(char *name)
+{
+	static const char begin[] = "[abi:";
+	char *tag = name;
+
+	while ((tag = strstr(tag, begin))) {
+		char *end = strchr(tag, ']');
+
+		if (!end)
+			return;
+		memmove(tag, end + 1, strlen(end + 1) + 1);
+	}
+}
+
 /* Rust first: its older names are valid C++ ones with a hash at their end. */
 static bool demangle_with(const char *symbol, char *name, size_t size_bytes)
 {
@@ -97,6 +112,7 @@ static bool demangle_with(const char *symbol, char *name, size_t size_bytes)
 			continue;
 		if (output.is_cut && size_bytes > 4)
 			strcpy(name + size_bytes - 4, "...");
+		drop_abi_tags(name);
 		return true;
 	}
 	return false;

@@ -7,8 +7,7 @@
 /* Parameters, arguments of a template, or what a compiler appended. */
 static bool is_end_of_name(const char *rest)
 {
-	return !*rest || *rest == '(' || *rest == '<' || !strncmp(rest, "[abi:", 5) || !strncmp(rest, "::<", 3) ||
-	       !strncmp(rest, " [clone ", 8);
+	return !*rest || *rest == '(' || *rest == '<' || !strncmp(rest, "::<", 3) || !strncmp(rest, " [clone ", 8);
 }
 
 static bool is_part(const char *demangled)

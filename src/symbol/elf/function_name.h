@@ -6,7 +6,7 @@
 
 /*
  * What a user writes is the name without its parameters, and without what a template returns: "ns::f" is
- * "ns::f(int)", "void ns::f<char>(char)" and "ns::f[abi:cxx11]()". No part of a function is called so that
+ * "ns::f(int)" and "void ns::f<char>(char)". No part of a function is called so that
  * a compiler has put elsewhere.
  */
 bool function_is_called(const char *demangled, const char *name);
