@@ -42,6 +42,7 @@ static struct timelines_shape shape_of(const struct trace_states *all, size_t th
 		.part_count = parts,
 		.begin_ns = begin_ns,
 		.part_ns = end_ns > begin_ns ? (end_ns - begin_ns + parts - 1) / parts : 1,
+		.whole_ns = end_ns > begin_ns ? end_ns - begin_ns : 0,
 	};
 }
 
@@ -51,6 +52,16 @@ static size_t row_of(size_t thread)
 	return thread < TIMELINE_ROWS_MAX ? thread : TIMELINE_ROWS_MAX;
 }
 
+/* What the part has of the time traced, in ns: of what lies behind the end nothing. */
+static uint64_t width_of(const struct timelines_shape *shape, size_t part)
+{
+	uint64_t from_ns = part * shape->part_ns, left_ns = shape->whole_ns - from_ns;
+
+	if (from_ns >= shape->whole_ns)
+		return 0;
+	return left_ns < shape->part_ns ? left_ns : shape->part_ns;
+}
+
 /* All threads in one part of the time after the other: so each block of states is unpacked once. */
 static double *shares_of(const struct timelines_shape *shape, struct states *states, const struct thread_list *list)
 {
@@ -58,15 +69,15 @@ static double *shares_of(const struct timelines_shape *shape, struct states *sta
 	double *shares = xcalloc((row_of(list->count) + 1) * cells + 1, sizeof(*shares));
 
 	for (size_t part = 0; part < shape->part_count; part++) {
-		uint64_t from_ns = shape->begin_ns + part * shape->part_ns;
+		uint64_t from_ns = shape->begin_ns + part * shape->part_ns, width_ns = width_of(shape, part);
 
-		for (size_t i = 0; i < list->count; i++) {
+		for (size_t i = 0; width_ns && i < list->count; i++) {
 			double *at = shares + row_of(i) * cells + part;
 			uint64_t ns[SHARES] = { 0 };
 
-			states_add_shares(states, list->numbers[i], from_ns, from_ns + shape->part_ns, ns);
+			states_add_shares(states, list->numbers[i], from_ns, from_ns + width_ns, ns);
 			for (unsigned int share = 1; share < SHARES; share++, at += shape->part_count)
-				*at += (double)ns[share] / shape->part_ns;
+				*at += (double)ns[share] / width_ns;
 		}
 	}
 	return shares;

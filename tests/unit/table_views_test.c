@@ -181,7 +181,9 @@ TEST(time_lines_report_each_thread_and_the_sum_of_all)
 	const struct report_strip_part strip[] = { { 0.25, 0.5, 0 }, { 0, 0, 1 } };
 	struct report_thread threads[TIMELINE_ROWS_MAX + 2] = { { .name = "first", .tid = 7, .strip = strip } };
 	const struct report_group group = { .threads = threads, .row_count = TIMELINE_ROWS_MAX + 2 };
-	const struct report report = { .groups = &group, .group_count = 1, .strip_count = 2, .strip_part_ns = 50 };
+	const struct report report = {
+		.groups = &group, .group_count = 1, .strip_count = 2, .strip_part_ns = 50, .strip_whole_ns = 80
+	};
 	json_t *root, *first;
 
 	for (size_t i = 1; i < TIMELINE_ROWS_MAX + 2; i++)
@@ -191,6 +193,7 @@ TEST(time_lines_report_each_thread_and_the_sum_of_all)
 	CHECK_EQUAL(json_array_size(json_object_get(root, "threads")), TIMELINE_ROWS_MAX);
 	CHECK_EQUAL(json_integer_value(json_object_get(root, "left_out")), 2);
 	CHECK_EQUAL(json_integer_value(json_object_get(root, "part_ns")), 50);
+	CHECK_EQUAL(json_integer_value(json_object_get(root, "whole_ns")), 80);
 	CHECK_EQUAL(number_at(first, "states", "running", 0), 250);
 	CHECK_EQUAL(number_at(first, "states", "blocked", 1), 1000);
 	CHECK_EQUAL(number_at(root, "all", "runnable", 0), 500 * (TIMELINE_ROWS_MAX + 2));

@@ -24,7 +24,7 @@ export function timelines(threads, parts = 240) {
 		return { name: `worker-${tid}`, tid: 100 + tid, pid: 100, threads: 1, states: of };
 	});
 
-	return { begin_ns: 1e12, part_ns: 1e7, parts, threads: rows.slice(0, 256), left_out: Math.max(0, threads - 256), all };
+	return { begin_ns: 1e12, part_ns: 1e7, whole_ns: parts * 1e7, parts, threads: rows.slice(0, 256), left_out: Math.max(0, threads - 256), all };
 }
 
 export function graph(count) {
@@ -92,7 +92,7 @@ export function hostileReport() {
 
 export function emptyReport() {
 	return { report: golden("nothing.json"),
-		timelines: { begin_ns: 0, part_ns: 1, parts: 0, threads: [], left_out: 0, all: {} }, graph: { from_ns: 0, to_ns: 0, nodes: [] },
+		timelines: { begin_ns: 0, part_ns: 1, whole_ns: 0, parts: 0, threads: [], left_out: 0, all: {} }, graph: { from_ns: 0, to_ns: 0, nodes: [] },
 		path: { thread: 1, sums: [], parts: [], left_out: 0 } };
 }
 

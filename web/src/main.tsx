@@ -71,12 +71,12 @@ function linksOf(report?: Report): [string, string][] {
 function meanLayers(report: Report): Layers {
 	const count = report.timeline.length || 1, { wall_ns } = report.target;
 
-	return layersOf(wall_ns / count, count, { running: report.timeline.map(n => n * 1000) });
+	return layersOf(wall_ns / count, wall_ns, { running: report.timeline.map(n => n * 1000) });
 }
 
 function ParallelSection({ report }: { report: Report }) {
 	const { value: timelines } = usePart("timelines");
-	const layers = useMemo(() => timelines ? layersOf(timelines.part_ns, timelines.parts, timelines.all)
+	const layers = useMemo(() => timelines ? layersOf(timelines.part_ns, timelines.whole_ns, timelines.all)
 		: meanLayers(report), [timelines, report]);
 
 	return <Section id="parallelism" title="Parallelism" isHeavy
@@ -121,7 +121,7 @@ function GraphPart() {
 
 function PathPart() {
 	const { value } = usePart("path"), { value: timelines } = usePart("timelines");
-	const frame = timelines && { begin_ns: timelines.begin_ns, whole_ns: timelines.part_ns * timelines.parts };
+	const frame = timelines && { begin_ns: timelines.begin_ns, whole_ns: timelines.whole_ns };
 
 	return value ? <Path path={value} frame={frame} /> : null;
 }

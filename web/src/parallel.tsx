@@ -15,15 +15,20 @@ const HEIGHT_PX = 260, NS_PER_S = 1e9, UNIT = 1000;
 
 export interface Layers {
 	part_ns: number;
-	whole_ns: number;
+	whole_ns: number;	// the last part may be shorter than the others
 	of: { state: string; threads: number[] }[];	// thousandths of threads, in each part
 }
 
-export function layersOf(part_ns: number, parts: number, all: Record<string, number[]>): Layers {
+export function layersOf(part_ns: number, whole_ns: number, all: Record<string, number[]>): Layers {
 	return {
-		part_ns, whole_ns: part_ns * parts,
+		part_ns, whole_ns,
 		of: stateNames.filter(name => all[name]?.some(n => n > 0)).map(state => ({ state, threads: all[state] })),
 	};
+}
+
+/** What all threads of a layer add up to, in ns. */
+function timeOf(layers: Layers, threads: number[]): number {
+	return threads.reduce((sum, n, i) => sum + n / UNIT * Math.min(layers.part_ns, layers.whole_ns - i * layers.part_ns), 0);
 }
 
 /** Each layer on those below it, in threads; the last one first, so that the others are drawn over it. */
@@ -82,7 +87,7 @@ function options(layers: Layers, shown: Layers["of"], width: number, onDrawn: ()
 function Legend({ layers, hidden, onToggle }: { layers: Layers; hidden: Set<string>; onToggle: (state: string) => void }) {
 	return <div class="legend" role="group" aria-label="States that are shown">
 		{layers.of.map(({ state, threads }) => <button type="button" key={state} aria-pressed={!hidden.has(state)}
-			data-tip={`${duration(threads.reduce((sum, n) => sum + n, 0) / UNIT * layers.part_ns)} of thread time; click to show or hide`}
+			data-tip={`${duration(timeOf(layers, threads))} of thread time; click to show or hide`}
 			onClick={() => onToggle(state)}><Swatch colour={colourOf(state)} />{stateTitle(state)}</button>)}
 	</div>;
 }

@@ -92,9 +92,8 @@ function Block({ rows, part_ns, range }: { rows: Row[]; part_ns: number; range: 
 }
 
 export function TimelineRows({ timelines }: { timelines: Timelines }) {
-	const { threads, part_ns, left_out } = timelines;
+	const { threads, part_ns, whole_ns, left_out } = timelines;
 	const [shown, show] = useState(ROWS_FIRST);
-	const whole_ns = part_ns * timelines.parts;
 	const range = useRange() ?? { from_ns: 0, to_ns: whole_ns };
 	const used = stateNames.filter(state => threads.some(row => row.states[state]));
 	const blocks = [];

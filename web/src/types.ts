@@ -15,6 +15,7 @@ export interface LeftOut {
 export interface Timelines {
 	begin_ns: number;		// 0: unknown
 	part_ns: number;
+	whole_ns: number;		// the last part may be shorter than the others
 	parts: number;
 	threads: { name: string; tid: number; pid: number; threads: number; states: Record<string, number[]> }[];
 	left_out: number;

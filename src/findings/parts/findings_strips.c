@@ -10,6 +10,7 @@ void findings_begin_strips(struct findings *findings)
 
 	findings->span_ns = totals.end_ns - totals.begin_ns;
 	report->strip_part_ns = 1ull << thread_strip_shift_for(findings->span_ns);
+	report->strip_whole_ns = findings->span_ns;
 	report->strip_count = (findings->span_ns + report->strip_part_ns - 1) / report->strip_part_ns;
 }
 

@@ -30,6 +30,7 @@ struct timelines *timelines_begin(struct text *out, const struct timelines_shape
 	json_begin_object(json);
 	json_put_uint(json, "begin_ns", shape->begin_ns);
 	json_put_uint(json, "part_ns", shape->part_ns);
+	json_put_uint(json, "whole_ns", shape->whole_ns);
 	json_put_uint(json, "parts", shape->part_count);
 	json_key(json, "threads");
 	json_begin_array(json);
@@ -150,6 +151,7 @@ int timelines_put_report(struct text *out, const struct report *report)
 						 .state_count = STATES,
 						 .part_count = report->strip_count,
 						 .part_ns = report->strip_part_ns,
+						 .whole_ns = report->strip_whole_ns,
 					 });
 	for (size_t i = 0; i < report->group_count; i++)
 		for (size_t j = 0; j < report->groups[i].row_count; j++)

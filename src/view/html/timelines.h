@@ -25,11 +25,13 @@ struct timelines_shape {
 	size_t state_count, part_count;
 	uint64_t begin_ns; /* on the clock of the rest of the report; 0: unknown */
 	uint64_t part_ns;
+	uint64_t whole_ns; /* the last part may be shorter than the others */
 };
 
 struct timelines *timelines_begin(struct text *out, const struct timelines_shape *shape);
 
-/* shares: how many threads of it were in a state, on average of a part; [state_count][part_count]. */
+/* shares: how many threads of it were in a state, on average of what a part has of the time traced;
+ * [state_count][part_count]. */
 void timelines_add(struct timelines *timelines, const struct timeline_thread *thread, const double *shares);
 void timelines_end(struct timelines *timelines);
 
