@@ -298,6 +298,13 @@ static __always_inline __u64 socket_name(struct file_scratch *s, struct file *fi
 	return hash;
 }
 
+__noinline __u64 file_find_here(__u32 descriptor)
+{
+	__u64 file = 0;
+
+	return file_find(bpf_get_current_task_btf(), descriptor, &file) ? file : FILE_NONE;
+}
+
 __noinline __u64 file_name(__u64 file, __u64 inode, __u32 owner)
 {
 	__u32 mode = BPF_CORE_READ((struct inode *)inode, i_mode);
@@ -395,7 +402,8 @@ __noinline __u64 directory_name(__u64 descriptor, __u32 owner)
 		dentry = BPF_CORE_READ(task->fs, pwd.dentry);
 		mount = BPF_CORE_READ(task->fs, pwd.mnt);
 	} else {
-		if (!file_find(task, descriptor, &file) || !file)
+		file = file_find_here(descriptor);
+		if (file <= FILE_NONE)
 			return 0;
 		dentry = BPF_CORE_READ((struct file *)file, f_path.dentry);
 		mount = BPF_CORE_READ((struct file *)file, f_path.mnt);

@@ -71,13 +71,23 @@ static __always_inline bool file_find(struct task_struct *task, __u32 descriptor
 	return true;
 }
 
-/* The file behind a descriptor of a thread. 0: there is none. */
+/* No address of a file: the current thread has none behind that descriptor. */
+#define FILE_NONE 1ull
+
+/* The same of the current thread: the file, 0 or FILE_NONE. Verified once, for each pointer's type takes the verifier long. */
+__u64 file_find_here(__u32 descriptor);
+
+/* The file behind a descriptor of a thread, the current one if it is for switches. 0: there is none. */
 static __always_inline __u64 file_of(struct task_struct *task, struct thread_state *thread, __u32 descriptor,
 				     enum scratch_owner owner)
 {
 	__u64 file;
 
-	if (!file_find(task, descriptor, &file))
+	if (owner == SCRATCH_OF_SWITCHES)
+		file = file_find_here(descriptor);
+	else if (!file_find(task, descriptor, &file))
+		file = FILE_NONE;
+	if (file == FILE_NONE)
 		return 0;
 	if (!file)
 		return thread->file_descriptor == descriptor ? thread->file : 0;

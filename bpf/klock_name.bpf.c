@@ -75,8 +75,8 @@ static __always_inline bool is_of_file(struct ev_klock_lock *e, struct task_stru
 	default:
 		return false;
 	}
-	file_find(current, regs->di, &file);
-	if (!file)
+	file = file_find_here(regs->di);
+	if (file <= FILE_NONE)
 		return false;
 	inode = BPF_CORE_READ((struct file *)file, f_inode);
 	kind = BPF_CORE_READ(inode, i_mode) & FILE_KIND_MASK;

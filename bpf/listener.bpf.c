@@ -41,24 +41,27 @@ static __always_inline __u64 age_ns(struct tcp_sock *tcp)
 	return ticks ? (__u64)(ticks - 1) * jiffy_ns : 0;
 }
 
-static __always_inline void connection_add(struct sock *sock)
+/* Verified once, as what follows is, not for each descriptor. */
+__noinline int connection_add(__u64 address)
 {
+	struct sock *sock = (struct sock *)address;
 	__u16 family = BPF_CORE_READ(sock, __sk_common.skc_family);
 	struct tcp_sock *tcp = (struct tcp_sock *)sock;
 	__u64 age, limit_ns = AGE_FIRST_NS;
 
 	if ((family != FAMILY_IPV4 && family != FAMILY_IPV6) || BPF_CORE_READ(sock, sk_protocol) != PROTOCOL_TCP)
-		return;
+		return 0;
 	search.connections++;
 	if (BPF_CORE_READ(tcp, rcv_nxt) == BPF_CORE_READ(tcp, copied_seq))
-		return;
+		return 0;
 	age = age_ns(tcp);
 	for (int i = 0; i < AGES; i++, limit_ns *= 2) {
 		if (age >= limit_ns && i < AGES - 1)
 			continue;
 		search.unread[i]++;
-		return;
+		break;
 	}
+	return 0;
 }
 
 /* A callback of bpf_loop(): takes one descriptor. */
@@ -80,7 +83,7 @@ static long search_step(__u32 index __attribute__((unused)), void *data __attrib
 	sock = BPF_CORE_READ(socket, sk);
 	state = sock ? BPF_CORE_READ(sock, __sk_common.skc_state) : 0;
 	if (state == STATE_ESTABLISHED)
-		connection_add(sock);
+		connection_add((__u64)sock);
 	if (state != STATE_LISTENING)
 		return 0;
 	search.file = (__u64)file;
@@ -88,17 +91,20 @@ static long search_step(__u32 index __attribute__((unused)), void *data __attrib
 	return 1;
 }
 
-static __always_inline void listener_send(__u32 thread, __u32 pid, __u64 file, struct sock *sock)
+/* The one that the search has found. */
+__noinline int listener_send(__u32 thread, __u32 pid)
 {
+	struct sock *sock = (struct sock *)search.sock;
+	__u64 file = search.file;
 	__u64 name = file_name(file, (__u64)BPF_CORE_READ((struct file *)file, f_inode), SCRATCH_OF_OTHERS);
 	__u32 limit = BPF_CORE_READ(sock, sk_max_ack_backlog);
 	struct ev_file_listener *e;
 
 	if (!name)
-		return;
+		return 0;
 	e = event_reserve(EV_FILE_LISTENER, thread, sizeof(*e));
 	if (!e)
-		return;
+		return 0;
 	e->file = name;
 	e->pid = pid;
 	/* Full is a queue that is longer than listen() asked for. */
@@ -111,6 +117,7 @@ static __always_inline void listener_send(__u32 thread, __u32 pid, __u64 file, s
 		e->drops = BPF_CORE_READ(sock, sk_drops.counter);
 	}
 	event_submit(e);
+	return 0;
 }
 
 static __always_inline void unread_send(__u32 thread, __u32 pid)
@@ -155,7 +162,7 @@ int list_listeners(struct bpf_iter__task *ctx)
 		bpf_loop(DESCRIPTORS_MAX, search_step, NULL, 0);
 		if (!search.file)
 			break;
-		listener_send(thread->thread, task->tgid, search.file, (struct sock *)search.sock);
+		listener_send(thread->thread, task->tgid);
 	}
 	unread_send(thread->thread, task->tgid);
 	return 0;

@@ -378,9 +378,10 @@ static __always_inline void stacks_wake(void *ctx, struct task_struct *current, 
 		e->wait_stack = stack_take(ctx, task, thread, false, SCRATCH_OF_SWITCHES);
 }
 
+/* is_late: one of the few that are seen when the thread is on a run queue already; these have no stacks. */
 static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e, struct task_struct *task,
 					  struct thread_state *thread, struct task_struct *current,
-					  struct thread_state *waker, __u8 context)
+					  struct thread_state *waker, __u8 context, bool is_late)
 {
 	__u64 wait_ns = e->header.time_ns - thread->wait_begin_ns;
 
@@ -395,7 +396,9 @@ static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e, st
 	interrupt_describe(e, context);
 	if (may_be_sender(current, context))
 		waker_describe(e, current, waker);
-	if (e->waker && waker)
+	if (is_late)
+		e->keep = 1; /* the least chance: nothing follows from it that there is no stack */
+	else if (e->waker && waker)
 		stacks_wake(ctx, current, waker, task, thread, stack_keep(wait_weight(wait_ns)), e);
 	if (wait_ns > WAIT_MEAN_MAX_NS)
 		wait_ns = WAIT_MEAN_MAX_NS;
@@ -419,7 +422,8 @@ static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct
 	if (!thread || __sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED, PHASE_RUNNABLE) != PHASE_BLOCKED)
 		return;
 	context = context_here(current);
-	ready_emit(here, thread, context);
+	if (!is_queued)
+		ready_emit(here, thread, context);
 	waker = thread_of(current);
 	if (!waker && may_be_sender(current, context))
 		other_emit(here, current);
@@ -427,7 +431,7 @@ static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct
 	active_add(1, e ? e->header.time_ns : bpf_ktime_get_ns());
 	if (!e)
 		return;
-	wake_describe(ctx, e, task, thread, current, waker, context);
+	wake_describe(ctx, e, task, thread, current, waker, context, is_queued);
 	slot_end(here);
 }
 

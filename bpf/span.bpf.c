@@ -39,13 +39,13 @@ static __always_inline void span_emit(enum event_id id, struct task_struct *curr
 /* --- System calls ------------------------------------------------------------------------------ */
 
 /* What is behind a descriptor of the current thread, as in st_mode >> 12. 0: nothing. */
-static __always_inline __u32 descriptor_kind(struct task_struct *current, __u32 descriptor)
+static __always_inline __u32 descriptor_kind(__u32 descriptor)
 {
 	struct inode *inode;
 	__u64 file;
 
-	file_find(current, descriptor, &file);
-	if (!file)
+	file = file_find_here(descriptor);
+	if (file <= FILE_NONE)
 		return 0;
 	inode = BPF_CORE_READ((struct file *)file, f_inode);
 	return BPF_CORE_READ(inode, i_mode) >> 12;
@@ -64,7 +64,7 @@ __noinline int span_call(__u32 span, __u32 side, __u32 argument, __u64 result)
 		return 0;
 	if (rule->fd != ANY_DESCRIPTOR && rule->fd != descriptor)
 		return 0;
-	if (rule->file_kind && descriptor_kind(current, descriptor) != rule->file_kind)
+	if (rule->file_kind && descriptor_kind(descriptor) != rule->file_kind)
 		return 0;
 	span_emit(side == SIDE_BEGIN ? EV_SPAN_BEGIN : EV_SPAN_END, current, thread->thread, span, value, 0);
 	return 0;

@@ -74,22 +74,33 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 	return 0;
 }
 
-/* A name for all that makes the stack what it is. Verified once, not for each number of frames. */
+struct naming {
+	struct stack_scratch *s;
+	__u64 hash;
+};
+
+/* A callback of bpf_loop(), for which the verifier examines one frame, not each. */
+static long frame_mix(__u32 index, void *data)
+{
+	struct naming *naming = data;
+
+	naming->hash = hash_mix(naming->hash, naming->s->frames[index & (STACK_FRAMES_CAPACITY - 1)]);
+	return 0;
+}
+
+/* A name for all that makes the stack what it is. */
 __noinline __u64 stack_name(__u32 owner)
 {
-	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
-	__u32 count, i;
-	__u64 hash = 0;
+	struct naming naming = { .s = bpf_map_lookup_elem(&scratch, &owner) };
+	struct stack_scratch *s = naming.s;
+	__u32 count;
+	__u64 hash;
 
 	if (!s)
 		return 0;
 	count = s->first + s->unwind.count;
-	for (i = 0; i < STACK_FRAMES_CAPACITY; i++) {
-		if (i >= count)
-			break;
-		hash = hash_mix(hash, s->frames[i]);
-	}
-	hash = hash_mix(hash, (__u64)s->unwind.end << 56 | (__u64)s->first << 32 | count);
+	bpf_loop(count < STACK_FRAMES_CAPACITY ? count : STACK_FRAMES_CAPACITY, frame_mix, &naming, 0);
+	hash = hash_mix(naming.hash, (__u64)s->unwind.end << 56 | (__u64)s->first << 32 | count);
 	/* What managed frames name is their process's own, and the engine has to hear of each. */
 	if (s->managed_count)
 		hash = hash_mix(hash, s->subject.pid);

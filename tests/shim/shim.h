@@ -40,7 +40,7 @@ extern struct task_struct *shim_current;
 extern struct pt_regs shim_user_regs;                               /* of all tasks */
 extern struct pt_regs *(*shim_registers)(struct task_struct *task); /* unless this is set */
 extern struct shim_stack shim_user_stack, shim_kernel_stack;
-extern uint64_t shim_stacks_asked;         /* calls of bpf_get_stack() */
+extern uint64_t shim_stacks_asked;         /* calls of bpf_get_stack(), and loops over frames */
 extern uint64_t shim_user_reads;           /* of the user's memory */
 extern struct python_process shim_python;  /* the interpreter of all processes */
 extern struct ruby_process shim_ruby;      /* the same */

@@ -726,6 +726,12 @@ static void check_leaving(struct replayed_wait *wait, const struct ev_sched_swit
 	CHECK(!has_stack || !e->keep || wait->coin < e->keep);
 }
 
+/* It was seen when the thread was on a run queue already. */
+static bool is_late(const struct ev_sched_wake *e)
+{
+	return e->keep == 1;
+}
+
 /* Its length in ns; 0: it was not seen to begin, or no traced thread ended it. */
 static uint64_t check_waking(struct replayed_wait *wait, const struct ev_sched_wake *e)
 {
@@ -737,6 +743,10 @@ static uint64_t check_waking(struct replayed_wait *wait, const struct ev_sched_w
 		return 0;
 	}
 	wait->is_open = false;
+	if (is_late(e)) {
+		CHECK(!(e->flags & (WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK)));
+		return wait_ns;
+	}
 	CHECK_EQUAL(e->keep, (keep < MODEL_CERTAIN ? keep : 0));
 	CHECK_EQUAL(!(e->flags & WAKE_HAS_STACK), wait->coin >= keep);
 	CHECK(!(e->flags & WAKE_HAS_STACK) || wait->has_stack || e->flags & WAKE_HAS_WAIT_STACK);
@@ -746,7 +756,7 @@ static uint64_t check_waking(struct replayed_wait *wait, const struct ev_sched_w
 /* A waker may come while the program of the switch is not over. Two stacks are better than none. */
 TEST(stacks_of_a_wait_go_by_its_own_coin_when_cpus_overtake_each_other)
 {
-	uint64_t waits_ended = 0, short_waits = 0, wait_ns;
+	uint64_t waits_ended = 0, short_waits = 0, late = 0, wait_ns;
 
 	settings = (struct settings){ .steps = 60, .holding = true };
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -767,6 +777,7 @@ TEST(stacks_of_a_wait_go_by_its_own_coin_when_cpus_overtake_each_other)
 			if (e->header.event == TRACE_EVENT_SCHED_WAKE) {
 				wait_ns = check_waking(&waits[thread], (const struct ev_sched_wake *)e);
 				waits_ended += wait_ns > 0;
+				late += is_late((const struct ev_sched_wake *)e);
 				short_waits += wait_ns > 0 && wait_ns < 300;
 			} else if (thread) {
 				check_leaving(&waits[thread], e, &coins_read[thread]);
@@ -776,6 +787,8 @@ TEST(stacks_of_a_wait_go_by_its_own_coin_when_cpus_overtake_each_other)
 	CHECK_THAT(waits_ended, >, 1000);
 	CHECK_THAT(short_waits, >, 100);
 	CHECK_THAT(short_waits, <, waits_ended / 2);
+	CHECK_THAT(late, >, 0);
+	CHECK_THAT(late, <, waits_ended / 2);
 }
 
 /* A program stops anywhere, as where a virtual CPU is taken away: what it writes is not there. */
