@@ -264,6 +264,7 @@ void tracing_start(struct tracing *tracing, bool has_command)
 	privileges_give_up(tracing->settings, has_command);
 	storage_use_begin(tracing->storage);
 	tracing->started_ns = clock_ns();
+	tracing->started_cpu_ns = clock_cpu_ns();
 	tracing->poll_ms = POLL_MS_FIRST;
 	if (!tracing->settings->is_quiet && !tracing->settings->has_tui)
 		status_start();
@@ -494,7 +495,7 @@ void tracing_finish(struct tracing *tracing)
 	if (tracing->ended_ns)
 		return;
 	await_hidden(tracing);
-	tracing->collector_cpu_ns = clock_cpu_ns();
+	tracing->ended_cpu_ns = clock_cpu_ns();
 	tracing->ended_ns = clock_ns();
 	status_stop();
 	list_waits(tracing);

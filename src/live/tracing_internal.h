@@ -29,9 +29,9 @@ struct tracing {
 	const struct tracing_watch *watch; /* NULL: nothing */
 	struct sampling_watch sampling;
 	struct pause taking_in; /* unless somebody else is let in, who does that, too */
-	uint64_t opened_ns, started_ns;
-	uint64_t suspended_ns;               /* of this machine, before */
-	uint64_t ended_ns, collector_cpu_ns; /* 0: it goes on */
+	uint64_t opened_ns, started_ns, started_cpu_ns;
+	uint64_t suspended_ns;           /* of this machine, before */
+	uint64_t ended_ns, ended_cpu_ns; /* 0: it goes on */
 	int poll_ms;
 	unsigned long slack_ns;
 	/* Of the processes to attach to: their children that ran already; those that were not there any more. */

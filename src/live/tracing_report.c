@@ -177,7 +177,7 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	notes_fill(notes.bytes, notes.length, findings);
 	text_fini(&notes);
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
-	report->cost.collector_cpu_ns = is_over ? tracing->collector_cpu_ns : clock_cpu_ns();
+	report->cost.collector_cpu_ns = (is_over ? tracing->ended_cpu_ns : clock_cpu_ns()) - tracing->started_cpu_ns;
 	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->engine.symbols);
 	report->cost.post_processing_ns = clock_ns() - (is_over ? tracing->ended_ns : begin_ns);
 	return findings;
