@@ -15,6 +15,17 @@ FIRST = ("chrt", "-r", "1")
 def record(path, *command):
     result = pinch("record", "-q", "-o", path, "--", *FIRST, *command)
     assert result.status == 0, result.text
+    return result.out
+
+
+def record_speed(path, *command):
+    """How many ns of a CPU a part of the program's work took, if the program says how much that was; else 1."""
+    work = record(path, *command).strip()
+    if not work.isdigit():
+        return 1
+    report = pinch("report", "-q", "--json", "-", path)
+    assert report.status == 0, report.text
+    return parse(report.out, "report")["balance"]["threads"]["running_ns"] / int(work)
 
 
 def whatif(*options, trace="t.pinch"):
@@ -36,12 +47,14 @@ def check_path(answer):
 
 
 def compare(before, after, *options):
-    """Predicts how long the command before takes with the options, and runs the command after."""
+    """
+    Predicts how long the command before takes with the options, and runs the command after. That takes as long as it
+    would have taken if the CPUs had been as fast as for the one before.
+    """
     prediction, was_ns, tried = None, None, []
     for _ in range(TRIES):
-        record("t.pinch", *before)
-        record("after.pinch", *after)
-        answer, is_ns = whatif(*options), whatif(trace="after.pinch")["recorded_ns"]
+        speed = record_speed("t.pinch", *before) / record_speed("after.pinch", *after)
+        answer, is_ns = whatif(*options), whatif(trace="after.pinch")["recorded_ns"] * speed
         check_path(answer)
         # The fewer others the machine worked for, the more it is the program that is measured.
         prediction = min(prediction or answer, answer, key=lambda a: a["recorded_ns"])

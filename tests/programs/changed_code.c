@@ -3,6 +3,7 @@
  * changed_code SHAPE [HOT [COLD [SIZE]]]		(100, 100, 10)
  * Programs of which a function is changed: hot() does HOT percent of its work, cold() COLD percent. So what
  * pinch whatif predicts of the code can be compared with what it really does.
+ * Prints how much work it did, which takes as long as a CPU is fast.
  * Known answer: to shorten hot() by half is the same as to run the shape with 50.
  *	queue		a producer and a consumer with a queue of SIZE items; hot() makes an item
  *	histogram	two threads count; hot() is what is done with each number
@@ -119,6 +120,7 @@ int main(int argc, char **argv)
 			pthread_barrier_init(&turn_barrier, NULL, shapes[i].count);
 			role_start_all(roles, shapes[i].count, "part-%d", shapes[i].run);
 			role_join_all(roles, shapes[i].count);
+			printf("%lu\n", spent);
 			return 0;
 		}
 	fprintf(stderr, "Usage: changed_code SHAPE [HOT [COLD [SIZE]]]\n");
