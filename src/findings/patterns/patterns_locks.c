@@ -228,6 +228,12 @@ static void add_barrier(struct findings *findings, struct draft *draft, const st
 	draft_say_blocked_on(findings, row, lock->blocked_on);
 }
 
+/* As many of the waits as there were such wake-ups: who is woken in vain waits twice for one thing. */
+static uint64_t spurious_ns(const struct report_lock *lock)
+{
+	return (lock->wait_ns - lock->idle_ns) * ((double)lock->spurious_wakeups / lock->waits);
+}
+
 /* Several are called for what one of them can have. */
 static void add_spurious(struct findings *findings, struct draft *draft, const struct report_lock *lock)
 {
@@ -237,7 +243,7 @@ static void add_spurious(struct findings *findings, struct draft *draft, const s
 	    lock->is_waiters || lock->spurious_wakeups < 20 || lock->spurious_wakeups * 3 < lock->waits)
 		return;
 	row = draft_add(findings, draft, lock->queue_max >= 4 ? PATTERN_THUNDERING_HERD : PATTERN_SPURIOUS_WAKE_UPS,
-			CAUSE_CONDITION, draft_lost(findings, lock->wait_ns - lock->idle_ns),
+			CAUSE_CONDITION, draft_lost(findings, spurious_ns(lock)),
 			"%llu of %llu wake-ups from %s were spurious: several threads were woken at once, "
 			"and waited again",
 			(unsigned long long)lock->spurious_wakeups, (unsigned long long)lock->waits,

@@ -224,12 +224,13 @@ static void add_hold(struct wait_lock *lock, uint64_t now_ns, const struct wait_
 	lock->busy_since_ns = lock->waiting ? now_ns : 0;
 }
 
-/* Whether the waker has woken somebody from this just before. */
+/* Whether the waker has woken somebody from this just before, and has not waited since: as far as that tells, in one call. */
 static bool note_call(struct wait_lock *lock, const struct wait_end *end)
 {
 	enum { AT_ONCE_NS = 200000 };
 	uint32_t waker = end->waker ? end->waker->thread->number : 0;
-	bool is_call = waker && waker == lock->last_waker && end->now_ns - lock->last_end_ns <= AT_ONCE_NS;
+	bool is_call = waker && waker == lock->last_waker && end->now_ns - lock->last_end_ns <= AT_ONCE_NS &&
+		       end->waker->wait->begin_ns < lock->last_end_ns;
 
 	lock->last_waker = waker;
 	lock->last_end_ns = end->now_ns;
