@@ -20,7 +20,7 @@ struct table {
 	size_t count;
 };
 
-enum { TABLE_SIZE_FIRST = 64 };
+enum { TABLE_SIZE_FIRST = 8 };
 
 uint64_t hash_u64(uint64_t value)
 {
@@ -88,7 +88,7 @@ void table_put(struct table *table, uint64_t key, void *value)
 	struct slot *slot = slot_of(table, key);
 
 	if (!slot->value) {
-		if ((table->count + 1) * 4 > table->size * 3) {
+		if ((table->count + 1) * 2 > table->size) {
 			grow(table);
 			slot = slot_of(table, key);
 		}

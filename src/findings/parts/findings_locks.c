@@ -46,15 +46,28 @@ struct merged_lock {
 	struct wait_sum sum;
 	uint64_t hold_ns, holds, vain_count, endless_ns, holder_waited_ns, holder_path_ns;
 	const struct wait_path *holder_path;
-	uint32_t queue_max, lengths[LENGTHS];
+	uint32_t queue_max;
+	uint32_t *lengths; /* [LENGTHS], of several locks together; NULL: those of the heaviest, the only one */
 	struct table *unlockers; /* see findings_put_unlockers() */
 	const struct blocked_source *blocked;
 	struct wait_ender ender; /* of all words, the one that ended most */
 	uint64_t key;
 };
 
+static void merge_lengths(struct findings *findings, struct merged_lock *merged, const struct wait_lock *lock)
+{
+	if (!merged->heaviest)
+		return;
+	if (!merged->lengths) {
+		merged->lengths = arena_alloc(findings->arena, LENGTHS * sizeof(*merged->lengths));
+		wait_lock_add_lengths(merged->heaviest, merged->lengths);
+	}
+	wait_lock_add_lengths(lock, merged->lengths);
+}
+
 static void merge_lock(struct findings *findings, struct merged_lock *merged, const struct wait_lock *lock)
 {
+	merge_lengths(findings, merged, lock);
 	if (!merged->heaviest || lock->sum.wait_ns > merged->heaviest->sum.wait_ns)
 		merged->heaviest = lock;
 	merged->sum.wait_ns += lock->sum.wait_ns;
@@ -73,7 +86,6 @@ static void merge_lock(struct findings *findings, struct merged_lock *merged, co
 	merged->endless_ns += stuck_endless_ns(findings->stuck, lock);
 	if (lock->queue_max > merged->queue_max)
 		merged->queue_max = lock->queue_max;
-	wait_lock_add_lengths(lock, merged->lengths);
 	findings_merge_unlockers(findings, merged->unlockers, lock->unlockers);
 	findings_add_blocked_source(findings, &merged->blocked, lock, 1);
 	for (size_t i = 0; i < WAIT_ENDERS; i++) {
@@ -211,6 +223,7 @@ static struct report_lock as_report_lock(struct findings *findings, const struct
 {
 	const struct wait_lock *lock = merged->heaviest;
 	struct wait_meaning meaning = meaning_of(findings, lock);
+	uint32_t own[LENGTHS] = { 0 }, *lengths = merged->lengths ? merged->lengths : own;
 	struct report_lock out = {
 		.name = merged->name,
 		.address = object_text(findings, lock),
@@ -221,8 +234,6 @@ static struct report_lock as_report_lock(struct findings *findings, const struct
 		.wait_ns = merged->sum.wait_ns,
 		.idle_ns = whole(
 			findings_idle_of(findings, lock->heaviest, &meaning, merged->sum.idle_ns, merged->sum.wait_ns)),
-		.p50_ns = lengths_quantile_ns(merged->lengths, merged->sum.count, merged->sum.max_ns, 0.5),
-		.p99_ns = lengths_quantile_ns(merged->lengths, merged->sum.count, merged->sum.max_ns, 0.99),
 		.max_ns = merged->sum.max_ns,
 		.queue_max = merged->queue_max,
 		.hold_ns = merged->hold_ns,
@@ -236,6 +247,10 @@ static struct report_lock as_report_lock(struct findings *findings, const struct
 	};
 
 	pause_take_if_due(findings->input.pause);
+	if (!merged->lengths)
+		wait_lock_add_lengths(lock, own);
+	out.p50_ns = lengths_quantile_ns(lengths, merged->sum.count, merged->sum.max_ns, 0.5);
+	out.p99_ns = lengths_quantile_ns(lengths, merged->sum.count, merged->sum.max_ns, 0.99);
 	if (merged->holder_path)
 		out.holder_waits_at = words_wait_place(findings, merged->holder_path);
 	out.holder = holder_name(findings, index, lock, out.kind);
