@@ -129,8 +129,10 @@ static __always_inline struct mount *find_listed_mount(struct super_block *super
 static __always_inline struct vfsmount *mount_of(struct super_block *super)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct mnt_namespace *namespace = BPF_CORE_READ(current->nsproxy, mnt_ns);
-	struct vfsmount *here = BPF_CORE_READ(current->fs, pwd.mnt);
+	struct nsproxy *spaces = BPF_CORE_READ(current, nsproxy);
+	struct mnt_namespace *namespace = BPF_CORE_READ(spaces, mnt_ns);
+	struct fs_struct *fs = BPF_CORE_READ(current, fs);
+	struct vfsmount *here = BPF_CORE_READ(fs, pwd.mnt);
 	struct mount *mount = NULL;
 
 	if (here && BPF_CORE_READ(here, mnt_sb) == super)
@@ -392,6 +394,7 @@ __noinline __u64 directory_name(__u64 descriptor, __u32 owner)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct vfsmount *mount;
 	struct dentry *dentry;
+	struct fs_struct *fs;
 	struct inode *inode;
 	__u64 file = 0;
 
@@ -399,8 +402,9 @@ __noinline __u64 directory_name(__u64 descriptor, __u32 owner)
 		return 0;
 	s->owner = owner;
 	if ((int)descriptor == CURRENT_DIRECTORY) {
-		dentry = BPF_CORE_READ(task->fs, pwd.dentry);
-		mount = BPF_CORE_READ(task->fs, pwd.mnt);
+		fs = BPF_CORE_READ(task, fs);
+		dentry = BPF_CORE_READ(fs, pwd.dentry);
+		mount = BPF_CORE_READ(fs, pwd.mnt);
 	} else {
 		file = file_find_here(descriptor);
 		if (file <= FILE_NONE)

@@ -321,6 +321,7 @@ struct task_struct {
 	char comm[16];
 	struct thread_struct thread;
 	struct sched_entity se;
+	void *task_works;
 	unsigned long min_flt, maj_flt;
 	struct task_io_accounting ioac;
 	void *worker_private;

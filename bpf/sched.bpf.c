@@ -388,7 +388,7 @@ static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e, st
 	if (!thread->wait_begin_ns) /* found blocked */
 		wait_ns = 0;
 	event_clear(e, sizeof(*e));
-	e->context = context;
+	e->context = is_for_work(task, context) ? context | WAKE_FOR_WORK : context;
 	e->syscall = SYSCALL_NONE;
 	/* Whatever ends a whole process, the kernel sends that to each thread that has to go. */
 	if (task->pending.signal.sig[0] & SIGKILL_PENDING)

@@ -93,6 +93,13 @@ static __always_inline __u64 other_name(struct task_struct *task)
 	return hash_mix(hash_mix(0, name[0]), name[1]);
 }
 
+static __always_inline void process_name_read(char name[16], struct task_struct *task)
+{
+	struct task_struct *first = BPF_CORE_READ(task, group_leader);
+
+	bpf_probe_read_kernel(name, sizeof(first->comm), first->comm);
+}
+
 /* Sends the name of a thread that is not traced. */
 static __noinline int other_send(__u64 who, __u64 name, struct task_struct *task)
 {
@@ -106,7 +113,7 @@ static __noinline int other_send(__u64 who, __u64 name, struct task_struct *task
 	e->start_ns = task->start_boottime;
 	e->is_kernel = (task->flags & PF_KTHREAD) != 0;
 	bpf_probe_read_kernel(e->name, sizeof(e->name), task->comm);
-	bpf_probe_read_kernel(e->process, sizeof(e->process), task->group_leader->comm);
+	process_name_read(e->process, task);
 	event_submit(e);
 	remember(&others_known, &who, &name);
 	return 0;

@@ -13,6 +13,12 @@ static __always_inline bool may_be_sender(struct task_struct *current, __u8 cont
 	return context <= WAKE_KERNEL_THREAD || (context == WAKE_SOFTIRQ && current->mm);
 }
 
+/* Whether an interrupt that wakes the thread has work of the kernel's for it. */
+static __always_inline bool is_for_work(struct task_struct *task, __u8 context)
+{
+	return context > WAKE_KERNEL_THREAD && task->task_works;
+}
+
 /* What wakes: the current thread, or what has interrupted it. */
 static __always_inline void waker_describe(struct ev_sched_wake *e, struct task_struct *current,
 					   const struct thread_state *waker)

@@ -90,12 +90,20 @@ enum wait_argument {
 	ARGUMENT_PATH_AT = 11,     /* descriptor of the directory where it begins, address of a path */
 };
 
-/* Where a wake-up comes from: sched.WAKE.context. */
+/* Where a wake-up comes from: sched.WAKE.context, without WAKE_FOR_WORK. */
 enum wake_context {
 	WAKE_THREAD = 0,
 	WAKE_KERNEL_THREAD = 1,
 	WAKE_SOFTIRQ = 2,
 	WAKE_HARDIRQ = 3,
+};
+
+/*
+ * In sched.WAKE.context, of interrupts: the thread has work of the kernel's to do (task_work). A request that it made
+ * of io_uring is complete, whatever else it waits for.
+ */
+enum {
+	WAKE_FOR_WORK = 0x80,
 };
 
 /* sched.WAKE.flags. */

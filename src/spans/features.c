@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/session.h"
+#include "session/wake_context.h"
 #include "states/states.h"
 #include "values.h"
 #include "waits/file_calls.h"
@@ -121,7 +122,7 @@ static void on_wake(void *data, const struct ev_header *header)
 {
 	const struct ev_sched_wake *e = (const struct ev_sched_wake *)header;
 
-	if (e->waker && e->context == WAKE_THREAD)
+	if (e->waker && wake_context_of(e) == WAKE_THREAD)
 		count_at(data, e->waker, header->time_ns, &(struct features){ .wakes = 1 });
 }
 

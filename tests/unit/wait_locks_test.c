@@ -149,3 +149,34 @@ TEST(a_futex_at_one_address_is_a_lock_of_each_process)
 	CHECK_EQUAL(rows_of_two(&facts, locks, &lock), 2);
 	wait_locks_free(locks);
 }
+
+/* Whether the second of two wake-ups, so long after the first one, is taken for one call with it. */
+static bool is_one_call(uint64_t apart_ns, bool has_waited)
+{
+	struct wait_locks *locks = wait_locks_new();
+	struct thread thread = { .pid = 10, .number = 2 };
+	struct open_wait wait = { .is_lock = true, .facts.object = 8, .cause = CAUSE_CONDITION };
+	struct open_wait wakers = { .begin_ns = 900000 };
+	const struct wait_party waker = { .thread = &thread, .wait = &wakers };
+	struct wait_end end = { .kind = WAKER_THREAD, .waker = &waker, .now_ns = 1000000 };
+	bool is_call;
+
+	for (int i = 0; i < 2; i++) {
+		wait_locks_begin(locks, &waiter, &wait, false);
+		wait_locks_end(locks, &waiter, &wait, WAIT_NS, 0, NULL, &end, &is_call);
+		CHECK(i || !is_call);
+		end.now_ns += apart_ns;
+		if (has_waited)
+			wakers.begin_ns = 1000001;
+	}
+	wait_locks_free(locks);
+	return is_call;
+}
+
+TEST(who_wakes_two_shortly_one_after_the_other_and_does_not_wait_in_between_has_called_both)
+{
+	CHECK(is_one_call(5000, false));
+	CHECK(is_one_call(150000, false));
+	CHECK(!is_one_call(300000, false));
+	CHECK(!is_one_call(150000, true));
+}

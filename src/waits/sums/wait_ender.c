@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "session/wake_context.h"
 #include "values.h"
 #include "waits/files.h"
 #include "waits/others.h"
@@ -107,7 +108,9 @@ static enum waker_kind interrupt_kind(enum wait_cause cause, const struct wait_f
 enum waker_kind waker_kind_of(enum wait_cause cause, const struct wait_facts *facts, const struct ev_sched_wake *e,
 			      const struct file_info *file, const struct other *other)
 {
-	switch (e->context) {
+	if (wake_is_for_work(e) && wait_has_futex(facts))
+		return WAKER_DISK;
+	switch (wake_context_of(e)) {
 	case WAKE_HARDIRQ:
 		return interrupt_kind(cause, facts, e, file, false);
 	case WAKE_SOFTIRQ:
@@ -117,6 +120,8 @@ enum waker_kind waker_kind_of(enum wait_cause cause, const struct wait_facts *fa
 		if (other && (!strncmp(other->name, "irq/", 4) || !strncmp(other->name, "ksoftirqd/", 10)))
 			return interrupt_kind(cause, facts, e, file, true);
 		return WAKER_KERNEL;
+	case WAKE_THREAD:
+		break;
 	}
 	return task_kind(e);
 }

@@ -281,6 +281,16 @@ bool wait_lock_may_be_waited_by(const struct wait_lock *lock, const struct threa
 	return lock->waiters & waiter_bit(thread);
 }
 
+void wait_locks_leave(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait)
+{
+	struct wait_lock *lock = get(locks, thread, wait);
+
+	if (lock->waiting)
+		lock->waiting--;
+	if (!lock->waiting)
+		lock->busy_since_ns = 0;
+}
+
 struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait,
 				 uint64_t wait_ns, uint64_t idle_ns, struct wait_path *path, const struct wait_end *end,
 				 bool *is_call)

@@ -25,6 +25,9 @@ void wait_locks_begin(struct wait_locks *locks, const struct thread *thread, str
 /* More is known about a wait that was found: who holds the lock. */
 void wait_locks_found(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait);
 
+/* The wait is none for the lock after all. */
+void wait_locks_leave(struct wait_locks *locks, const struct thread *thread, struct open_wait *wait);
+
 /*
  * path: where it waited, or NULL. *is_call: whether others were woken from the same with it. Returns
  * the lock.

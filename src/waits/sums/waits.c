@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "session/wake_context.h"
 #include "values.h"
 #include "waits/files.h"
 #include "waits/journal.h"
@@ -427,6 +428,28 @@ static void settle_ready(const struct waits *waits, struct open_wait *wait)
 	wait->facts.object = wait->ready_file;
 }
 
+/*
+ * It waits for a word of memory, and what ended that is a request that it had made of io_uring: for a page, say, which
+ * another thread is to tell it of, once the kernel has done the rest in its own name. So it waits for a file.
+ */
+static void settle_work(const struct waits *waits, const struct wait_party *party, const struct ev_sched_wake *e)
+{
+	struct open_wait *wait = party->wait;
+
+	if (!e || !wake_is_for_work(e) || !wait_has_futex(&wait->facts))
+		return;
+	if (wait->is_lock)
+		wait_locks_leave(waits->locks, party->thread, wait);
+	wait->is_lock = false;
+	/* As a worker of io_uring would do it. */
+	wait->facts = (struct wait_facts){
+		.syscall = SYSCALL_NONE,
+		.value = MEMORY_NONE,
+		.state = SWITCH_BLOCKED,
+	};
+	wait->cause = CAUSE_FILE;
+}
+
 void waits_ready(struct open_wait *wait, const struct ev_sched_ready *e)
 {
 	wait->ready_file = e->file;
@@ -449,6 +472,7 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 	wait->is_open = false;
 	settle_cause(waits, wait);
 	settle_ready(waits, wait);
+	settle_work(waits, party, e);
 	file = file_of(waits, wait);
 	end = end_of(waits, wait, file, now_ns, e, waker, is_over);
 	place.weight = weigh(party, e, waker, &end, &stack);
