@@ -47,7 +47,7 @@ struct merged_lock {
 	uint64_t hold_ns, holds, vain_count, endless_ns, holder_waited_ns, holder_path_ns;
 	const struct wait_path *holder_path;
 	uint32_t queue_max;
-	uint32_t *lengths; /* [LENGTHS], of several locks together; NULL: those of the heaviest, the only one */
+	uint32_t *lengths;       /* [LENGTHS], of several locks together; NULL: those of the heaviest, the only one */
 	struct table *unlockers; /* see findings_put_unlockers() */
 	const struct blocked_source *blocked;
 	struct wait_ender ender; /* of all words, the one that ended most */

@@ -13,6 +13,7 @@
 #include "base/whole.h"
 #include "findings/names/runtime_locks.h"
 #include "findings/parts/stuck.h"
+#include "session/syscalls.h"
 #include "stacks/fold.h"
 #include "waits/file_calls.h"
 #include "waits/files.h"
@@ -300,6 +301,7 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 	struct report_wait out = {
 		.cause = merged->meaning.cause,
 		.syscall = findings_other_call(merged->meaning.cause, path->facts.syscall),
+		.call = syscall_name(path->facts.syscall),
 		.group = wait_cause_group(merged->meaning.cause),
 		.object = merged->object,
 		.lock_kind = merged->meaning.is_made ? merged->meaning.lock_kind : NULL,

@@ -2,17 +2,22 @@
 #include "findings/patterns/file_group.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "findings/names/common_directory.h"
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/words.h"
+#include "findings/patterns/draft.h"
 
 /*
  * most_min: what the rest is for need not be in the directory. there_min: so much of the time that is asked about must have been
- * for files there, even if all of the rest is a part of it. whole_min: so much of all waiting for files is for as many files.
+ * for files there, even if all of the rest is a part of it. whole_min: so much of all waiting for files is for as many files. call_min: so much of it is in a system
+ * call that is said.
  */
-static const double most_min = 0.9, there_min = 0.5, whole_min = 0.8;
+enum { CALLS_MAX = 16, CALLS_SAID = 2 };
+
+static const double most_min = 0.9, there_min = 0.5, whole_min = 0.8, call_min = 0.2;
 
 static bool has_path(const struct report_file *file)
 {
@@ -65,6 +70,57 @@ const char *file_group_words(struct findings *findings, const char *directory, d
 		return arena_printf(findings->arena, "files under %s", words_object(findings, directory));
 	return arena_printf(findings->arena, "%s under %s", words_counted(findings, count, "file"),
 			    words_object(findings, directory));
+}
+
+/* System calls, and the time lost in waits for files in them. */
+struct call_sums {
+	struct call_sum {
+		const char *call;
+		double ns;
+	} of[CALLS_MAX];
+	size_t count;
+	double all_ns;
+};
+
+static void add_call(struct call_sums *sums, const char *call, double ns)
+{
+	size_t i = 0;
+
+	sums->all_ns += ns;
+	while (i < sums->count && strcmp(sums->of[i].call, call))
+		i++;
+	if (i == CALLS_MAX)
+		return;
+	if (i == sums->count)
+		sums->of[sums->count++] = (struct call_sum){ .call = call };
+	sums->of[i].ns += ns;
+}
+
+static int sums_by_time(const void *a, const void *b)
+{
+	const struct call_sum *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : strcmp(x->call, y->call);
+}
+
+void file_group_say_calls(struct findings *findings, struct report_finding *row, const char *directory)
+{
+	const struct report *report = &findings->report;
+	struct call_sums sums = { .count = 0 };
+	const char *words = "";
+
+	for (size_t i = 0; i < report->wait_count; i++) {
+		const struct report_wait *wait = &report->waits[i];
+
+		if (wait->cause == CAUSE_FILE && wait->call && wait->object && is_below(wait->object, directory))
+			add_call(&sums, wait->call, wait->wait_ns - wait->idle_ns);
+	}
+	qsort(sums.of, sums.count, sizeof(*sums.of), sums_by_time);
+	for (size_t i = 0; i < sums.count && i < CALLS_SAID && sums.of[i].ns >= call_min * sums.all_ns; i++)
+		words = arena_printf(findings->arena, "%s%s%.0f %% in %s", words, *words ? ", " : "",
+				     100 * draft_share(sums.of[i].ns, sums.all_ns), sums.of[i].call);
+	if (*words)
+		draft_say(findings, row, "these waits: %s", words);
 }
 
 /* Files come by time, longest first. */

@@ -5,9 +5,13 @@
 #include <stdint.h>
 
 struct findings;
+struct report_finding;
 
 /* "12,403 files under /srv/cache": those that threads waited for, in it and below; without their number if ns of it are a part only. */
 const char *file_group_words(struct findings *findings, const char *directory, double lost_ns);
+
+/* Says in which system calls most of the waiting for files of the directory was. */
+void file_group_say_calls(struct findings *findings, struct report_finding *row, const char *directory);
 
 /*
  * The directory that the files are in that most of the waiting for files was for, if they are several, and not in "/" alone; of

@@ -285,6 +285,8 @@ static void become_root(struct findings *findings, const struct family *family, 
 	for (size_t i = 0; i < family->count; i++)
 		if (family->rows[i] != lead)
 			add_symptom(findings, lead, family->rows[i]->title, family->rows[i]->share);
+	if (root->cause == CAUSE_FILE && directory_of(findings, root))
+		file_group_say_calls(findings, lead, directory_of(findings, root));
 	say_symptoms(findings, lead, family->count);
 	if (!is_same)
 		say_root(findings, lead, root);

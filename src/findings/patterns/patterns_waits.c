@@ -458,6 +458,8 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 		row->blame = alike->blame;
 		row->object = directory;
 	}
+	if (directory)
+		file_group_say_calls(findings, row, directory);
 	draft_say(findings, row, "%s", words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
 	draft_say_blocked_on(findings, row, wait->blocked_on);
 	patterns_say_untraced(findings, row, wait);
