@@ -30,7 +30,7 @@ plant("python: a pool of processes with one long task", python("scene_pool.py"),
       verified="1.2 threads want a CPU, 2.1 without it")
 plant("python: an SQLite data base that a transaction keeps locked", python("order_book.py"), {"lock", "code"},
       [r"orders\.db", r"add_up_totals"], misleads="who finds it locked sleeps and tries again: a timer",
-      verified="90.3 units a second, 2473 without it")
+      verified="61.9 units a second, 746 without it")
 plant("python: very many objects, and a collector of cycles that visits all of them", python("object_cycles.py"),
       {"code", "memory"}, [r"garbage|\bgc_|\bGC\b"], misleads="it is a part of each function that makes objects",
       verified="")

@@ -12,6 +12,7 @@ import time
 import planted
 
 PAUSE_S = 0.05
+ORDER_PAUSE_S = 0.002  # without any, who has had the data base gets it again, before others have slept
 
 
 def connect():
@@ -52,6 +53,7 @@ def run_orders(orders):
     while True:
         add_order(base)
         orders.put(1)
+        time.sleep(ORDER_PAUSE_S)
 
 
 def main():
