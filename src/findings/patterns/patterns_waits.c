@@ -272,8 +272,8 @@ static const struct report_group *enders(const struct report *report, const stru
  */
 static bool find_pool(const struct report *report, const struct report_wait *wait, uint64_t lost_ns, struct pool *pool)
 {
-	static const double active_share_min = 0.9;
-	uint64_t active_ns;
+	static const double active_share_min = 0.9, living_min = 0.25;
+	uint64_t active_ns, life_ns;
 
 	*pool = (struct pool){ .group = enders(report, wait) };
 	if (!pool->group || pool->group->thread_count < 2)
@@ -284,7 +284,10 @@ static bool find_pool(const struct report *report, const struct report_wait *wai
 		pool->blocked_ns += pool->group->threads[i].blocked_ns;
 	}
 	active_ns = pool->running_ns + pool->runnable_ns;
-	return pool->blocked_ns < lost_ns && active_ns >= active_share_min * (active_ns + pool->blocked_ns);
+	life_ns = active_ns + pool->blocked_ns;
+	/* Those of a pool live at the same time. */
+	return pool->blocked_ns < lost_ns && active_ns >= active_share_min * life_ns &&
+	       life_ns >= living_min * pool->group->thread_count * report->target.wall_ns;
 }
 
 /* Where the threads of the pool spent most of their time. */
@@ -418,13 +421,16 @@ static const char *title_of(struct findings *findings, const struct alike *alike
 						 : alike->title;
 }
 
-/* What of it the heaviest row is about, where rows are for several things. */
+/* What of it the heaviest row is about, where rows are for several things, unless that is next to nothing. */
 static void say_heaviest(struct findings *findings, struct report_finding *row, const struct alike *alike)
 {
+	static const double heaviest_min = 0.03;
 	const struct report_wait *wait = alike->heaviest;
 	double lost_ns = alike->lost_ns - alike->idle_ns;
 
 	if (is_for_one(alike))
+		return;
+	if (wait->object && alike->own_ns < heaviest_min * lost_ns)
 		return;
 	if (wait->object)
 		draft_say(findings, row, "%.0f %% of it is for %s", 100 * draft_share(alike->own_ns, lost_ns),
@@ -471,6 +477,11 @@ static bool is_same_object(const struct report_wait *a, const struct report_wait
 	return a->object && b->object && !strcmp(a->object, b->object);
 }
 
+static bool is_small(const struct report *report, const struct report_wait *wait)
+{
+	return draft_share(wait->wait_ns - wait->idle_ns, report->balance.threads.busy_ns) < finding_share_min / 30;
+}
+
 static void add_row(struct findings *findings, struct alike *alike, const struct report_wait *wait, uint32_t rank)
 {
 	if (!alike->places++)
@@ -482,31 +493,37 @@ static void add_row(struct findings *findings, struct alike *alike, const struct
 	alike->lost_ns += wait->wait_ns;
 	alike->idle_ns += wait->idle_ns;
 	alike->count += wait->waits;
-	alike->blame = blame_join(findings, alike->blame, blame_of_wait(findings, wait));
+	/* Each of many files is a cause of its own: what they have in common, the title says. */
+	if (!is_small(&findings->report, wait))
+		alike->blame = blame_join(findings, alike->blame, blame_of_wait(findings, wait));
 	if (wait->max_ns > alike->max_ns)
 		alike->max_ns = wait->max_ns;
+}
+
+/* So many small ones do not read the same, unless each is for a file or a socket of its own. */
+static bool is_one_of_many(const struct report_wait *wait)
+{
+	return has_many_objects(wait) && wait->wait_ns > 2 * wait->idle_ns;
 }
 
 void patterns_add_waits(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
+	enum { SMALL_ROWS_MAX = 16384 };
 	struct alike rows[FINDINGS_MAX];
-	size_t count = 0;
+	size_t count = 0, small = 0;
 
 	for (size_t i = 0; i < report->wait_count; i++) {
 		const struct report_wait *wait = &report->waits[i];
 		struct alike *alike;
 
-		/* So many that are smaller do not read the same. */
-		if (draft_share(wait->wait_ns - wait->idle_ns, report->balance.threads.busy_ns) <
-		    finding_share_min / 30)
-			break;
+		if (is_small(report, wait) && (!is_one_of_many(wait) || small++ >= SMALL_ROWS_MAX))
+			continue;
 		if ((wait->cause == CAUSE_LOCK && !wait->lock_kind) || wait->cause == CAUSE_BARRIER)
 			continue; /* by lock */
 		alike = find_alike(findings, rows, &count, wait);
-		if (!alike)
-			break;
-		add_row(findings, alike, wait, i + 1);
+		if (alike)
+			add_row(findings, alike, wait, i + 1);
 	}
 	for (size_t i = 0; i < count; i++)
 		add_alike(findings, draft, &rows[i], is_place_shared(&rows[i], rows, count));

@@ -8,11 +8,11 @@
 
 /*
  * So much of the time is most of it. saturated_min: so much of the CPUs is nearly all. bound_min: of the time that is not idle,
- * so much is most. code_min: so much of the time in which threads wait for a CPU that the program has is one function's, by
+ * so much is most. SLICE_NS: whoever waits longer is not on its way to a CPU, but behind others that have it. code_min: so much of the time in which threads wait for a CPU that the program has is one function's, by
  * SAMPLES_MIN samples.
  */
 static const double most_min = 0.5, saturated_min = 0.8, bound_min = 0.5, code_min = 0.5;
-enum { SAMPLES_MIN = 5 };
+enum { SAMPLES_MIN = 5, SLICE_NS = 1000000 };
 
 static double time_of_name(const struct report_thread_balance *threads, const char *name, size_t *count)
 {
@@ -114,10 +114,21 @@ static double own_share(const struct report *report)
 	return own_ns < waited_ns ? own_ns / waited_ns : own_ns > 0;
 }
 
+/* Whether it had more to run than CPUs, for long at a time: the scheduler would have used them. */
+static bool is_kept_from_cpus(const struct report *report)
+{
+	const struct report_thread_balance *threads = &report->balance.threads;
+
+	for (size_t i = 0; i < threads->cause_count && verdict_is_saturated(report); i++)
+		if (threads->causes[i].cause == CAUSE_PREEMPTED)
+			return threads->causes[i].wait_ns >= threads->causes[i].waits * SLICE_NS;
+	return false;
+}
+
 double verdict_weight(const struct report *report, const struct report_finding *finding)
 {
 	if (finding->pattern != PATTERN_CPU_WAIT || finding->share >= bound_min ||
-	    report->balance.threads.cpus_allowed || verdict_has_all_cpus(report))
+	    report->balance.threads.cpus_allowed || verdict_has_all_cpus(report) || is_kept_from_cpus(report))
 		return finding->share;
 	return finding->share * (1 - own_share(report));
 }

@@ -20,7 +20,7 @@ bool verdict_has_all_cpus(const struct report *report);
 /*
  * The share of a finding by which it ranks for the verdict. Of a program that leaves CPUs free, it is no lack of CPUs that its
  * threads take turns on one, or that a CPU has to wake up: what of a finding of pattern cpu-wait is that does not count, unless it
- * is most of the time, for threads may be bound to these CPUs.
+ * is most of the time, for threads may be bound to these CPUs; or unless there were threads for all CPUs, and each waited long.
  */
 double verdict_weight(const struct report *report, const struct report_finding *finding);
 
