@@ -24,13 +24,13 @@ static atomic_ulong spent; /* counts, of all threads */
 static OWN_FRAME void hot(unsigned count)
 {
 	count = count * hot_percent / 100;
-	atomic_fetch_add_explicit(&spent, count, memory_order_relaxed);
 	SPEND(count);
+	atomic_fetch_add_explicit(&spent, count, memory_order_relaxed);
 }
 
 static OWN_FRAME void cold(unsigned count)
 {
 	count = count * cold_percent / 100;
-	atomic_fetch_add_explicit(&spent, count, memory_order_relaxed);
 	SPEND(count);
+	atomic_fetch_add_explicit(&spent, count, memory_order_relaxed);
 }
