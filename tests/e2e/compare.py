@@ -293,16 +293,12 @@ def more_running():
 
 @test("what slow executions run more is named, before what all of them run")
 def slow_code():
-    # Where a machine keeps one request from a CPU for long, that is what makes it slow.
-    for _ in range(5):
-        result = pinch("record", "-q", "-o", "t.pinch", "--span", "request=span_work:serve_request", "--",
-                       program("span_work"))
-        assert result.status == 0, result.text
-        found = compare("t.pinch", "--groups", 2)
-        sizes = [group["duration_ns"]["n"] for group in found["groups"]]
-        if sizes == [320, 80]:
-            break
-    assert sizes == [320, 80], found["groups"]
+    result = pinch("record", "-q", "-o", "t.pinch", "--span", "request=span_work:serve_request", "--", program("span_work"))
+    assert result.status == 0, result.text
+    # Who is kept from a CPU is slow, too, and interrupts make groups of their own: what differs is how much is run.
+    found = compare("t.pinch", "--groups", 2, "--feature", "cpu.running")
+    sizes = [group["duration_ns"]["n"] for group in found["groups"]]
+    assert abs(sizes[0] - 320) <= 32 and abs(sizes[1] - 80) <= 16, found["groups"]
     rebuild = code_row(found, "cpu", "rebuild_index")
     assert rebuild and rebuild["total"]["is_significant"] and rebuild["total"]["change_ns"] > 0, found["code"]
     answer = code_row(found, "cpu", "answer")
