@@ -4,6 +4,7 @@
  * tells on each CPU when there is a tick and the period is a multiple of its own: interrupts
  * of timers that we start would cost more than all the rest (doc/decisions/0010).
  */
+#include "hidden.bpf.h"
 #include "stack.bpf.h"
 #include "thread.bpf.h"
 
@@ -64,6 +65,8 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task, __u
 
 	if (!thread)
 		return;
+	if (is_off_cpu(thread->phase))
+		hidden_return(thread);
 	ring = sample_ring_here();
 	if (!ring)
 		return;

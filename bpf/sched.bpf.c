@@ -6,6 +6,7 @@
 #include "context.bpf.h"
 #include "cost.bpf.h"
 #include "external_sched.bpf.h"
+#include "hidden.bpf.h"
 #include "ready.bpf.h"
 #include "slots.bpf.h"
 #include "stack.bpf.h"
@@ -275,6 +276,31 @@ static __always_inline bool is_after_hidden(struct cpu_counts *here, struct task
 	if (here->hidden_process)
 		here->hidden_since_ns = here->hidden_process == (__u32)next->tgid ? bpf_ktime_get_ns() : 0;
 	return is_hidden;
+}
+
+/* thread has this CPU, and got it from one that is hidden: there is no other record of that. */
+int hidden_return(struct thread_state *thread)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct cpu_counts *here = counts_here();
+	__u32 before = here->next_recorded;
+	struct ev_sched_switch *e;
+
+	if (!thread || !is_off_cpu(thread->phase) || !is_after_hidden(here, current, current))
+		return 0;
+	here->turns_left = 0;
+	e = slot_begin(here, EV_SCHED_SWITCH, 0);
+	thread_enter(thread, e ? e->header.time_ns : bpf_ktime_get_ns());
+	if (!e)
+		return 0;
+	event_clear(e, sizeof(*e));
+	e->next = thread->thread;
+	e->cpu = bpf_get_smp_processor_id();
+	e->syscall = SYSCALL_NONE;
+	e->value = before - 1;
+	e->flags = SWITCH_AFTER_HIDDEN;
+	slot_end(here);
+	return 0;
 }
 
 static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool preempt, struct task_struct *prev,

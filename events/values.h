@@ -26,7 +26,7 @@ enum switch_flags {
 	SWITCH_IO_WAIT = 4,       /* the kernel says that it waits for a device */
 	SWITCH_COMPAT = 8,        /* its system call is one of 32 bits, with numbers of its own */
 	SWITCH_THROTTLED = 16,    /* it could run, except for the CPU limit of its cgroup */
-	SWITCH_AFTER_HIDDEN = 32, /* the kernel has not reported how it got the CPU: see sched.HIDDEN */
+	SWITCH_AFTER_HIDDEN = 32, /* the kernel has not reported the switch before: see sched.HIDDEN */
 	SWITCH_KERNEL_LOCK = 64,  /* it waits for a kernel lock: object is a klock.LOCK */
 	SWITCH_IN_FILE = 128,     /* object is what a futex in shared memory, or a path, leads to: of file.* */
 };

@@ -53,10 +53,17 @@ static bool is_of_turns(const struct ev_sched_switch *e)
 	return !e->header.thread && !e->next;
 }
 
-/* What the kernel has hidden before the one switch and not before the other; of turns that is not recorded. */
-static bool has_hidden_between(const struct ev_sched_switch *a, const struct ev_sched_switch *b)
+/* Who traces the thread that has the CPU may have recorded already that it got it from a hidden one. */
+static bool is_after_hidden(const struct record *record)
 {
-	return ((a->flags ^ b->flags) & SWITCH_AFTER_HIDDEN) && !is_of_turns(a) && !is_of_turns(b);
+	return record->e->flags & SWITCH_AFTER_HIDDEN || record->source->cpus[record->e->cpu].is_after_hidden;
+}
+
+/* What the kernel has hidden before the one switch and not before the other; of turns that is not recorded. */
+static bool has_hidden_between(const struct record *a, const struct record *b)
+{
+	return ((a->e->flags ^ b->e->flags) & SWITCH_AFTER_HIDDEN) && !(is_after_hidden(a) && is_after_hidden(b)) &&
+	       !is_of_turns(a->e) && !is_of_turns(b->e);
 }
 
 /* What comes in its trace before the record may not have been taken yet: the list of threads, a birth. */
@@ -71,8 +78,15 @@ static bool are_same(const struct record *a, const struct record *b)
 {
 	struct sides x = sides_of(a), y = sides_of(b);
 
-	return !has_hidden_between(a->e, b->e) && x.is_prev_known && y.is_prev_known && x.prev == y.prev &&
+	return !has_hidden_between(a, b) && x.is_prev_known && y.is_prev_known && x.prev == y.prev &&
 	       (!x.is_next_known || !y.is_next_known || x.next == y.next);
+}
+
+static void note_taken(const struct record *record)
+{
+	const struct ev_sched_switch *e = record->e;
+
+	record->source->cpus[e->cpu].is_after_hidden = !e->header.thread && e->next && e->flags & SWITCH_AFTER_HIDDEN;
 }
 
 /* The next switch of the CPU that was not written yet. */
@@ -192,6 +206,7 @@ bool merge_switch(struct merge_source *sources, size_t count, struct merge_threa
 	for (size_t i = 0; i < all.count; i++) {
 		const struct record *record = &all.records[i];
 
+		note_taken(record);
 		are_turns &= is_of_turns(record->e);
 		thread = recorded(threads, record->source, record->e->header.thread);
 		if (thread) {

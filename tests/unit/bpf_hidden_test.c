@@ -153,3 +153,53 @@ TEST(who_got_the_cpu_before_tracing_is_not_known_and_who_leaves_it_with_a_word_i
 	CHECK(!next_record(TRACE_EVENT_SCHED_HIDDEN) && !cpu_counts[CPU].hidden);
 	end();
 }
+
+static void sample(struct world_task *of, uint64_t later_ns)
+{
+	struct bpf_perf_event_data ctx = { .regs.ip = 0x401234 };
+
+	shim_now_ns += later_ns;
+	shim_cpu = CPU;
+	shim_current = &of->task;
+	sample_timer(&ctx);
+}
+
+TEST(a_sample_shows_that_a_thread_has_its_cpu_again)
+{
+	uint64_t time_ns, begin_ns, returned_ns;
+	const struct ev_sched_switch *e;
+
+	begin();
+	shim_make_ring(&sample_rings, CPU, 4096);
+	emit(&world.idle[CPU], thread, 100);
+	emit(thread, hidden, 100);
+	while (next_record(TRACE_EVENT_SCHED_SWITCH))
+		;
+	sample(thread, HIDDEN_NS);
+	CHECK(is_hidden_recorded(&time_ns, &begin_ns));
+	e = (const void *)next_record(TRACE_EVENT_SCHED_SWITCH);
+	CHECK(e && !e->header.thread && e->next && e->flags == SWITCH_AFTER_HIDDEN);
+	CHECK_EQUAL(e->value, (uint64_t)hidden->task.pid);
+	CHECK_EQUAL(e->cpu, CPU);
+	returned_ns = e->header.time_ns;
+	CHECK_THAT(returned_ns, >=, time_ns);
+	sample(thread, 100);
+	CHECK(!next_record(TRACE_EVENT_SCHED_SWITCH));
+	emit(thread, &world.idle[CPU], 100);
+	e = (const void *)next_record(TRACE_EVENT_SCHED_SWITCH);
+	CHECK(e && e->header.thread && !(e->flags & SWITCH_AFTER_HIDDEN));
+	CHECK_EQUAL(cpu_counts[CPU].hidden, 1);
+	end();
+}
+
+TEST(a_sample_of_who_is_on_its_cpu_says_nothing_of_hidden_ones)
+{
+	begin();
+	shim_make_ring(&sample_rings, CPU, 4096);
+	sample(thread, 100);
+	emit(thread, &world.idle[CPU], 100);
+	emit(&world.idle[CPU], thread, 100);
+	sample(thread, 100);
+	CHECK(!next_record(TRACE_EVENT_SCHED_HIDDEN) && !cpu_counts[CPU].hidden);
+	end();
+}
