@@ -28,7 +28,7 @@ struct merge_event {
 
 struct merge_cpu {
 	struct merge_event *first, *last; /* switches that were read and not taken */
-	bool is_after_hidden;             /* the last one taken was to a traced thread, after what the kernel has hidden */
+	bool is_after_hidden; /* the last one taken was to a traced thread, after what the kernel has hidden */
 };
 
 struct merge_source {
