@@ -113,6 +113,31 @@ static bool fits(const struct gathered *gathered, const struct record *record)
 	return true;
 }
 
+static bool is_about(const struct merge_event *event, uint32_t thread)
+{
+	const struct ev_header *header = &event->header;
+
+	if (!thread || event->is_joined)
+		return false;
+	return header->thread == thread ||
+	       (header->subsys == TRACE_SUBSYS_SCHED && header->event == TRACE_EVENT_SCHED_SWITCH &&
+		((const struct ev_sched_switch *)header)->next == thread);
+}
+
+/*
+ * Whether its trace has more to tell of the threads of the switch before it, all of which is later than what is gathered: then
+ * they have done something else first, and it is of a later switch.
+ */
+static bool is_later(const struct merge_source *source, const struct merge_event *record)
+{
+	const struct ev_sched_switch *e = (const void *)&record->header;
+
+	for (const struct merge_event *event = source->first; event && event != record; event = event->next)
+		if (is_about(event, e->header.thread) || is_about(event, e->next))
+			return true;
+	return false;
+}
+
 /*
  * The nearest record of another trace, if it is of the switch: a CPU's switches follow one another, so
  * that a record of a later one is behind all of this one's. NULL: there is none any more.
@@ -131,7 +156,9 @@ static struct merge_event *find_partner(struct merge_source *sources, size_t cou
 			*theirs = (struct record){ &sources[i], (const void *)&event->header };
 		}
 	}
-	return nearest && are_seen(theirs->source, theirs->e) && fits(gathered, theirs) ? nearest : NULL;
+	if (!nearest || !are_seen(theirs->source, theirs->e) || !fits(gathered, theirs))
+		return NULL;
+	return is_later(theirs->source, nearest) ? NULL : nearest;
 }
 
 static bool gather_one(struct merge_source *sources, size_t count, uint64_t until_ns, struct gathered *gathered)
