@@ -77,7 +77,35 @@ struct super_block___before_6_18 {
 	struct list_head s_mounts;
 };
 
+/* A lock of a file, of fcntl() or flock(). Since 6.9; before: */
+struct file_lock_core {
+	struct list_head flc_list;
+	void *flc_owner;
+	unsigned char flc_type;
+	int flc_pid; /* of the process */
+	struct file *flc_file;
+};
+
+struct file_lock {
+	struct file_lock_core c;
+	long long fl_start, fl_end;
+};
+
+struct file_lock___before_6_9 {
+	struct list_head fl_list;
+	void *fl_owner;
+	unsigned char fl_type;
+	unsigned int fl_pid;
+	struct file *fl_file;
+	long long fl_start, fl_end;
+};
+
+struct file_lock_context {
+	struct list_head flc_flock, flc_posix;
+};
+
 struct inode {
+	struct file_lock_context *i_flctx;
 	unsigned short i_mode;
 	unsigned int i_nlink;
 	__u32 i_rdev;

@@ -22,7 +22,10 @@
 enum { WAIT_MEAN_MAX_NS = 4000000000u };
 
 /* Others may take turns for ever on a CPU that nobody who is traced waits for any more. */
-enum { TURNS_RECORDED_MAX = 256 };
+enum {
+	TURNS_RECORDED_MAX = 256,
+	TRY_AGE_NS = 1000000, /* from a try for a lock to the sleep that follows from it */
+};
 
 /*
  * A wait weighs its length over the number of living threads, so that all waits together weigh no
@@ -47,8 +50,13 @@ static __always_inline __u32 coin_throw(void)
  */
 static __always_inline void wait_begin(struct thread_state *thread, __u64 now_ns)
 {
+	struct lock_try *try = &thread->lock_try;
+
 	thread->wait_begin_ns = now_ns;
 	thread->wait_coin = coin_throw();
+	try->is_new = try->at_ns && now_ns - try->at_ns <= TRY_AGE_NS;
+	try->is_awaited = 0;
+	try->at_ns = 0;
 #ifdef __TARGET_ARCH_x86
 	/* Stores are seen in their order: the phase comes after these. */
 	thread->wait_has_stack = 0;
@@ -410,6 +418,7 @@ static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e, st
 					  struct thread_state *waker, __u8 context, bool is_late)
 {
 	__u64 wait_ns = e->header.time_ns - thread->wait_begin_ns;
+	bool is_by_holder;
 
 	if (!thread->wait_begin_ns) /* found blocked */
 		wait_ns = 0;
@@ -419,10 +428,12 @@ static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e, st
 	/* Whatever ends a whole process, the kernel sends that to each thread that has to go. */
 	if (task->pending.signal.sig[0] & SIGKILL_PENDING)
 		e->flags = WAKE_TO_DIE;
-	interrupt_describe(e, context);
-	if (may_be_sender(current, context))
+	is_by_holder = holder_describe(e, thread, context);
+	if (!is_by_holder)
+		interrupt_describe(e, context);
+	if (!is_by_holder && may_be_sender(current, context))
 		waker_describe(e, current, waker);
-	if (is_late)
+	if (is_late || is_by_holder)
 		e->keep = 1; /* the least chance: nothing follows from it that there is no stack */
 	else if (e->waker && waker)
 		stacks_wake(ctx, current, waker, task, thread, stack_keep(wait_weight(wait_ns)), e);

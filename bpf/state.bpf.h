@@ -90,6 +90,17 @@ struct klock_hold {
 /* Of those that a thread has more of at once, the first ones are not noted any more. */
 enum { KLOCK_HOLDS_AT_ONCE = 8 };
 
+/* The lock of a file that a thread tried last to take without waiting for it, and did not get. */
+struct lock_try {
+	__u64 at_ns; /* 0: it has waited since */
+	__u32 descriptor;
+	__u16 syscall, operation; /* as if it had waited */
+	__u32 holder;             /* the number of the thread that had it; 0: not traced */
+	__u32 holder_tid, holder_pid;
+	__u16 is_new;     /* it came just before the wait that begins */
+	__u16 is_awaited; /* that is a sleep, after which it will try again */
+};
+
 /*
  * A traced thread. Only the CPU that switches the thread writes it, except for phase: a waker
  * moves it from BLOCKED to RUNNABLE, and the iterator from UNKNOWN to what it finds.
@@ -124,6 +135,7 @@ struct thread_state {
 	/* Where it waits for a CPU, and how long that was stopped before; 0: it does not matter. */
 	__u64 queue, queue_stopped_ns;
 	struct host_call host;
+	struct lock_try lock_try;
 	/* Kernel locks that it waits for, and may sleep meanwhile. */
 	struct klock_wait klocks[KLOCKS_AT_ONCE];
 	__u32 klock_means_ns[KLOCK_LENGTHS]; /* as wait_mean_ns */
@@ -406,6 +418,26 @@ struct spaces_map {
 	__type(value, struct unwind_space);
 };
 
+/* What has taken a lock of a file. */
+struct file_locker_key {
+	__u64 inode; /* its address */
+	__u32 pid;
+	__u32 is_flock;
+};
+
+struct file_locker {
+	__u32 thread; /* its number */
+	__u32 tid;
+};
+
+/* Of the threads of a process the one that has locked a file last. The least used are forgotten. */
+struct file_lockers_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct file_locker_key);
+	__type(value, struct file_locker);
+};
+
 extern struct chunks_map unwind_chunks SEC(".maps");
 extern struct spaces_map unwind_spaces SEC(".maps");
 extern struct threads_map threads SEC(".maps");
@@ -430,6 +462,7 @@ extern struct klock_spins_map klock_spins SEC(".maps");
 extern struct klock_others_map klock_others SEC(".maps");
 extern struct klock_scratch_map klock_scratch SEC(".maps");
 extern struct klocks_held_map klocks_held SEC(".maps");
+extern struct file_lockers_map file_lockers SEC(".maps");
 
 extern struct cpu_counts cpu_counts[KERNEL_CPUS_MAX];
 extern struct system_cpu system_cpus[KERNEL_CPUS_MAX];

@@ -170,6 +170,25 @@ static __always_inline void file_read(struct ev_sched_switch *e, struct task_str
 	e->owners[2] = saturated(regs->r8);
 }
 
+/*
+ * Who sleeps right after it did not get the lock of a file waits for that lock: it will try again. Such programs have no
+ * call that would tell of the wait (SQLite, package managers).
+ */
+static __always_inline void try_read(struct ev_sched_switch *e, struct task_struct *task, struct thread_state *thread,
+				     enum scratch_owner owner)
+{
+	struct lock_try *try = &thread->lock_try;
+
+	if (owner == SCRATCH_OF_SWITCHES)
+		try->is_awaited = try->is_new;
+	if (!try->is_awaited)
+		return;
+	e->syscall = try->syscall;
+	e->operation = try->operation;
+	e->value = try->descriptor;
+	e->object = file_of(task, thread, try->descriptor, owner);
+}
+
 static __always_inline void argument_read(struct ev_sched_switch *e, struct task_struct *task,
 					  struct thread_state *thread, struct pt_regs *regs, enum scratch_owner owner)
 {
@@ -207,6 +226,10 @@ static __always_inline void argument_read(struct ev_sched_switch *e, struct task
 		break;
 	case ARGUMENT_RESTART:
 		restart_read(e, task, thread);
+		break;
+	case ARGUMENT_TIME:
+		e->value = regs->si;
+		try_read(e, task, thread, owner);
 		break;
 	default:
 		e->value = regs->si;

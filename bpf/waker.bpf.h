@@ -44,6 +44,23 @@ static __always_inline void waker_describe(struct ev_sched_wake *e, struct task_
 	e->object = regs->di;
 }
 
+/*
+ * A timer ends a sleep between two tries to take a lock, and who has the lock is to blame for it: the wake-up is recorded as
+ * if it were by that one. Whether it is.
+ */
+static __always_inline bool holder_describe(struct ev_sched_wake *e, const struct thread_state *thread, __u8 context)
+{
+	const struct lock_try *try = &thread->lock_try;
+
+	if (!try->is_awaited || !try->holder || context <= WAKE_KERNEL_THREAD)
+		return false;
+	e->context = WAKE_THREAD;
+	e->waker = try->holder;
+	e->tid = try->holder_tid;
+	e->pid = try->holder_pid;
+	return true;
+}
+
 /* Which interrupt wakes, if one does. */
 static __always_inline void interrupt_describe(struct ev_sched_wake *e, __u8 context)
 {

@@ -52,6 +52,8 @@ enum sample_role {
  *	a process       which one, as in wait4
  *	anything else   first argument         second argument
  *
+ * A sleep right after the lock of a file was refused is recorded as the call that waits for that lock, and its end as a
+ * sched.WAKE by who had it (doc/decisions/0062).
  * With SWITCH_KERNEL_LOCK the object is that lock, and the value the tid of who has it, whatever the call.
  * With SWITCH_IN_FILE the object of a futex is a file.PLACE, and that of a call with a path a file.CALLED.
  */
@@ -88,6 +90,7 @@ enum wait_argument {
 	ARGUMENT_FILE_MESSAGE = 9, /* descriptor, address of a struct msghdr */
 	ARGUMENT_PATH = 10,        /* address of a path */
 	ARGUMENT_PATH_AT = 11,     /* descriptor of the directory where it begins, address of a path */
+	ARGUMENT_TIME = 12,        /* how long to sleep */
 };
 
 /* Where a wake-up comes from: sched.WAKE.context, without WAKE_FOR_WORK. */

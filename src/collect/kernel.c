@@ -111,6 +111,9 @@ static void choose_programs(struct kernel *kernel)
 	bpf_program__set_autoload(kernel->bpf->progs.page_fault, btf && machine_has_fault_events(btf));
 	/* Without it, a thread that waits for many connections does not say for which one it was woken. */
 	bpf_program__set_autoload(kernel->bpf->progs.data_ready, btf && machine_has_ready_events(btf));
+	/* Without it, who sleeps to try again to lock a file seems to sleep for nothing. */
+	bpf_program__set_autoload(kernel->bpf->progs.lock_posix, btf && machine_has_lock_events(btf));
+	bpf_program__set_autoload(kernel->bpf->progs.lock_flock, btf && machine_has_lock_events(btf));
 	btf__free(btf);
 }
 

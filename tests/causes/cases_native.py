@@ -27,6 +27,9 @@ plant("native: processes append to a mailbox under a lock of its file", "mail_sp
       [r"spool\.lock", r"append_mail"],
       misleads="a wait for a file looks like one for the disk; each process has its own",
       verified="1.7 threads want a CPU, 4.0 without it")
+plant("native: processes that sleep and try again to lock a file", "package_lock", {"code", "lock"},
+      [r"packages\.lock", r"unpack_archive"], misleads="to the kernel it is a sleep that a timer ends: nobody waits",
+      verified="43.4 units a second, 354 without it")
 plant("native: a mutex in memory that processes map at different addresses", "session_table", {"code", "lock"},
       [r"expire_sessions"], misleads="one lock has as many addresses as there are processes",
       verified="1.9 threads want a CPU, 3.0 without it")

@@ -477,6 +477,35 @@ static long held_add(const struct klock_held_key *key, const struct klock_held *
 	return 0;
 }
 
+/* Who has locked files. */
+enum { LOCKERS_MAX = 8 };
+static struct {
+	struct file_locker_key key;
+	struct file_locker locker;
+} lockers[LOCKERS_MAX];
+static size_t locker_count;
+
+static struct file_locker *locker_lookup(const struct file_locker_key *key)
+{
+	for (size_t i = 0; i < locker_count; i++)
+		if (!memcmp(&lockers[i].key, key, sizeof(*key)))
+			return &lockers[i].locker;
+	return NULL;
+}
+
+static long locker_put(const struct file_locker_key *key, const struct file_locker *locker)
+{
+	struct file_locker *there = locker_lookup(key);
+
+	if (!there) {
+		require(locker_count < LOCKERS_MAX);
+		lockers[locker_count].key = *key;
+		there = &lockers[locker_count++].locker;
+	}
+	*there = *locker;
+	return 0;
+}
+
 /* NULL: the map is no set of what has been recorded. */
 static struct hash_table *known_table(void *map)
 {
@@ -523,6 +552,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return &klock_by_cpu[shim_cpu];
 	if (map == &klocks_held)
 		return held_lookup(key);
+	if (map == &file_lockers)
+		return locker_lookup(key);
 	if (known_table(map))
 		return table_get(known_table(map), *(const uint64_t *)key);
 	require(map == &targets);
@@ -546,6 +577,8 @@ long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 fl
 		return 0;
 	if (map == &klocks_held)
 		return held_add(key, value);
+	if (map == &file_lockers)
+		return locker_put(key, value);
 	require(map == &targets);
 	if (flags == BPF_EXIST && !table_get(&targets_table, *(const uint32_t *)key))
 		return -ENOENT;

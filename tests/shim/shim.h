@@ -133,6 +133,8 @@ int list_waits(struct bpf_iter__task *ctx);
 int list_listeners(struct bpf_iter__task *ctx);
 int data_ready(void *ctx, const struct sock *sock);
 int page_fault(void *ctx, unsigned long address, struct pt_regs *regs);
+int lock_posix(void *ctx, struct inode *inode, struct file_lock *lock, int result);
+int lock_flock(void *ctx, struct inode *inode, struct file_lock *lock, int result);
 int sample_timer(struct bpf_perf_event_data *ctx);
 int sample_expiry(void *ctx, struct hrtimer *timer);
 int irq_begin(void *ctx, int irq);

@@ -138,6 +138,11 @@ bool machine_has_ready_events(const struct btf *btf)
 	return tracepoint_arguments(btf, "sk_data_ready") == 2;
 }
 
+bool machine_has_lock_events(const struct btf *btf)
+{
+	return tracepoint_arguments(btf, "posix_lock_inode") == 4 && tracepoint_arguments(btf, "flock_lock_inode") == 4;
+}
+
 static void check_tracepoints(struct machine_check *check)
 {
 	static const struct {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Locks of files that traced threads take, and those that they try to take and do not get: who has them. A thread that
+ * sleeps then to try again waits for that one (doc/decisions/0062).
+ */
+#include "cost.bpf.h"
+#include "thread.bpf.h"
+
+#include <bpf/bpf_tracing.h>
+
+enum {
+	LOCK_WRITE = 1, /* F_WRLCK */
+	LOCK_NONE = 2,  /* F_UNLCK */
+	LOCK_NB = 4,
+	TRY_AGAIN = 11,
+	LOCKS_MAX = 64, /* of a file, that are looked at */
+};
+
+struct lock_facts {
+	__u64 owner, file;
+	__s64 first, last; /* of the locked bytes */
+	__u32 pid;
+	__u8 type;
+};
+
+static __always_inline void lock_read(struct lock_facts *facts, __u64 address)
+{
+	if (bpf_core_type_exists(struct file_lock_core)) {
+		struct file_lock *lock = (struct file_lock *)address;
+
+		facts->owner = (__u64)BPF_CORE_READ(lock, c.flc_owner);
+		facts->file = (__u64)BPF_CORE_READ(lock, c.flc_file);
+		facts->first = BPF_CORE_READ(lock, fl_start);
+		facts->last = BPF_CORE_READ(lock, fl_end);
+		facts->pid = BPF_CORE_READ(lock, c.flc_pid);
+		facts->type = BPF_CORE_READ(lock, c.flc_type);
+	} else {
+		struct file_lock___before_6_9 *lock = (struct file_lock___before_6_9 *)address;
+
+		facts->owner = (__u64)BPF_CORE_READ(lock, fl_owner);
+		facts->file = (__u64)BPF_CORE_READ(lock, fl_file);
+		facts->first = BPF_CORE_READ(lock, fl_start);
+		facts->last = BPF_CORE_READ(lock, fl_end);
+		facts->pid = BPF_CORE_READ(lock, fl_pid);
+		facts->type = BPF_CORE_READ(lock, fl_type);
+	}
+}
+
+/* From the place of a lock in its list to the lock. */
+static __always_inline __u64 list_offset(void)
+{
+	return bpf_core_type_exists(struct file_lock_core)
+		       ? bpf_core_field_offset(struct file_lock, c) +
+				 bpf_core_field_offset(struct file_lock_core, flc_list)
+		       : bpf_core_field_offset(struct file_lock___before_6_9, fl_list);
+}
+
+static __always_inline bool is_in_the_way(const struct lock_facts *has, const struct lock_facts *wants, bool is_flock)
+{
+	if (has->type != LOCK_WRITE && wants->type != LOCK_WRITE)
+		return false;
+	if (is_flock)
+		return has->file != wants->file;
+	return has->owner != wants->owner && has->first <= wants->last && wants->first <= has->last;
+}
+
+/* The process that has what the lock is not given for; 0: it is gone. */
+static __always_inline __u32 holder_find(struct inode *inode, const struct lock_facts *wants, bool is_flock)
+{
+	__u64 locks = (__u64)BPF_CORE_READ(inode, i_flctx), at;
+	struct list_head *list;
+
+	if (!locks)
+		return 0;
+	list = (struct list_head *)(locks + (is_flock ? bpf_core_field_offset(struct file_lock_context, flc_flock)
+						      : bpf_core_field_offset(struct file_lock_context, flc_posix)));
+	at = (__u64)BPF_CORE_READ(list, next);
+	for (int i = 0; i < LOCKS_MAX && at && at != (__u64)list; i++) {
+		struct lock_facts has = {};
+
+		lock_read(&has, at - list_offset());
+		if (is_in_the_way(&has, wants, is_flock))
+			return has.pid;
+		at = (__u64)BPF_CORE_READ((struct list_head *)at, next);
+	}
+	return 0;
+}
+
+/* The current thread has tried to take the lock. */
+static __always_inline void try_note(struct thread_state *thread, struct inode *inode, const struct lock_facts *wants,
+				     bool is_flock)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	struct file_locker_key key = { .inode = (__u64)inode, .is_flock = is_flock };
+	struct lock_try *try = &thread->lock_try;
+	struct file_locker *locker;
+
+	if (regs->orig_ax >= SYSCALLS_MAX)
+		return;
+	key.pid = holder_find(inode, wants, is_flock);
+	locker = bpf_map_lookup_elem(&file_lockers, &key);
+	try->syscall = regs->orig_ax;
+	/* F_SETLKW is one more than F_SETLK, and so with their like. */
+	try->operation = is_flock ? regs->si & ~LOCK_NB : regs->si + 1;
+	try->descriptor = regs->di;
+	try->holder = locker ? locker->thread : 0;
+	try->holder_tid = locker ? locker->tid : 0;
+	try->holder_pid = key.pid;
+	try->at_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void lock_note(struct inode *inode, struct file_lock *lock, int result, bool is_flock)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct thread_state *thread = thread_of(current);
+	struct file_locker_key key = { .inode = (__u64)inode, .pid = current->tgid, .is_flock = is_flock };
+	struct file_locker locker = { .tid = current->pid };
+	struct lock_facts wants = {};
+
+	if (!thread || !lock || (result && result != -TRY_AGAIN))
+		return;
+	lock_read(&wants, (__u64)lock);
+	if (result) {
+		try_note(thread, inode, &wants, is_flock);
+	} else if (wants.type != LOCK_NONE) {
+		locker.thread = thread->thread;
+		bpf_map_update_elem(&file_lockers, &key, &locker, BPF_ANY);
+	}
+}
+
+SEC("tp_btf/posix_lock_inode")
+int BPF_PROG(lock_posix, struct inode *inode, struct file_lock *lock, int result)
+{
+	struct cpu_counts *here = counts_here();
+	__u64 begin_ns = cost_begin(here);
+
+	lock_note(inode, lock, result, false);
+	cost_end(here, begin_ns);
+	return 0;
+}
+
+SEC("tp_btf/flock_lock_inode")
+int BPF_PROG(lock_flock, struct inode *inode, struct file_lock *lock, int result)
+{
+	struct cpu_counts *here = counts_here();
+	__u64 begin_ns = cost_begin(here);
+
+	lock_note(inode, lock, result, true);
+	cost_end(here, begin_ns);
+	return 0;
+}
