@@ -18,10 +18,18 @@ struct lock_group {
 	const struct blame_part *blame;
 };
 
+static bool is_kind(const struct report_lock *lock, const char *kind)
+{
+	return !strcmp(lock->kind, kind);
+}
+
 static const char *lock_title(struct findings *findings, const struct report_lock *lock, uint64_t count)
 {
 	const char *kind = words_kind(findings, lock->kind);
 
+	/* Or it would seem that the file is waited for. */
+	if (lock->name && (is_kind(lock, "flock") || is_kind(lock, "file-lock")))
+		return arena_printf(findings->arena, "the lock of %s", words_object(findings, lock->name));
 	if (lock->name)
 		return words_object(findings, lock->name);
 	if (count > 1)
@@ -30,11 +38,6 @@ static const char *lock_title(struct findings *findings, const struct report_loc
 	if (lock->where)
 		return arena_printf(findings->arena, "a %s in %s", kind, words_function(findings, lock->where));
 	return arena_printf(findings->arena, "the %s at %s", kind, lock->address);
-}
-
-static bool is_kind(const struct report_lock *lock, const char *kind)
-{
-	return !strcmp(lock->kind, kind);
 }
 
 /* What a thread takes for a while, and others cannot have meanwhile. */
