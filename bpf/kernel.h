@@ -82,8 +82,6 @@ struct file_lock_core {
 	struct list_head flc_list;
 	void *flc_owner;
 	unsigned char flc_type;
-	int flc_pid; /* of the process */
-	struct file *flc_file;
 };
 
 struct file_lock {
@@ -95,8 +93,6 @@ struct file_lock___before_6_9 {
 	struct list_head fl_list;
 	void *fl_owner;
 	unsigned char fl_type;
-	unsigned int fl_pid;
-	struct file *fl_file;
 	long long fl_start, fl_end;
 };
 

@@ -418,19 +418,18 @@ struct spaces_map {
 	__type(value, struct unwind_space);
 };
 
-/* What has taken a lock of a file. */
+/* A lock of a file, by addresses in the kernel. */
 struct file_locker_key {
-	__u64 inode; /* its address */
-	__u32 pid;
-	__u32 is_flock;
+	__u64 inode, owner;
 };
 
+/* The thread that has taken it. */
 struct file_locker {
 	__u32 thread; /* its number */
-	__u32 tid;
+	__u32 tid, pid;
 };
 
-/* Of the threads of a process the one that has locked a file last. The least used are forgotten. */
+/* Of those that share an owner the one that has locked the file last. The least used are forgotten. */
 struct file_lockers_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);

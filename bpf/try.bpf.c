@@ -17,9 +17,8 @@ enum {
 };
 
 struct lock_facts {
-	__u64 owner, file;
+	__u64 owner;       /* the files of a process; or, of flock() and open file descriptions, one of them */
 	__s64 first, last; /* of the locked bytes */
-	__u32 pid;
 	__u8 type;
 };
 
@@ -29,19 +28,15 @@ static __always_inline void lock_read(struct lock_facts *facts, __u64 address)
 		struct file_lock *lock = (struct file_lock *)address;
 
 		facts->owner = (__u64)BPF_CORE_READ(lock, c.flc_owner);
-		facts->file = (__u64)BPF_CORE_READ(lock, c.flc_file);
 		facts->first = BPF_CORE_READ(lock, fl_start);
 		facts->last = BPF_CORE_READ(lock, fl_end);
-		facts->pid = BPF_CORE_READ(lock, c.flc_pid);
 		facts->type = BPF_CORE_READ(lock, c.flc_type);
 	} else {
 		struct file_lock___before_6_9 *lock = (struct file_lock___before_6_9 *)address;
 
 		facts->owner = (__u64)BPF_CORE_READ(lock, fl_owner);
-		facts->file = (__u64)BPF_CORE_READ(lock, fl_file);
 		facts->first = BPF_CORE_READ(lock, fl_start);
 		facts->last = BPF_CORE_READ(lock, fl_end);
-		facts->pid = BPF_CORE_READ(lock, fl_pid);
 		facts->type = BPF_CORE_READ(lock, fl_type);
 	}
 }
@@ -55,17 +50,14 @@ static __always_inline __u64 list_offset(void)
 		       : bpf_core_field_offset(struct file_lock___before_6_9, fl_list);
 }
 
-static __always_inline bool is_in_the_way(const struct lock_facts *has, const struct lock_facts *wants, bool is_flock)
+static __always_inline bool is_in_the_way(const struct lock_facts *has, const struct lock_facts *wants)
 {
-	if (has->type != LOCK_WRITE && wants->type != LOCK_WRITE)
-		return false;
-	if (is_flock)
-		return has->file != wants->file;
-	return has->owner != wants->owner && has->first <= wants->last && wants->first <= has->last;
+	return (has->type == LOCK_WRITE || wants->type == LOCK_WRITE) && has->owner != wants->owner &&
+	       has->first <= wants->last && wants->first <= has->last;
 }
 
-/* The process that has what the lock is not given for; 0: it is gone. */
-static __always_inline __u32 holder_find(struct inode *inode, const struct lock_facts *wants, bool is_flock)
+/* The owner of what the lock is not given for; 0: it is gone. */
+static __always_inline __u64 holder_find(struct inode *inode, const struct lock_facts *wants, bool is_flock)
 {
 	__u64 locks = (__u64)BPF_CORE_READ(inode, i_flctx), at;
 	struct list_head *list;
@@ -79,8 +71,8 @@ static __always_inline __u32 holder_find(struct inode *inode, const struct lock_
 		struct lock_facts has = {};
 
 		lock_read(&has, at - list_offset());
-		if (is_in_the_way(&has, wants, is_flock))
-			return has.pid;
+		if (is_in_the_way(&has, wants))
+			return has.owner;
 		at = (__u64)BPF_CORE_READ((struct list_head *)at, next);
 	}
 	return 0;
@@ -90,14 +82,16 @@ static __always_inline __u32 holder_find(struct inode *inode, const struct lock_
 static __always_inline void try_note(struct thread_state *thread, struct inode *inode, const struct lock_facts *wants,
 				     bool is_flock)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	struct file_locker_key key = { .inode = (__u64)inode, .is_flock = is_flock };
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(current);
+	struct file_locker_key key = { .inode = (__u64)inode };
 	struct lock_try *try = &thread->lock_try;
 	struct file_locker *locker;
 
-	if (regs->orig_ax >= SYSCALLS_MAX)
+	/* Calls of 32 bits have numbers of their own. */
+	if (regs->orig_ax >= SYSCALLS_MAX || current->thread_info.status & COMPAT_STATUS)
 		return;
-	key.pid = holder_find(inode, wants, is_flock);
+	key.owner = holder_find(inode, wants, is_flock);
 	locker = bpf_map_lookup_elem(&file_lockers, &key);
 	try->syscall = regs->orig_ax;
 	/* F_SETLKW is one more than F_SETLK, and so with their like. */
@@ -105,7 +99,7 @@ static __always_inline void try_note(struct thread_state *thread, struct inode *
 	try->descriptor = regs->di;
 	try->holder = locker ? locker->thread : 0;
 	try->holder_tid = locker ? locker->tid : 0;
-	try->holder_pid = key.pid;
+	try->holder_pid = locker ? locker->pid : 0;
 	try->at_ns = bpf_ktime_get_ns();
 }
 
@@ -113,8 +107,8 @@ static __always_inline void lock_note(struct inode *inode, struct file_lock *loc
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct thread_state *thread = thread_of(current);
-	struct file_locker_key key = { .inode = (__u64)inode, .pid = current->tgid, .is_flock = is_flock };
-	struct file_locker locker = { .tid = current->pid };
+	struct file_locker locker = { .tid = current->pid, .pid = current->tgid };
+	struct file_locker_key key = { .inode = (__u64)inode };
 	struct lock_facts wants = {};
 
 	if (!thread || !lock || (result && result != -TRY_AGAIN))
@@ -123,6 +117,7 @@ static __always_inline void lock_note(struct inode *inode, struct file_lock *loc
 	if (result) {
 		try_note(thread, inode, &wants, is_flock);
 	} else if (wants.type != LOCK_NONE) {
+		key.owner = wants.owner;
 		locker.thread = thread->thread;
 		bpf_map_update_elem(&file_lockers, &key, &locker, BPF_ANY);
 	}

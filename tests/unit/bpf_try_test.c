@@ -23,7 +23,7 @@ static struct super_block disk = { .s_dev = 8 };
 static struct dentry root = { .d_parent = &root, .d_name.name = (const unsigned char *)"orders.db" };
 static struct file_lock_context context;
 static struct inode inode = { .i_mode = 0100600, .i_nlink = 1, .i_ino = 12, .i_sb = &disk, .i_flctx = &context };
-static struct file file = { .f_inode = &inode, .f_path.dentry = &root }, other_file = { .f_inode = &inode };
+static struct file file = { .f_inode = &inode, .f_path.dentry = &root };
 static struct world_task *holder;
 static struct file_lock held[TOO_MANY + 1], wanted;
 static int owners[3];
@@ -31,10 +31,7 @@ static int owners[3];
 static struct file_lock lock_of(struct world_task *task, int type, long long first, long long last)
 {
 	return (struct file_lock){
-		.c = { .flc_owner = &owners[task == holder],
-		       .flc_type = type,
-		       .flc_pid = task->task.tgid,
-		       .flc_file = task == holder ? &other_file : &file },
+		.c = { .flc_owner = &owners[task == holder], .flc_type = type },
 		.fl_start = first,
 		.fl_end = last,
 	};
@@ -204,7 +201,7 @@ TEST(a_holder_that_is_not_traced_is_nobody)
 {
 	begin();
 	put_in_list(&context.flc_posix, 1);
-	held[0].c.flc_pid = 77;
+	held[0].c.flc_owner = &owners[2];
 	try(WRITE, 150, 150);
 	CHECK_EQUAL(sleep_after(0).syscall, CALL_LOCK);
 	CHECK_EQUAL(wake().context, WAKE_HARDIRQ);
@@ -257,6 +254,11 @@ TEST(who_is_not_traced_and_what_is_neither_taken_nor_refused_is_not_noted)
 	wake();
 	reader->registers.orig_ax = SYSCALLS_MAX;
 	lock_posix(NULL, &inode, &wanted, AGAIN);
+	CHECK_EQUAL(sleep_after(0).syscall, CALL_SLEEP);
+	wake();
+	reader->task.thread_info.status = COMPAT_STATUS;
+	try(WRITE, 150, 150);
+	reader->task.thread_info.status = 0;
 	CHECK_EQUAL(sleep_after(0).syscall, CALL_SLEEP);
 	files_end();
 }
