@@ -234,7 +234,7 @@ TEST(a_lock_of_flock_is_of_another_kind)
 	reader->registers.orig_ax = CALL_LOCK;
 	reader->registers.di = DESCRIPTOR;
 	reader->registers.si = FLOCK_NB;
-	wanted = lock_of(reader, WRITE, 0, 0);
+	wanted = lock_of(reader, WRITE, 0, INT64_MAX);
 	lock_flock(NULL, &inode, &wanted, AGAIN);
 	e = sleep_after(0);
 	CHECK_EQUAL(e.operation, FLOCK_NB & ~4);
