@@ -12,6 +12,12 @@ struct btf;
 uint64_t tick_period_ns(void);
 
 /*
+ * The period nearest below period_ns whose timers pass over all moments between two ticks within a second; period_ns
+ * itself if it is a multiple of tick_ns, or tick_ns is 0. All in ns.
+ */
+uint64_t tick_pass_over(uint64_t period_ns, uint64_t tick_ns);
+
+/*
  * Where the kernel's per-CPU variables are, in bytes from the beginning of each CPU's area, as
  * its type information says. Only differences mean anything.
  */

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "collect/sampler.h"
+#include "collect/tick.h"
 #include "view/view.h"
 
 enum {
@@ -70,7 +71,7 @@ static int set_sample_period(struct settings *settings, const char *argument)
 				  "--sample-period takes a duration of at least 100us, "
 				  "such as 3ms, not '%s'",
 				  argument);
-	settings->kernel.sample_period_ns = period_ns;
+	settings->kernel.sample_period_ns = tick_pass_over(period_ns, tick_period_ns());
 	return 0;
 }
 
@@ -80,7 +81,7 @@ static int set_sample_hz(struct settings *settings, const char *argument)
 	int err = number_parse("sample-hz", argument, 1, SAMPLE_HZ_MAX, &hz);
 
 	if (!err)
-		settings->kernel.sample_period_ns = 1000000000ull / hz;
+		settings->kernel.sample_period_ns = tick_pass_over(1000000000ull / hz, tick_period_ns());
 	return err;
 }
 
