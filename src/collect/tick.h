@@ -12,8 +12,8 @@ struct btf;
 uint64_t tick_period_ns(void);
 
 /*
- * The period nearest below period_ns whose timers pass over all moments between two ticks within a second; period_ns
- * itself if it is a multiple of tick_ns, or tick_ns is 0. All in ns.
+ * The period nearest below period_ns whose timers, if there are 100 a second at least, pass over all moments between two ticks
+ * within one; period_ns itself if it is a multiple of tick_ns, or tick_ns is 0. All in ns.
  */
 uint64_t tick_pass_over(uint64_t period_ns, uint64_t tick_ns);
 
