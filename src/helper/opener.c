@@ -193,7 +193,7 @@ static void distrust(struct opener *opener, const struct waiting *waiting)
 		opener_distrust_file(opener, waiting->device, waiting->pid, NULL);
 		return;
 	}
-	if (waiting->kind == OPENER_STORAGE)
+	if (waiting->kind == OPENER_USE)
 		return; /* which process it was is not known */
 	opener_distrust(opener, waiting->pid);
 	opener->on_stuck(opener->data, waiting->pid, NULL);
@@ -535,23 +535,23 @@ int opener_read_words(struct opener *opener, uint32_t pid, struct process_words 
 	return err;
 }
 
-int opener_read_storage(struct opener *opener, void (*on_each)(void *data, const struct process_storage *storage),
-			void *data)
+int opener_read_use(struct opener *opener, void (*on_each)(void *data, const struct process_use *use), void *data)
 {
-	int err = ask(opener, &(struct opener_request){ .kind = OPENER_STORAGE }, "");
+	int err = ask(opener, &(struct opener_request){ .kind = OPENER_USE }, "");
 	const struct wanted_answer *recorded = &opener->wanted;
 
 	for (size_t i = 0; !err && i < recorded->mapping_count; i++) {
 		const struct file_mapping *mapping = &recorded->mappings[i];
-		struct process_storage storage = {
+		struct process_use use = {
 			.pid = mapping->start,
 			.read_bytes = mapping->end,
 			.write_bytes = mapping->file_offset,
 			.call_bytes = mapping->inode,
+			.cpu_ns = mapping->device,
 		};
 
-		snprintf(storage.name, sizeof(storage.name), "%s", mapping->path);
-		on_each(data, &storage);
+		snprintf(use.name, sizeof(use.name), "%s", mapping->path);
+		on_each(data, &use);
 	}
 	free_mappings(&opener->wanted);
 	return err;

@@ -10,7 +10,7 @@
 
 #include "helper/file_stamp.h"
 #include "helper/maps_file.h"
-#include "helper/process_storage.h"
+#include "helper/process_use.h"
 
 struct helper_pair;
 struct opener;
@@ -84,11 +84,10 @@ struct process_words {
 int opener_read_words(struct opener *opener, uint32_t pid, struct process_words *words);
 
 /*
- * Calls on_each for what processes of the machine have read and written; it may not ask the opener. 0, or -errno: of some
- * there is no answer.
+ * Calls on_each for what processes of the machine have used; it may not ask the opener. 0, or -errno: of some there is no
+ * answer.
  */
-int opener_read_storage(struct opener *opener, void (*on_each)(void *data, const struct process_storage *storage),
-			void *data);
+int opener_read_use(struct opener *opener, void (*on_each)(void *data, const struct process_use *use), void *data);
 
 /* Whether nothing of this process is examined: its user, or it itself, has cost too many helpers. */
 bool opener_refuses(const struct opener *opener, uint32_t pid);

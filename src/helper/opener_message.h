@@ -27,7 +27,7 @@ enum opener_request_kind {
 	OPENER_MEMORY,     /* the worker may read pid's memory from now on */
 	OPENER_GIVE,       /* the descriptor of the file that is held as number, for a probe */
 	OPENER_TITLE,      /* says pid's command line, file and name, as mappings of no bytes with these paths */
-	OPENER_STORAGE,    /* says what processes have read and written, as mappings: pid, three sums of bytes, name */
+	OPENER_USE,        /* says what processes have used, as mappings: pid, three sums of bytes, CPU time, name */
 	OPENER_WORKER,     /* a new worker is at the other end of the socket that comes along; no answer */
 };
 

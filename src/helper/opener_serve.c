@@ -31,7 +31,7 @@
 #include "helper/message.h"
 #include "helper/open_file.h"
 #include "helper/opener_message.h"
-#include "helper/process_storage.h"
+#include "helper/process_use.h"
 
 /* Each of the places takes a descriptor. */
 enum { PLACES_OF_USER_MAX = 1024, PLACES_MAX = 4096, READABLE_MAX = 65536 };
@@ -120,13 +120,14 @@ static int tell_title(const struct maps_answer *to, uint32_t pid)
 	return 0;
 }
 
-static void emit_storage(void *data, const struct process_storage *storage)
+static void emit_use(void *data, const struct process_use *use)
 {
-	emit_mapping(data, &(struct file_mapping){ .start = storage->pid,
-						   .end = storage->read_bytes,
-						   .file_offset = storage->write_bytes,
-						   .inode = storage->call_bytes,
-						   .path = storage->name });
+	emit_mapping(data, &(struct file_mapping){ .start = use->pid,
+						   .end = use->read_bytes,
+						   .file_offset = use->write_bytes,
+						   .device = use->cpu_ns,
+						   .inode = use->call_bytes,
+						   .path = use->name });
 }
 
 static void allow_memory(struct opener *opener, uint32_t pid)
@@ -158,8 +159,8 @@ static void answer_tool(struct opener *opener, const struct opener_request *requ
 	case OPENER_TITLE:
 		answer.err = tell_title(&maps, request->pid);
 		break;
-	case OPENER_STORAGE:
-		answer.err = process_storage_read(emit_storage, &maps);
+	case OPENER_USE:
+		answer.err = process_use_read(emit_use, &maps);
 		break;
 	case OPENER_JIT:
 		answer.err = jit_places_find(opener->jits, request->number, request->pid);

@@ -22,7 +22,7 @@
 #include "collect/cgroup_limits.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
-#include "collect/storage_use.h"
+#include "collect/machine_use.h"
 #include "collect/target/cpus.h"
 #include "collect/goroutines.h"
 #include "collect/unwind/jvms.h"
@@ -100,7 +100,7 @@ static int open_engine(struct tracing *tracing)
 	tracing->newcomers = newcomers_new(tracing);
 	tracing->titles = titles_new(engine->session, engine->symbols);
 	tracing->cgroups = cgroup_limits_new(engine->session);
-	tracing->storage = storage_use_new(engine->session, engine->symbols);
+	tracing->machine_use = machine_use_new(engine->session, engine->symbols);
 	tracing->goroutines = goroutines_new(engine->session, engine->symbols);
 	tracing->jvms = jvms_new(engine->session, engine->symbols, tracing->unwinder);
 	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
@@ -207,7 +207,7 @@ void tracing_close(struct tracing *tracing)
 	resolver_free(tracing->resolver);
 	titles_free(tracing->titles);
 	cgroup_limits_free(tracing->cgroups);
-	storage_use_free(tracing->storage);
+	machine_use_free(tracing->machine_use);
 	goroutines_free(tracing->goroutines);
 	jvms_free(tracing->jvms);
 	unwinder_free(tracing->unwinder);
@@ -262,7 +262,7 @@ int tracing_begin_trace(struct tracing *tracing)
 void tracing_start(struct tracing *tracing, bool has_command)
 {
 	privileges_give_up(tracing->settings, has_command);
-	storage_use_begin(tracing->storage);
+	machine_use_begin(tracing->machine_use);
 	tracing->started_ns = clock_ns();
 	tracing->started_cpu_ns = clock_cpu_ns();
 	tracing->poll_ms = POLL_MS_FIRST;
@@ -506,7 +506,7 @@ void tracing_finish(struct tracing *tracing)
 	collector_finish(tracing->collector);
 	titles_finish(tracing->titles);
 	cgroup_limits_finish(tracing->cgroups);
-	storage_use_finish(tracing->storage);
+	machine_use_finish(tracing->machine_use);
 	symbols_finish_java(tracing->engine.symbols, java_ns_last);
 	symbols_settle(tracing->engine.symbols, settle_ns_last);
 	unwinder_finish(tracing->unwinder);

@@ -16,7 +16,7 @@ struct tracing {
 	struct unwinder *unwinder;
 	struct titles *titles;
 	struct cgroup_limits *cgroups;
-	struct storage_use *storage;
+	struct machine_use *machine_use;
 	struct goroutines *goroutines;
 	struct jvms *jvms;
 	struct resolver *resolver;        /* NULL: nobody asked for names of hosts */

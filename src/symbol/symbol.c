@@ -248,10 +248,9 @@ int symbols_read_words(struct symbols *symbols, uint32_t pid, struct process_wor
 	return opener_read_words(symbols->opener, pid, words);
 }
 
-int symbols_read_storage(struct symbols *symbols, void (*on_each)(void *data, const struct process_storage *storage),
-			 void *data)
+int symbols_read_use(struct symbols *symbols, void (*on_each)(void *data, const struct process_use *use), void *data)
 {
-	return opener_read_storage(symbols->opener, on_each, data);
+	return opener_read_use(symbols->opener, on_each, data);
 }
 
 void symbols_ask_java(struct symbols *symbols)

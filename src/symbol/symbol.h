@@ -273,11 +273,10 @@ struct process_words;
 /* What the kernel says of a process now: helper/opener.h. 0, or -errno: it has ended, or cannot be examined. */
 int symbols_read_words(struct symbols *symbols, uint32_t pid, struct process_words *words);
 
-struct process_storage;
+struct process_use;
 
-/* What processes of the machine have read and written: helper/opener.h. */
-int symbols_read_storage(struct symbols *symbols, void (*on_each)(void *data, const struct process_storage *storage),
-			 void *data);
+/* What processes of the machine have used: helper/opener.h. */
+int symbols_read_use(struct symbols *symbols, void (*on_each)(void *data, const struct process_use *use), void *data);
 
 /* Java virtual machines are asked for names: java_maps.h. After symbols_begin(). finish: a last time, in limit_ns. */
 void symbols_ask_java(struct symbols *symbols);

@@ -12,7 +12,8 @@ enum { ROWS_MAX = 64 };
 struct resource_use {
 	struct memory_limit limits[ROWS_MAX];
 	struct storage_user users[ROWS_MAX];
-	size_t limit_count, user_count;
+	struct cpu_user cpu_users[ROWS_MAX];
+	size_t limit_count, user_count, cpu_user_count;
 };
 
 /* Names come from a trace, whose bytes may be anything. */
@@ -63,9 +64,29 @@ static void on_storage(void *data, const struct ev_header *header)
 	row->write_bytes += e->write_bytes;
 }
 
+static void on_cpu_time(void *data, const struct ev_header *header)
+{
+	const struct ev_resource_cpu_time *e = (const struct ev_resource_cpu_time *)header;
+	struct resource_use *use = data;
+	struct cpu_user *row = NULL, new_row = { .pid = e->pid };
+
+	copy_name(new_row.name, e->name, sizeof(new_row.name));
+	for (size_t i = 0; i < use->cpu_user_count; i++)
+		if (use->cpu_users[i].pid == e->pid && !strcmp(use->cpu_users[i].name, new_row.name))
+			row = &use->cpu_users[i];
+	if (!row && use->cpu_user_count == ROWS_MAX)
+		return;
+	if (!row) {
+		row = &use->cpu_users[use->cpu_user_count++];
+		*row = new_row;
+	}
+	row->cpu_ns += e->cpu_ns;
+}
+
 static const struct event_handler handlers[] = {
 	{ EV_RESOURCE_MEMORY_LIMIT, on_limit },
 	{ EV_RESOURCE_STORAGE, on_storage },
+	{ EV_RESOURCE_CPU_TIME, on_cpu_time },
 	{ 0, NULL },
 };
 
@@ -92,4 +113,10 @@ const struct storage_user *resource_use_storage(const struct resource_use *use, 
 {
 	*count = use->user_count;
 	return use->users;
+}
+
+const struct cpu_user *resource_use_cpus(const struct resource_use *use, size_t *count)
+{
+	*count = use->cpu_user_count;
+	return use->cpu_users;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the program shares with others, as counters of the kernel say at the end of the trace: memory limits of its cgroups
- * that were met, and who read from disks and wrote for them. Of several traces in one, the sums. Owns what it hands out,
- * which stays until resource_use_free() or another event.
+ * that were met, who read from disks and wrote for them, and which others had CPUs. Of several traces in one, the sums. Owns
+ * what it hands out, which stays until resource_use_free() or another event.
  */
 #pragma once
 
@@ -26,6 +26,12 @@ struct storage_user {
 	uint64_t read_bytes, write_bytes;
 };
 
+struct cpu_user {
+	uint32_t pid;
+	char name[16];
+	uint64_t cpu_ns;
+};
+
 /* Subscribes to session, which is borrowed. */
 struct resource_use *resource_use_new(struct session *session);
 void resource_use_free(struct resource_use *use);
@@ -33,3 +39,4 @@ void resource_use_free(struct resource_use *use);
 /* As many as *count, in the order in which they came. */
 const struct memory_limit *resource_use_limits(const struct resource_use *use, size_t *count);
 const struct storage_user *resource_use_storage(const struct resource_use *use, size_t *count);
+const struct cpu_user *resource_use_cpus(const struct resource_use *use, size_t *count);

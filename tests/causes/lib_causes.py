@@ -80,7 +80,7 @@ KIND_OF_PATTERN = {
     "deadlock": "deadlock", "hang": "hang", "contended-lock": "lock", "convoy": "lock", "rare-slow-holder": "lock",
     "barrier-straggler": "code", "uneven-barrier": "code", "thundering-herd": "lock", "spurious-wake-ups": "lock",
     "serial-phase": "code", "hot-thread": "code", "cpu-wait": "cpu", "cpu-limit": "cpu-limit",
-    "saturated-pool": "code", "spin": "spin",
+    "saturated-pool": "code", "spin": "spin", "critical-code": "code",
 }
 KIND_OF_CAUSE = {
     "lock": "lock", "condition": "lock", "barrier": "lock", "semaphore": "lock", "join": "lock", "file": "file",
@@ -90,9 +90,17 @@ KIND_OF_CAUSE = {
 }
 
 
-def verdict_of_finding(finding):
+def frames_of(report, finding):
+    """Where it is: what the report shows below it."""
+    for rank, rows in (("path_rank", "paths"), ("wait_rank", "waits")):
+        if 0 < (finding.get(rank) or 0) <= len(report[rows]):
+            return report[rows][finding[rank] - 1]["stack"]
+    return []
+
+
+def verdict_of_finding(finding, report):
     kind = finding.get("kind") or KIND_OF_PATTERN.get(finding["pattern"]) or KIND_OF_CAUSE.get(finding["cause"], "code")
-    return {"kind": kind, "lines": [finding["title"], *finding["evidence"]]}
+    return {"kind": kind, "lines": [finding["title"], *finding["evidence"]], "cause_path": frames_of(report, finding)}
 
 
 def verdict_of(report):
@@ -100,7 +108,7 @@ def verdict_of(report):
     if report.get("verdict"):
         return report["verdict"]
     if report["findings"]:
-        return verdict_of_finding(report["findings"][0])
+        return verdict_of_finding(report["findings"][0], report)
     return {"kind": "none", "lines": ["no finding"]}
 
 
@@ -133,7 +141,7 @@ def score(report, truth, names=(), is_beside=False):
     """
     names = [*truth.names, *names]
     verdict = verdict_of(report)
-    findings = [verdict_of_finding(finding) for finding in report["findings"][:FINDINGS_PARTLY]]
+    findings = [verdict_of_finding(finding, report) for finding in report["findings"][:FINDINGS_PARTLY]]
     if is_right(verdict, truth, names):
         return RIGHT
     if is_beside and (any(is_right(finding, truth, names) for finding in findings[:FINDINGS_BESIDE]) or

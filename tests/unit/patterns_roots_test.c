@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What findings say of each other. */
 #include "findings/patterns/draft.h"
+
+#include "findings/blame/blame.h"
 #include "stacks/fold.h"
 #include "test.h"
 
@@ -57,4 +59,70 @@ TEST(where_one_thread_runs_those_are_named_who_wait_for_those_that_run)
 		CHECK(!wait->evidence_count);
 		end();
 	}
+}
+
+/* --- Those behind which others have no CPU --------------------------------------------------------- */
+
+enum { SECOND = 1000000000 };
+
+/* A lack of CPUs, of which another process has taken_ns, and a wait for others that have none, or wait for a file. */
+static struct report_finding *add_wait_behind_cpus(uint64_t taken_ns, uint64_t cpu_ns, uint64_t file_ns)
+{
+	static struct report_root roots[2];
+	static struct blame_part parts[2];
+	static struct report_rival rival;
+	struct report *report = &findings.report;
+	struct report_finding *wait;
+
+	roots[0] = (struct report_root){ .kind = ROOT_CPU, .ns = cpu_ns };
+	roots[1] =
+		(struct report_root){ .kind = ROOT_WAIT, .cause = CAUSE_FILE, .object = "/srv/journal", .ns = file_ns };
+	parts[0] = (struct blame_part){ .root = &roots[0], .ns = cpu_ns, .next = &parts[1] };
+	parts[1] = (struct blame_part){ .root = &roots[1], .ns = file_ns };
+	rival = (struct report_rival){ .kind = RIVAL_PROCESS, .name = "backup", .wait_ns = taken_ns };
+	report->target.wall_ns = 10ull * SECOND;
+	report->balance.threads.busy_ns = 20ull * SECOND;
+	report->balance.threads.running_ns = 2ull * SECOND;
+	report->balance.threads.cpu_wait_ns = 4ull * SECOND;
+	report->balance.threads.ran_instead = &rival;
+	report->balance.threads.rival_count = 1;
+	add(PATTERN_CPU_WAIT, CAUSE_PREEMPTED, 0.2, "threads wait for a CPU");
+	wait = add(PATTERN_WAIT, CAUSE_CONDITION, 0.6, "threads wait for a condition");
+	wait->blame = parts;
+	return wait;
+}
+
+TEST(a_wait_for_others_that_have_no_cpu_is_a_symptom_of_that)
+{
+	begin();
+	add_wait_behind_cpus(4ull * SECOND, 10ull * SECOND, SECOND / 10);
+	patterns_fold_by_root(&findings, &draft);
+	CHECK_EQUAL(draft.count, 1);
+	CHECK_EQUAL(draft.rows[0].pattern, PATTERN_CPU_WAIT);
+	CHECK(draft.rows[0].share == 0.5);
+	CHECK_STRING(draft.rows[0].evidence[0], "seen as: threads wait for a condition (60 %)");
+	end();
+}
+
+TEST(what_would_be_waited_for_with_a_cpu_is_a_finding_if_it_took_enough)
+{
+	begin();
+	add_wait_behind_cpus(4ull * SECOND, 10ull * SECOND, 2ull * SECOND);
+	patterns_fold_by_root(&findings, &draft);
+	CHECK_EQUAL(draft.count, 2);
+	CHECK_EQUAL(draft.rows[1].cause, CAUSE_FILE);
+	CHECK(draft.rows[1].share == 0.1);
+	CHECK(strstr(draft.rows[1].title, "file /srv/journal"));
+	end();
+}
+
+TEST(where_the_program_itself_has_the_cpus_the_wait_stays_the_finding)
+{
+	begin();
+	add_wait_behind_cpus(SECOND, 10ull * SECOND, SECOND / 10);
+	patterns_fold_by_root(&findings, &draft);
+	CHECK_EQUAL(draft.count, 2);
+	CHECK_STRING(draft.rows[1].title, "threads wait for a condition");
+	CHECK(!draft.rows[0].symptom_count);
+	end();
 }

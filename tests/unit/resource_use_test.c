@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "collect/cgroup_limits.h"
-#include "helper/process_storage.h"
+#include "helper/process_use.h"
 #include "session/session.h"
 #include "waits/resource_use.h"
 
@@ -66,23 +66,34 @@ TEST(a_counter_is_found_by_its_whole_name_at_the_beginning_of_a_line)
 
 TEST(what_a_process_moved_is_what_went_to_disks)
 {
-	struct process_storage row = { .pid = 1 };
+	struct process_use row = { .pid = 1 };
 
-	CHECK(process_storage_parse("rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 4096\nwrite_bytes: 8192\n"
-				    "cancelled_write_bytes: 5\n",
-				    &row));
+	CHECK(process_use_parse_io("rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 4096\nwrite_bytes: 8192\n"
+				   "cancelled_write_bytes: 5\n",
+				   &row));
 	CHECK_EQUAL(row.read_bytes, 4096);
 	CHECK_EQUAL(row.write_bytes, 8192);
 	CHECK_EQUAL(row.call_bytes, 2);
-	CHECK(!process_storage_parse("", &row));
-	CHECK(!process_storage_parse("rchar: 1\nwchar: 1\nread_bytes: 4096\n", &row));
-	CHECK(!process_storage_parse("rchar: 1\nwchar: 1\ncancelled_write_bytes: 5\nread_bytes: 1\n", &row));
+	CHECK(!process_use_parse_io("", &row));
+	CHECK(!process_use_parse_io("rchar: 1\nwchar: 1\nread_bytes: 4096\n", &row));
+	CHECK(!process_use_parse_io("rchar: 1\nwchar: 1\ncancelled_write_bytes: 5\nread_bytes: 1\n", &row));
 }
 
-static struct process_storage rows[PROCESS_STORAGE_MAX];
+TEST(the_cpu_time_of_a_process_is_that_of_all_its_code_and_of_the_kernel_for_it)
+{
+	struct process_use row = { .pid = 1 };
+
+	CHECK(process_use_parse_stat("7 (a) b (c)) R 1 7 7 0 -1 4194560 9 8 7 6 150 50 4 3 20 0 1 0 55\n", &row));
+	CHECK_EQUAL(row.cpu_ns, 200 * (1000000000 / sysconf(_SC_CLK_TCK)));
+	CHECK(!process_use_parse_stat("", &row));
+	CHECK(!process_use_parse_stat("7 (a", &row));
+	CHECK(!process_use_parse_stat("7 (a) R 1 7 7 0 -1 4194560 9 8 7 6 150\n", &row));
+}
+
+static struct process_use rows[PROCESS_USE_MAX];
 static size_t row_count;
 
-static void add_row(void *data __attribute__((unused)), const struct process_storage *row)
+static void add_row(void *data __attribute__((unused)), const struct process_use *row)
 {
 	rows[row_count++] = *row;
 }
@@ -92,7 +103,7 @@ TEST(processes_are_read_once_each_and_this_one_is_among_them)
 	size_t own = 0;
 
 	row_count = 0;
-	CHECK(!process_storage_read(add_row, NULL));
+	CHECK(!process_use_read(add_row, NULL));
 	for (size_t i = 0; i < row_count; i++) {
 		own += rows[i].pid == (uint32_t)getpid();
 		for (size_t k = 0; k < i; k++)
@@ -134,12 +145,25 @@ static void push_storage(struct session *session, uint64_t time_ns, uint32_t pid
 	CHECK(!session_push(session, 0, &e, sizeof(e)));
 }
 
+static void push_cpu_time(struct session *session, uint64_t time_ns, uint32_t pid, uint64_t cpu_ns)
+{
+	struct ev_resource_cpu_time e = {
+		.header = header_of(EV_RESOURCE_CPU_TIME, time_ns),
+		.pid = pid,
+		.cpu_ns = cpu_ns,
+	};
+
+	memset(e.name, 'c', sizeof(e.name)); /* without an end */
+	CHECK(!session_push(session, 0, &e, sizeof(e)));
+}
+
 TEST(what_is_said_twice_is_added_up_and_names_have_an_end)
 {
 	struct session *session = session_new(1, 1 << 20);
 	struct resource_use *use = resource_use_new(session);
 	const struct memory_limit *limits;
 	const struct storage_user *users;
+	const struct cpu_user *cpu_users;
 	size_t count;
 
 	push_limit(session, 1, "/db", 10);
@@ -148,6 +172,9 @@ TEST(what_is_said_twice_is_added_up_and_names_have_an_end)
 	push_storage(session, 4, 0, 100);
 	push_storage(session, 5, 77, 200);
 	push_storage(session, 6, 77, 300);
+	push_cpu_time(session, 7, 77, 20);
+	push_cpu_time(session, 8, 78, 1);
+	push_cpu_time(session, 9, 77, 30);
 	session_finish(session);
 	limits = resource_use_limits(use, &count);
 	CHECK_EQUAL(count, 2);
@@ -159,6 +186,11 @@ TEST(what_is_said_twice_is_added_up_and_names_have_an_end)
 	CHECK_EQUAL(count, 2);
 	CHECK_EQUAL(users[1].write_bytes, 500);
 	CHECK_EQUAL(strlen(users[1].name), sizeof(users[1].name) - 1);
+	cpu_users = resource_use_cpus(use, &count);
+	CHECK_EQUAL(count, 2);
+	CHECK_EQUAL(cpu_users[0].cpu_ns, 50);
+	CHECK_EQUAL(cpu_users[1].pid, 78);
+	CHECK_EQUAL(strlen(cpu_users[0].name), sizeof(cpu_users[0].name) - 1);
 	resource_use_free(use);
 	session_free(session);
 }

@@ -526,6 +526,99 @@ TEST(a_process_that_has_the_cpus_for_most_of_the_time_is_named)
 	}
 }
 
+TEST(a_process_that_has_the_other_cpus_is_named_where_threads_wait_for_one)
+{
+	struct report_cpu_user users[] = { { "backup", 77, 0 }, { "backup", 78, 0 }, { "shell", 79, SECOND / 10 } };
+
+	for (uint64_t cpu_ns = SECOND / 4; cpu_ns <= 4ull * SECOND; cpu_ns *= 4) {
+		begin();
+		with_finding(0.4);
+		finding.pattern = PATTERN_CPU_WAIT;
+		finding.cause = CAUSE_PREEMPTED;
+		users[0].cpu_ns = users[1].cpu_ns = cpu_ns / 2;
+		findings.report.balance.threads.cpu_wait_ns = 3ull * SECOND;
+		findings.report.resources.cpu_users = users;
+		findings.report.resources.cpu_user_count = 3;
+		CHECK_EQUAL(verdict_of()->kind, VERDICT_CPU);
+		CHECK_EQUAL(findings.report.verdict.blocker != NULL, cpu_ns > SECOND);
+		CHECK_EQUAL(says(2, "let backup have other CPUs"), cpu_ns > SECOND);
+		end();
+	}
+}
+
+TEST(threads_that_may_use_some_cpus_only_do_not_wait_for_who_has_the_others)
+{
+	struct report_cpu_user user = { "backup", 77, 9ull * SECOND };
+
+	begin();
+	with_finding(0.4);
+	finding.pattern = PATTERN_CPU_WAIT;
+	finding.cause = CAUSE_PREEMPTED;
+	findings.report.balance.threads.cpu_wait_ns = 3ull * SECOND;
+	findings.report.balance.threads.cpus_allowed = 1;
+	findings.report.resources.cpu_users = &user;
+	findings.report.resources.cpu_user_count = 1;
+	verdict_of();
+	CHECK(!findings.report.verdict.blocker);
+	end();
+}
+
+/* --- Code beside another verdict ------------------------------------------------------------------- */
+
+TEST(code_that_stands_out_beside_another_verdict_is_a_finding_after_it)
+{
+	for (double share = 0.1; share < 0.6; share += 0.2) {
+		const struct report_finding *code;
+
+		begin();
+		with_finding(0.4);
+		with_path(share);
+		CHECK_EQUAL(verdict_of()->kind, VERDICT_LOCK);
+		CHECK_EQUAL(findings.report.finding_count, share < 0.2 ? 1 : 2);
+		CHECK_STRING(findings.report.findings[0].title, "threads wait for accounts");
+		code = &findings.report.findings[1];
+		if (share >= 0.2) {
+			CHECK_EQUAL(code->pattern, PATTERN_CRITICAL_CODE);
+			CHECK(strstr(code->title, "squeeze, called by serve, runs while few others do, for"));
+			CHECK_EQUAL(code->path_rank, 1);
+		}
+		end();
+	}
+}
+
+TEST(code_that_a_finding_is_about_is_not_another_one)
+{
+	begin();
+	with_finding(0.4);
+	finding.path_rank = 1;
+	with_path(0.5);
+	verdict_of();
+	CHECK_EQUAL(findings.report.finding_count, 1);
+	end();
+}
+
+/* Half of the CPU time is another's: the code would have run for twice as long. */
+TEST(code_stands_out_by_its_share_of_the_time_that_others_leave)
+{
+	struct report_rival rival = { .kind = RIVAL_PROCESS, .name = "backup", .pid = 77, .wait_ns = 5ull * SECOND };
+
+	for (int is_short = 0; is_short < 2; is_short++) {
+		begin();
+		with_finding(0.5);
+		finding.pattern = PATTERN_CPU_WAIT;
+		finding.cause = CAUSE_PREEMPTED;
+		with_path(0.15);
+		if (is_short) {
+			findings.report.balance.threads.cpu_wait_ns = 5ull * SECOND;
+			findings.report.balance.threads.ran_instead = &rival;
+			findings.report.balance.threads.rival_count = 1;
+		}
+		CHECK_EQUAL(verdict_of()->kind, VERDICT_CPU);
+		CHECK_EQUAL(findings.report.finding_count, 1 + is_short);
+		end();
+	}
+}
+
 /* --- What others do ------------------------------------------------------------------------------- */
 
 static struct report_root disk = { .kind = ROOT_WAIT, .cause = CAUSE_FILE, .object = "/srv/journal" };

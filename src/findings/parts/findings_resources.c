@@ -6,7 +6,7 @@
 
 #include "waits/resource_use.h"
 
-enum { STORAGE_USERS_MAX = 8 };
+enum { USERS_MAX = 8 };
 
 static uint64_t refaults_of(const struct report_memory_limit *row)
 {
@@ -74,7 +74,34 @@ static void add_storage(struct findings *findings, struct report_resources *out)
 	if (used)
 		qsort(rows, used, sizeof(*rows), users_by_bytes);
 	out->storage_users = rows;
-	out->storage_user_count = used < STORAGE_USERS_MAX ? used : STORAGE_USERS_MAX;
+	out->storage_user_count = used < USERS_MAX ? used : USERS_MAX;
+}
+
+static int users_by_cpu_time(const void *a, const void *b)
+{
+	const struct report_cpu_user *x = a, *y = b;
+
+	if (x->cpu_ns != y->cpu_ns)
+		return x->cpu_ns < y->cpu_ns ? 1 : -1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static void add_cpus(struct findings *findings, struct report_resources *out)
+{
+	size_t count;
+	const struct cpu_user *users = resource_use_cpus(findings->input.resources, &count);
+	struct report_cpu_user *rows = arena_alloc(findings->arena, (count + 1) * sizeof(*rows));
+
+	for (size_t i = 0; i < count; i++)
+		rows[i] = (struct report_cpu_user){
+			.name = arena_strdup(findings->arena, users[i].name),
+			.pid = users[i].pid,
+			.cpu_ns = users[i].cpu_ns,
+		};
+	if (count)
+		qsort(rows, count, sizeof(*rows), users_by_cpu_time);
+	out->cpu_users = rows;
+	out->cpu_user_count = count < USERS_MAX ? count : USERS_MAX;
 }
 
 void findings_add_resources(struct findings *findings)
@@ -83,4 +110,5 @@ void findings_add_resources(struct findings *findings)
 		return;
 	add_limits(findings, &findings->report.resources);
 	add_storage(findings, &findings->report.resources);
+	add_cpus(findings, &findings->report.resources);
 }

@@ -68,6 +68,16 @@ const char *words_function(struct findings *findings, const char *name)
 	return words_nameless(findings, arena_printf(findings->arena, "%.*s", (int)length, name));
 }
 
+const char *words_samples(struct findings *findings, const struct report_path *path)
+{
+	const struct report_function *most = path && path->function_count ? &path->functions[0] : NULL;
+
+	if (!most || !path->samples || !most->name)
+		return NULL;
+	return arena_printf(findings->arena, "%llu samples, %.0f %% of them in %s", (unsigned long long)path->samples,
+			    100.0 * most->samples / path->samples, words_function(findings, most->name));
+}
+
 const char *words_frame(struct findings *findings, const struct report_frame *frame)
 {
 	const char *file;

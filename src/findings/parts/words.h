@@ -9,6 +9,7 @@ struct findings;
 struct report_blocked_code;
 struct report_blocked_on;
 struct report_frame;
+struct report_path;
 struct wait_lock;
 struct wait_path;
 
@@ -56,6 +57,9 @@ const char *words_frame(struct findings *findings, const struct report_frame *fr
 
 /* The same of a name that may be one, or a place: "libx.so+0x1234". */
 const char *words_function(struct findings *findings, const char *name);
+
+/* "1299 samples, 81 % of them in f"; NULL: the path is NULL, or has none. */
+const char *words_samples(struct findings *findings, const struct report_path *path);
 
 /* The frames of a path, which may be NULL: then there are none. */
 size_t words_path_frames(struct findings *findings, const struct wait_path *path, const struct report_frame **frames);

@@ -45,13 +45,14 @@ void draft_say_first(struct findings *findings, struct report_finding *row, cons
 void draft_say_blocked_on(struct findings *findings, struct report_finding *row,
 			  const struct report_blocked_on *blocked_on);
 
-/* patterns_deadlock.c, patterns_hang.c, patterns_locks.c, patterns_waits.c, patterns_threads.c, patterns_spins.c, patterns_loops.c,
+/* patterns_deadlock.c, patterns_hang.c, patterns_locks.c, patterns_waits.c, patterns_threads.c, patterns_cpus.c, patterns_spins.c, patterns_loops.c,
  * patterns_collections.c, patterns_processes.c, patterns_listeners.c */
 void patterns_add_deadlocks(struct findings *findings, struct draft *draft);
 void patterns_add_hangs(struct findings *findings, struct draft *draft);
 void patterns_add_locks(struct findings *findings, struct draft *draft);
 void patterns_add_waits(struct findings *findings, struct draft *draft);
 void patterns_add_threads(struct findings *findings, struct draft *draft);
+void patterns_add_cpus(struct findings *findings, struct draft *draft);
 void patterns_add_spins(struct findings *findings, struct draft *draft);
 void patterns_add_loops(struct findings *findings, struct draft *draft);
 void patterns_add_collections(struct findings *findings, struct draft *draft);
@@ -68,6 +69,20 @@ bool patterns_is_slow_to_accept(const struct report_listener *listener);
 
 /* patterns_roots.c: rows that are symptoms of one cause become one row, which is about that. */
 void patterns_fold_by_root(struct findings *findings, struct draft *draft);
+
+/* Other processes, by the CPU time that they had on the machine; of those of one name that had most: pid 0, if they are several. */
+struct cpu_neighbours {
+	const char *name;
+	uint32_t pid;
+	size_t count;
+	uint64_t most_ns, all_ns;
+};
+
+/* patterns_cpus.c: whether they had at least half of what threads waited for, which may run on all CPUs. */
+bool patterns_have_neighbours(const struct report *report, struct cpu_neighbours *out);
+
+/* patterns_cpus.c: whether a lack of CPUs is a finding, and other processes have most of them. */
+bool patterns_lose_cpus(const struct findings *findings);
 
 /* patterns_resources.c: rows whose waits the program's memory limit makes become rows about that. */
 void patterns_add_limits(struct findings *findings, struct draft *draft);

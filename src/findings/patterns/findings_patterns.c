@@ -38,6 +38,7 @@ void findings_add_patterns(struct findings *findings)
 	patterns_add_locks(findings, draft);
 	patterns_add_waits(findings, draft);
 	patterns_add_threads(findings, draft);
+	patterns_add_cpus(findings, draft);
 	patterns_add_spins(findings, draft);
 	patterns_add_loops(findings, draft);
 	patterns_add_collections(findings, draft);

@@ -5,6 +5,7 @@
 #include "base/whole.h"
 #include "findings/code/code_function.h"
 #include "findings/parts/code_path_key.h"
+#include "stacks/fold.h"
 
 enum { LONG_MIN = 3, SAMPLES_MIN = 20, SHORT_SAMPLES_MIN = 8, LONE_SAMPLES_MIN = 50 };
 
@@ -190,6 +191,22 @@ static void say_lengths(struct findings *findings, struct report_finding *row, c
 		draft_say(findings, row, "of the long ones, %s", loop->long_work->text);
 }
 
+/* In what it is most, where that has no frame of its own: an engine runs parts of a script without one. */
+static const char *samples_words(struct findings *findings, const struct report_frame *code)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < findings_paths_read(report); i++) {
+		const struct report_path *path = &report->paths[i];
+		const struct report_frame *frame =
+			fold_find_headline(findings->input.fold, path->frames, path->frame_count);
+
+		if (frame && findings_code_key(frame) == findings_code_key(code))
+			return words_samples(findings, path);
+	}
+	return NULL;
+}
+
 static void add_held(struct findings *findings, struct draft *draft, const struct held *held)
 {
 	const struct report_frame *frames = held->code->frames;
@@ -197,6 +214,7 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 	const char *caller = words_caller(findings, frames, held->code->frame_count, frames);
 	double lost = draft_lost(findings, held->ns);
 	struct report_finding *row;
+	const char *samples;
 
 	if (lost < finding_share_min)
 		return;
@@ -209,6 +227,9 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 	if (held->count == 1)
 		row->blocker = held->loop->name;
 	say_lengths(findings, row, held->loop);
+	samples = samples_words(findings, frames);
+	if (samples)
+		draft_say(findings, row, "%s", samples);
 }
 
 void patterns_add_loops(struct findings *findings, struct draft *draft)

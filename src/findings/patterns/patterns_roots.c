@@ -348,6 +348,47 @@ static bool is_behind_others(const struct report_finding *row)
 	return (root && root->kind == ROOT_CODE) || time_without_cpu(row->blame) >= own_min * lost_of(row->blame);
 }
 
+/* --- Those behind which others have no CPU -------------------------------------------------------- */
+
+/* The finding that threads wait for a CPU that other processes have; NULL: there is none. */
+static struct report_finding *taken_cpus(struct findings *findings, struct draft *draft)
+{
+	for (size_t i = 0; i < draft->count && patterns_lose_cpus(findings); i++)
+		if (draft->rows[i].pattern == PATTERN_CPU_WAIT)
+			return &draft->rows[i];
+	return NULL;
+}
+
+static const struct report_root *root_of_cpu(const struct blame_part *parts)
+{
+	for (; parts; parts = parts->next)
+		if (parts->root->kind == ROOT_CPU)
+			return parts->root;
+	return NULL;
+}
+
+/* What they would wait for if they had CPUs: most of what is left, if all that it took is a finding. NULL: nothing. */
+static const struct report_root *rest_of(const struct findings *findings, const struct report_finding *row)
+{
+	double left_ns = lost_of(row->blame) - time_without_cpu(row->blame);
+
+	for (const struct blame_part *part = row->blame; part; part = part->next)
+		if (part->root->kind == ROOT_WAIT && wait_cause_group(part->root->cause) != GROUP_SYNCHRONISATION &&
+		    part->ns >= own_min * left_ns)
+			return draft_lost(findings, part->root->ns) >= finding_share_min ? part->root : NULL;
+	return NULL;
+}
+
+/* A row whose threads wait for others that have no CPU is a symptom of that lack. */
+static void fold_into_cpus(struct findings *findings, struct report_finding *cpus, struct report_finding *row)
+{
+	const struct report_root *root = root_of_cpu(row->blame);
+	double share = draft_share(root->ns, findings->report.balance.threads.busy_ns);
+
+	add_symptom(findings, cpus, row->title, row->share);
+	cpus->share = fmax(cpus->share, share);
+}
+
 /* Whether threads wait there for others that run, or would: these do one after the other what they could do at once. */
 static bool is_taking_turns(const struct report_finding *row)
 {
@@ -387,18 +428,28 @@ static void close_ranks(struct draft *draft)
 void patterns_fold_by_root(struct findings *findings, struct draft *draft)
 {
 	struct family *families = arena_alloc(findings->arena, FINDINGS_MAX * sizeof(*families));
+	struct report_finding *cpus = taken_cpus(findings, draft);
 	size_t count = 0;
 
 	for (size_t i = 0; i < draft->count; i++) {
 		struct report_finding *row = &draft->rows[i];
 		const struct report_root *root = row->blame ? cause_of(row) : code_of(findings, row);
-		struct family *family = root ? find_family(families, &count, root) : NULL;
+		struct family *family;
 
+		if (!root && cpus && row->blame && time_without_cpu(row->blame) >= own_min * lost_of(row->blame)) {
+			fold_into_cpus(findings, cpus, row);
+			root = rest_of(findings, row);
+			if (!root)
+				row->title = NULL;
+		}
+		family = root ? find_family(families, &count, root) : NULL;
 		if (family)
 			family->rows[family->count++] = row;
 	}
 	for (size_t i = 0; i < count; i++)
 		fold_family(findings, &families[i]);
+	if (cpus)
+		say_symptoms(findings, cpus, cpus->symptom_count);
 	for (size_t i = 0; i < draft->count; i++)
 		if (draft->rows[i].pattern == PATTERN_SERIAL_PHASE || draft->rows[i].pattern == PATTERN_HOT_THREAD)
 			say_waiting(findings, draft, &draft->rows[i]);

@@ -550,4 +550,6 @@ void findings_add_verdict(struct findings *findings)
 	if (basis.finding || basis.code.path)
 		report->verdict.program = verdict_program(findings, basis.finding, basis.code.path);
 	verdict_put_lines(findings, &report->verdict, &basis);
+	if (basis.finding && basis.code.frame_count)
+		verdict_add_code(findings, &basis.code);
 }

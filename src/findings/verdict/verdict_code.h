@@ -17,3 +17,9 @@ enum { CODE_EVIDENCE_MIN = 5 };
 
 /* The call path, or what most of them have in common, that ran while few others did; no frames: none stands out. */
 struct verdict_code verdict_main_code(struct findings *findings);
+
+/*
+ * Where the verdict is another finding: that code becomes a finding, too, after the first one, unless a finding is about it.
+ * Moves report->findings.
+ */
+void verdict_add_code(struct findings *findings, const struct verdict_code *code);

@@ -5,6 +5,7 @@
 
 #include "findings/code/code_function.h"
 #include "findings/parts/findings_internal.h"
+#include "findings/patterns/draft.h"
 
 /*
  * So much of the time is most of it. saturated_min: so much of the CPUs is nearly all. bound_min: of the time that is not idle,
@@ -30,10 +31,18 @@ static double time_of_name(const struct report_thread_balance *threads, const ch
 	return ns;
 }
 
+static const struct report_blocker *blocker_named(struct findings *findings, const char *name, uint32_t pid)
+{
+	struct report_blocker *blocker = arena_alloc(findings->arena, sizeof(*blocker));
+
+	*blocker = (struct report_blocker){ .name = name, .pid = pid };
+	return blocker;
+}
+
 const struct report_blocker *verdict_rival(struct findings *findings)
 {
 	const struct report_thread_balance *threads = &findings->report.balance.threads;
-	struct report_blocker *blocker;
+	struct cpu_neighbours neighbours;
 
 	for (size_t i = 0; i < threads->rival_count; i++) {
 		const struct report_rival *rival = &threads->ran_instead[i];
@@ -43,10 +52,11 @@ const struct report_blocker *verdict_rival(struct findings *findings)
 		    time_of_name(threads, rival->name, &count) <
 			    most_min * (threads->cpu_wait_ns - threads->throttled_ns))
 			continue;
-		blocker = arena_alloc(findings->arena, sizeof(*blocker));
-		*blocker = (struct report_blocker){ .name = rival->name, .pid = count == 1 ? rival->pid : 0 };
-		return blocker;
+		return blocker_named(findings, rival->name, count == 1 ? rival->pid : 0);
 	}
+	if (patterns_have_neighbours(&findings->report, &neighbours) &&
+	    neighbours.most_ns >= most_min * neighbours.all_ns)
+		return blocker_named(findings, neighbours.name, neighbours.pid);
 	return NULL;
 }
 

@@ -29,10 +29,8 @@ static double share_of(double part, double whole)
 
 /* --- Places -------------------------------------------------------------------------------------- */
 
-static const char *place_words(struct findings *findings, const struct report_verdict *verdict)
+const char *verdict_place(struct findings *findings, const struct report_frame *frames, size_t count)
 {
-	const struct report_frame *frames = verdict->cause_path;
-	size_t count = verdict->cause_frame_count;
 	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
 	const char *caller = frame ? words_caller(findings, frames, count, frame) : NULL;
 
@@ -45,12 +43,21 @@ static const char *place_words(struct findings *findings, const struct report_ve
 		      : words_frame(findings, frame);
 }
 
-/* The same with more of the sentence behind it: "f, called by g," */
-static const char *place_clause(struct findings *findings, const struct report_verdict *verdict)
+const char *verdict_place_clause(struct findings *findings, const struct report_frame *frames, size_t count)
 {
-	const char *place = place_words(findings, verdict);
+	const char *place = verdict_place(findings, frames, count);
 
 	return place && strstr(place, ", called by ") ? arena_printf(findings->arena, "%s,", place) : place;
+}
+
+static const char *place_words(struct findings *findings, const struct report_verdict *verdict)
+{
+	return verdict_place(findings, verdict->cause_path, verdict->cause_frame_count);
+}
+
+static const char *place_clause(struct findings *findings, const struct report_verdict *verdict)
+{
+	return verdict_place_clause(findings, verdict->cause_path, verdict->cause_frame_count);
 }
 
 /* "1.05 of 2 CPUs" */
@@ -234,16 +241,10 @@ static const char *evidence_words(struct findings *findings, const struct verdic
 
 static const char *code_evidence_words(struct findings *findings, const struct verdict_code *code)
 {
-	const struct report_path *path = code->path;
-	const char *in = "";
+	const char *in = words_samples(findings, code->path);
 
-	if (path && path->samples && path->function_count && path->functions[0].name)
-		in = arena_printf(findings->arena, "%llu samples, %.0f %% of them in %s; ",
-				  (unsigned long long)path->samples,
-				  100 * share_of(path->functions[0].samples, path->samples),
-				  words_function(findings, path->functions[0].name));
-	return arena_printf(findings->arena, "Evidence: %son average %.1f threads were active; it used %s", in,
-			    findings->report.totals.parallelism, cpus_words(findings));
+	return arena_printf(findings->arena, "Evidence: %s%son average %.1f threads were active; it used %s",
+			    in ? in : "", in ? "; " : "", findings->report.totals.parallelism, cpus_words(findings));
 }
 
 /* --- What to try ----------------------------------------------------------------------------------- */

@@ -36,5 +36,9 @@ struct verdict_basis {
 	struct verdict_code code;
 };
 
+/* "f, called by g" of a path; NULL: it has no name. _clause: with a comma after g, for more of a sentence. Of the findings' arena. */
+const char *verdict_place(struct findings *findings, const struct report_frame *frames, size_t count);
+const char *verdict_place_clause(struct findings *findings, const struct report_frame *frames, size_t count);
+
 /* Fills in verdict->lines; all else of the verdict and of the report is there. They live in the arena of the findings. */
 void verdict_put_lines(struct findings *findings, struct report_verdict *verdict, const struct verdict_basis *basis);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collect/storage_use.h"
+#include "collect/machine_use.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,27 +7,27 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "helper/process_storage.h"
+#include "helper/process_use.h"
 #include "session/external_threads.h"
 #include "session/session.h"
 #include "symbol/symbol.h"
 
-/* SAID: events; SAID_BYTES: what is less is not told. */
-enum { TRACED_MAX = 65536, SAID_MAX = 8, SAID_BYTES = 1 << 20 };
+/* SAID: events of a kind; SAID_BYTES, SAID_CPU_NS: what is less is not told. */
+enum { TRACED_MAX = 65536, SAID_MAX = 8, SAID_BYTES = 1 << 20, SAID_CPU_NS = 20000000 };
 
 struct list {
-	struct process_storage rows[PROCESS_STORAGE_MAX];
+	struct process_use rows[PROCESS_USE_MAX];
 	size_t count;
 };
 
-struct storage_use {
+struct machine_use {
 	struct session *session;
 	struct symbols *symbols;
 	struct table *traced; /* this struct itself, by pid + 1 */
 	struct list *begin;   /* NULL: it was not read */
 };
 
-static void add_traced(struct storage_use *use, uint32_t pid, uint32_t thread)
+static void add_traced(struct machine_use *use, uint32_t pid, uint32_t thread)
 {
 	if (thread_is_traced(thread) && table_count(use->traced) < TRACED_MAX)
 		table_put(use->traced, (uint64_t)pid + 1, use);
@@ -49,9 +49,9 @@ static const struct event_handler handlers[] = {
 	{ 0 },
 };
 
-struct storage_use *storage_use_new(struct session *session, struct symbols *symbols)
+struct machine_use *machine_use_new(struct session *session, struct symbols *symbols)
 {
-	struct storage_use *use = xcalloc(1, sizeof(*use));
+	struct machine_use *use = xcalloc(1, sizeof(*use));
 
 	use->session = session;
 	use->symbols = symbols;
@@ -60,7 +60,7 @@ struct storage_use *storage_use_new(struct session *session, struct symbols *sym
 	return use;
 }
 
-void storage_use_free(struct storage_use *use)
+void machine_use_free(struct machine_use *use)
 {
 	if (!use)
 		return;
@@ -71,71 +71,81 @@ void storage_use_free(struct storage_use *use)
 
 /* --- The difference ------------------------------------------------------------------------------- */
 
-static void add_row(void *data, const struct process_storage *storage)
+static void add_row(void *data, const struct process_use *use)
 {
 	struct list *list = data;
 
-	if (list->count < PROCESS_STORAGE_MAX)
-		list->rows[list->count++] = *storage;
+	if (list->count < PROCESS_USE_MAX)
+		list->rows[list->count++] = *use;
 }
 
 /* NULL: it cannot be read. The caller frees it. */
-static struct list *read_list(struct storage_use *use)
+static struct list *read_list(struct machine_use *use)
 {
 	struct list *list = xcalloc(1, sizeof(*list));
 
-	if (!symbols_read_storage(use->symbols, add_row, list))
+	if (!symbols_read_use(use->symbols, add_row, list))
 		return list;
 	free(list);
 	return NULL;
 }
 
-void storage_use_begin(struct storage_use *use)
+void machine_use_begin(struct machine_use *use)
 {
 	use->begin = read_list(use);
 }
 
-static bool is_older(const struct process_storage *a, const struct process_storage *b)
+static bool is_older(const struct process_use *a, const struct process_use *b)
 {
 	return a->pid == b->pid && a->read_bytes <= b->read_bytes && a->write_bytes <= b->write_bytes &&
-	       a->call_bytes <= b->call_bytes;
+	       a->call_bytes <= b->call_bytes && a->cpu_ns <= b->cpu_ns;
 }
 
 /*
  * An id with a smaller counter than before is another process's. Kernels count a whole large folio each time that a few bytes of it
  * are written, so no more counts than calls were given; what is written to mapped files does not count, then.
  */
-static void subtract(const struct list *begin, struct process_storage *row)
+static void subtract(const struct list *begin, struct process_use *row)
 {
 	for (size_t i = 0; i < begin->count; i++) {
-		const struct process_storage *before = &begin->rows[i];
+		const struct process_use *before = &begin->rows[i];
 
 		if (!is_older(before, row))
 			continue;
 		row->read_bytes -= before->read_bytes;
 		row->write_bytes -= before->write_bytes;
 		row->call_bytes -= before->call_bytes;
+		row->cpu_ns -= before->cpu_ns;
 		break;
 	}
 	if (row->write_bytes > row->call_bytes)
 		row->write_bytes = row->call_bytes;
 }
 
-static uint64_t bytes_of(const struct process_storage *row)
+static uint64_t bytes_of(const struct process_use *row)
 {
 	return row->read_bytes + row->write_bytes;
 }
 
 static int by_bytes(const void *a, const void *b)
 {
-	const struct process_storage *x = a, *y = b;
+	const struct process_use *x = a, *y = b;
 
 	if (bytes_of(x) != bytes_of(y))
 		return bytes_of(x) < bytes_of(y) ? 1 : -1;
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static void say(struct storage_use *use, const struct process_storage *row)
+static int by_cpu_time(const void *a, const void *b)
+{
+	const struct process_use *x = a, *y = b;
+
+	if (x->cpu_ns != y->cpu_ns)
+		return x->cpu_ns < y->cpu_ns ? 1 : -1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static void say_storage(struct machine_use *use, const struct process_use *row)
 {
 	struct ev_resource_storage e = {
 		.header = { .time_ns = session_time_ns(use->session),
@@ -150,27 +160,51 @@ static void say(struct storage_use *use, const struct process_storage *row)
 	session_hand_out(use->session, &e.header);
 }
 
-void storage_use_finish(struct storage_use *use)
+static void say_cpu_time(struct machine_use *use, const struct process_use *row)
 {
-	struct process_storage traced = { 0 };
+	struct ev_resource_cpu_time e = {
+		.header = { .time_ns = session_time_ns(use->session),
+			    .subsys = TRACE_SUBSYS_RESOURCE,
+			    .event = TRACE_EVENT_RESOURCE_CPU_TIME },
+		.pid = row->pid,
+		.cpu_ns = row->cpu_ns,
+	};
+
+	memcpy(e.name, row->name, sizeof(e.name));
+	session_hand_out(use->session, &e.header);
+}
+
+/* Of those that are not traced, whose own counters are 0 by now. */
+static void say_most(struct machine_use *use, struct list *list)
+{
+	if (!list->count)
+		return;
+	qsort(list->rows, list->count, sizeof(*list->rows), by_bytes);
+	for (size_t i = 0; i < list->count && i < SAID_MAX && bytes_of(&list->rows[i]) >= SAID_BYTES; i++)
+		say_storage(use, &list->rows[i]);
+	qsort(list->rows, list->count, sizeof(*list->rows), by_cpu_time);
+	for (size_t i = 0; i < list->count && i < SAID_MAX && list->rows[i].cpu_ns >= SAID_CPU_NS; i++)
+		say_cpu_time(use, &list->rows[i]);
+}
+
+void machine_use_finish(struct machine_use *use)
+{
+	struct process_use traced = { 0 };
 	struct list *end = use->begin ? read_list(use) : NULL;
 
 	if (!end)
 		return;
 	for (size_t i = 0; i < end->count; i++) {
-		struct process_storage *row = &end->rows[i];
+		struct process_use *row = &end->rows[i];
 
 		subtract(use->begin, row);
 		if (!table_find(use->traced, (uint64_t)row->pid + 1))
 			continue;
 		traced.read_bytes += row->read_bytes;
 		traced.write_bytes += row->write_bytes;
-		row->read_bytes = row->write_bytes = 0;
+		row->read_bytes = row->write_bytes = row->cpu_ns = 0;
 	}
-	if (end->count)
-		qsort(end->rows, end->count, sizeof(*end->rows), by_bytes);
-	say(use, &traced);
-	for (size_t i = 0; i < end->count && i < SAID_MAX && bytes_of(&end->rows[i]) >= SAID_BYTES; i++)
-		say(use, &end->rows[i]);
+	say_storage(use, &traced);
+	say_most(use, end);
 	free(end);
 }
