@@ -10,9 +10,9 @@
 /*
  * MOMENTS_MIN: fewer tell where threads spin, not for how long. running_share_min: of the time on CPUs, which may be scarce, this
  * much stands out. most_min: of what was not for want of a CPU, so much makes it the cause; alone_min: so much of the spinning
- * met nobody: those who are waited for may be elsewhere.
+ * met nobody: those who are waited for may be elsewhere. PARTS_TOLD: of what those did who are late.
  */
-enum { MOMENTS_MIN = 30 };
+enum { MOMENTS_MIN = 30, PARTS_TOLD = 2 };
 static const double running_share_min = 0.1, most_min = 0.5, alone_min = 0.5;
 
 /* What most of it was spent on, but for a lack of CPUs; NULL: it is not one thing. */
@@ -62,6 +62,21 @@ static const char *until_words(struct findings *findings, const struct blame_spi
 	return spin->late ? arena_printf(findings->arena, " until %s comes", who) : "";
 }
 
+/* "55 % f (a.c:3), called by g runs; 20 % sleep in h": what those did meanwhile who were late, but for a lack of CPUs; "": not known. */
+static const char *meanwhile_words(struct findings *findings, const struct blame_spin *spin)
+{
+	const char *words = "";
+	size_t told = 0;
+
+	for (const struct blame_part *part = spin->parts; part && told < PARTS_TOLD; part = part->next) {
+		if (part->root->kind == ROOT_CPU || !part->root->text)
+			continue;
+		words = arena_printf(findings->arena, "%s%s%.0f %% %s", words, told++ ? "; " : "",
+				     100 * draft_share(part->ns, spin->ns), part->root->text);
+	}
+	return words;
+}
+
 static double share_of(const struct findings *findings, const struct blame_spin *spin)
 {
 	const struct report_thread_balance *threads = &findings->report.balance.threads;
@@ -73,6 +88,7 @@ static double share_of(const struct findings *findings, const struct blame_spin 
 static void add(struct findings *findings, struct draft *draft, const struct blame_spin *spin)
 {
 	double share = share_of(findings, spin);
+	const char *meanwhile = cause_of(spin) ? "" : meanwhile_words(findings, spin);
 	struct report_finding *row;
 
 	if (!(share > 0) || spin->moments < MOMENTS_MIN || (!spin->parts && !spin->is_of_library))
@@ -87,6 +103,8 @@ static void add(struct findings *findings, struct draft *draft, const struct bla
 	draft_say(findings, row,
 		  "they spun for %s in all; for %.0f %% of that another traced thread did something else",
 		  words_duration(findings, spin->ns), 100 * spin->met_share);
+	if (*meanwhile)
+		draft_say(findings, row, "meanwhile: %s", meanwhile);
 	if (spin->is_of_library && spin->alone_share >= alone_min)
 		draft_say(findings, row,
 			  "what they wait for is not in what is traced, as far as samples tell: other processes may be "
