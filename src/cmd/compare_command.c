@@ -8,7 +8,6 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "base/whole.h"
 #include "compare/condition.h"
@@ -284,6 +283,8 @@ static int check_groups(const struct settings *settings, int count)
 
 	for (unsigned int i = 0; i < FIGURES; i++)
 		has_features |= compare->by_figure[i];
+	if (compare->span && compare->has_cycle)
+		return fail_plain(-EINVAL, "--span and --cycle are two ways to find executions: give one of them");
 	if (count > 1 && (has_features || compare->between[0] || compare->group))
 		return fail_plain(-EINVAL, "--feature, --between and --group are about the executions of one trace");
 	if (compare->group && (compare->between[0] || compare->fail_if_count || settings->folded_path))
@@ -300,8 +301,8 @@ static int check_many(const struct settings *settings, int count)
 
 	if (count > COMPARED_TRACES_MAX)
 		return fail_plain(-EINVAL, "at most %d traces can be compared", COMPARED_TRACES_MAX);
-	if (!is_of_whole(settings) || compare->span || compare->group_count || compare->fail_if_count ||
-	    settings->folded_path || graph->dot_path || graph->svg_path)
+	if (!is_of_whole(settings) || compare->span || compare->has_cycle || compare->group_count ||
+	    compare->fail_if_count || settings->folded_path || graph->dot_path || graph->svg_path)
 		return fail_plain(-EINVAL, "of three or more traces only whole runs are compared, as text, --json and "
 					   "--html: leave out the other options");
 	return 0;
@@ -347,6 +348,21 @@ static int set_span(struct settings *settings, const char *argument)
 {
 	settings->compare.span = argument;
 	return 0;
+}
+
+static int set_cycle(struct settings *settings, const char *argument)
+{
+	struct text names = { 0 };
+
+	for (unsigned int cause = 0; cause < CAUSES && !settings->compare.has_cycle; cause++) {
+		text_printf(&names, "%s%s", cause ? ", " : "", wait_cause_name(cause));
+		settings->compare.cycle = cause;
+		settings->compare.has_cycle = !strcmp(argument, wait_cause_name(cause));
+	}
+	if (!settings->compare.has_cycle)
+		fail_plain(-EINVAL, "there is no cause '%s': --cycle takes one of %s", argument, names.bytes);
+	text_fini(&names);
+	return settings->compare.has_cycle ? 0 : -EINVAL;
 }
 
 static int set_groups(struct settings *settings, const char *argument)
@@ -410,6 +426,8 @@ static int set_fail_if(struct settings *settings, const char *argument)
 
 static const struct option_spec compare_options[] = {
 	{ "span", 0, "NAME", "compare executions of this span (needed if there are several spans)", set_span },
+	{ "cycle", 0, "CAUSE", "compare what threads do from one wait for this cause to the next, such as sleep",
+	  set_cycle },
 	{ "groups", 0, "N", "split the executions into N groups, 2 to 6 (default: the best fit)", set_groups },
 	{ "feature", 0, "LIST", "group them by these figures alone, such as duration,lost.lock (default: by all)",
 	  set_feature },

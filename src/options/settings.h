@@ -54,6 +54,8 @@ struct compare_settings {
 	uint32_t group;          /* the one that is shown alone; 0: none */
 	bool by_figure[FIGURES]; /* what makes executions different; all false: every figure */
 	const char *span;        /* NULL: the only one */
+	bool has_cycle;          /* executions are not of a span, but from one wait for this cause to the next */
+	enum wait_cause cycle;
 	const char *fail_if[FAIL_IF_MAX];
 	size_t fail_if_count;
 };

@@ -119,7 +119,7 @@ static int group_executions(const struct compare_source *source, const struct se
 	if (!count)
 		return fail_plain(-ENOENT,
 				  "%s contains no spans: record it with --span, or compare it "
-				  "with another trace",
+				  "with another trace, or cycles of its threads with --cycle sleep",
 				  source->path);
 	err = make_values(source, values);
 	if (err)

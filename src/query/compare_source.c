@@ -10,6 +10,7 @@
 #include "options/settings.h"
 #include "query/span_choice.h"
 #include "query/trace_samples.h"
+#include "spans/cycles.h"
 #include "spans/execution_log.h"
 
 /* Of more executions than that, as many are examined, evenly apart in time. */
@@ -63,6 +64,37 @@ static void take_executions(struct compare_source *source, uint32_t span, const 
 	}
 }
 
+static int by_begin(const void *a, const void *b)
+{
+	const struct execution *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* 0, or -ENOENT after a message. */
+static int take_cycles(struct compare_source *source, const struct settings *settings)
+{
+	struct executions *cycles = &source->executions;
+	uint64_t from_ns = trace_states_time(&source->all, settings->range.from_ns);
+	uint64_t to_ns = trace_states_time(&source->all, settings->range.to_ns);
+	size_t step, kept = 0;
+
+	for (size_t i = 0; i < source->chosen.count; i++)
+		cycles_add(source->all.states, source->chosen.numbers[i], settings->compare.cycle, from_ns, to_ns,
+			   cycles);
+	if (!cycles->count)
+		return fail_plain(-ENOENT, "no thread of %s waits twice for %s: pinch report says what they wait for",
+				  source->path, wait_cause_name(settings->compare.cycle));
+	qsort(cycles->list, cycles->count, sizeof(*cycles->list), by_begin);
+	step = 1 + cycles->count / EXECUTIONS_MAX;
+	for (size_t i = 0; i < cycles->count; i += step)
+		cycles->list[kept++] = cycles->list[i];
+	cycles->count = kept;
+	return 0;
+}
+
 static bool is_whole(const struct trace_states *all, const struct settings *settings)
 {
 	return all->has_ended && !settings->range.from_ns && settings->range.to_ns == UINT64_MAX;
@@ -83,6 +115,8 @@ int compare_source_open(struct compare_source *source, const char *path, const s
 	err = chosen_threads_find(settings, path, &source->all, &source->chosen);
 	if (err)
 		return err;
+	if (settings->compare.has_cycle)
+		return take_cycles(source, settings);
 	span = find_span(source, settings);
 	if (span >= 0)
 		take_executions(source, span, settings);

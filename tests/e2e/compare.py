@@ -373,6 +373,8 @@ def bad():
             (("t.pinch",) * 3 + ("--from", "1ms"), 2, "leave out"), (("t.pinch", "t.pinch", "text"), 1, "text is not a"),
             (("t.pinch", "t.pinch", "--folded", "f", "--from", "1ms"), 1, "whole runs"), (("--groups", "7", "t.pinch"), 2, "--groups"),
             (("--groups", "1", "t.pinch"), 2, "--groups"), (("--feature", "lost.lok", "t.pinch"), 2, "no figure 'lost.lok'"),
+            (("--cycle", "nap", "t.pinch"), 2, "no cause 'nap'"), (("--cycle", "child", "t.pinch"), 1, "waits twice for child"),
+            (("--cycle", "sleep", "--span", "s", "t.pinch"), 2, "one of them"),
             (("--between", "1", "t.pinch"), 2, "--between"), (("--between", "2,2", "t.pinch"), 2, "--between"),
             (("--between", "0,1", "t.pinch"), 2, "--between"), (("--group", "7", "t.pinch"), 2, "--group"),
             (("--group", "1", "t.pinch", "t.pinch"), 2, "of one trace"), (("--between", "1,2", "--group", "1", "t.pinch"), 2, "leave out"), (("--min", "x", "t.pinch"), 2, "--min"),

@@ -127,6 +127,41 @@ def cpu_contention_by_groups():
     print(f"# {sizes} cycles; {words[0]}")
 
 
+def first_line(*options):
+    """All that a user reads who is in a hurry."""
+    result = lib.pinch("compare", *options, "t.pinch")
+    assert result.status == 0, result.text
+    return result.out.decode().split("\n", 1)[0]
+
+
+def users(reported, kind, name):
+    """For how long one had what was waited for, in the mean of fast and of slow executions, in ns."""
+    nodes = reported["nodes"]
+    found = [node for node in nodes if node["label"].startswith(name) and nodes[node["parent"]]["kind"] == kind]
+    return [sum(node[side]["mean"] for node in found) for side in ("first", "second")]
+
+
+def durations(reported):
+    """Of the groups that are compared, the fastest and the slowest one, in ns."""
+    return [reported["groups"][at]["duration_ns"]["mean"] for at in (0, -1)]
+
+
+@test("cyclictest, of which nothing is known: the first line of a comparison of its cycles names who had the CPU")
+def cpu_contention_compared():
+    urgent = start_urgent()
+    late = [ns for ns in record_cycles() if ns > SLOW_NS]
+    stop(urgent)
+    line, (words, reported) = first_line("--cycle", "sleep"), compared("--cycle", "sleep")
+    print(f"# {line}")
+    assert " more waiting for a CPU that urgent threads have" in line, line
+    sizes = [group["duration_ns"]["n"] for group in reported["groups"]]
+    fast_ns, slow_ns = durations(reported)
+    assert sum(sizes) > 0.9 * CYCLES and sizes[-1] >= 0.8 * len(late), (sizes, len(late))
+    assert abs(slow_ns - statistics.mean(late)) < 0.3 * slow_ns and slow_ns > 10 * fast_ns, (fast_ns, slow_ns, late)
+    fast_urgent_ns, slow_urgent_ns = users(reported, "cpu", "urgent")
+    assert slow_urgent_ns > 0.8 * slow_ns and fast_urgent_ns < 0.1 * fast_ns, (fast_urgent_ns, slow_urgent_ns, words)
+
+
 # --- Contention for a disk ------------------------------------------------------------------------
 
 SERVED, SERVED_BYTES = 400, 32 << 10
