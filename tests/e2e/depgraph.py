@@ -165,8 +165,10 @@ def cpu_contention_compared():
 # --- Contention for a disk ------------------------------------------------------------------------
 
 SERVED, SERVED_BYTES = 400, 32 << 10
-SEARCHED, SEARCHED_BYTES = 50, 1 << 20
-TREES = ("searched1", "searched2")
+
+# Trees that are searched at a time, files in each, and their bytes: what a disk does beside its work for Apache, and
+# so much that its queue is long.
+LITTLE, MUCH = (2, 50, 1 << 20), (4, 4, 8 << 20)
 
 
 def make_tree(directory, count, size):
@@ -195,15 +197,15 @@ def get_all(port):
     return begin_ns, time.monotonic_ns()
 
 
-def get_all_beside_grep(port):
+def get_all_beside_grep(port, trees):
     done = threading.Event()
 
     def search(tree):
         while not done.is_set():
             forget(tree)
-            start(installed("grep"), "-r", "nothing to be found", tree, env={"LC_ALL": "C"}).wait()
+            start("nice", "-n", 19, installed("grep"), "-r", "nothing to be found", tree, env={"LC_ALL": "C"}).wait()
 
-    searchers = [threading.Thread(target=search, args=(tree,)) for tree in TREES]
+    searchers = [threading.Thread(target=search, args=(tree,)) for tree in trees]
     for searcher in searchers:
         searcher.start()
     try:
@@ -214,17 +216,19 @@ def get_all_beside_grep(port):
             searcher.join()
 
 
-def record_served():
+def record_served(span, count, files, size):
     """The options of a graph for the time without grep and for that with it."""
+    lib.disk_directory()
     place = lib.server_place()
     make_tree("served", SERVED, SERVED_BYTES)
-    for tree in TREES:
-        make_tree(tree, SEARCHED, SEARCHED_BYTES)
+    trees = [f"searched{number}" for number in range(count)]
+    for tree in trees:
+        make_tree(tree, files, size)
     server = apache.Server(place, os.path.abspath("served"), 2)
     try:
         server.start()
-        recorder = start_recording(server.pids(), "--system", "--span", "request=accept4..close")
-        alone, beside = get_all(server.port), get_all_beside_grep(server.port)
+        recorder = start_recording(server.pids(), "--system", "--span", f"request={span}")
+        alone, beside = get_all(server.port), get_all_beside_grep(server.port, trees)
         stop_recording(recorder)
     finally:
         server.stop()
@@ -239,8 +243,7 @@ def disk_time(root, *user):
 
 @test("Apache and a grep through a tree, from a cold cache: below the disk is grep with its share")
 def disk_contention():
-    lib.disk_directory()
-    alone, beside = (graph("--merge", *options) for options in record_served())
+    alone, beside = (graph("--merge", *options) for options in record_served("accept4..close", *LITTLE))
     assert disk_time(alone) and not disk_time(alone, "grep"), picture(alone)
     all_ns, grep_ns = disk_time(beside), disk_time(beside, "grep")
     print(f"# of the waiting for the disk it had work for grep in {grep_ns / all_ns:.0%}")
@@ -248,13 +251,27 @@ def disk_contention():
     others_ns = all_ns - sum(disk_time(beside, user) for user in ("grep", "apache", "no disk"))
     assert grep_ns > others_ns, (grep_ns, others_ns)
     words, reported = compared("--feature", "lost.file", "--groups", 2)
-    nodes = reported["nodes"]
-    served = [n for n in nodes if n["label"].startswith("grep") and nodes[n["parent"]]["kind"] == "disk"]
-    fast_ns, slow_ns = (sum(node[side]["mean"] for node in served) for side in ("first", "second"))
+    fast_ns, slow_ns = users(reported, "disk", "grep")
     print(f"# groups of {[group['duration_ns']['n'] for group in reported['groups']]} requests wait {fast_ns / 1e3:.0f} and "
           f"{slow_ns / 1e3:.0f} us for a disk that serves grep; {[word for word in words if 'disk' in word][:1]}")
     assert slow_ns > 2 * fast_ns, (fast_ns, slow_ns, words)
     assert any("served/*" in word and "waiting for the disk that also serves grep threads" in word for word in words), words
+
+
+@test("Apache and greps that keep the disk busy: the first line of a comparison of requests names grep and the disk")
+def disk_contention_compared():
+    alone, _ = record_served("read(fd=socket)..shutdown(fd=same)", *MUCH)
+    line, (words, reported) = first_line(), compared()
+    print(f"# {line}")
+    assert "file read" in line and "served/*" in line, line
+    assert "waiting for the disk that also serves grep threads" in line, line
+    fast_ns, slow_ns = durations(reported)
+    assert slow_ns > 3 * fast_ns, reported["groups"]
+    fast_grep_ns, slow_grep_ns = users(reported, "disk", "grep")
+    assert slow_grep_ns > 0.1 * slow_ns and fast_grep_ns < 0.1 * fast_ns, (fast_grep_ns, slow_grep_ns, words)
+    # Of requests without grep none is slow for it.
+    by_duration = lib.pinch("compare", "--feature", "duration", *alone, "t.pinch")
+    assert by_duration.status == 0 and b"grep" not in by_duration.out, by_duration.out.decode()
 
 
 # --- Contention for a lock ------------------------------------------------------------------------
