@@ -52,6 +52,7 @@ struct klock_others_map klock_others SEC(".maps");
 struct klock_scratch_map klock_scratch SEC(".maps");
 struct klocks_held_map klocks_held SEC(".maps");
 struct file_lockers_map file_lockers SEC(".maps");
+struct block_askers_map block_askers SEC(".maps");
 
 struct cpu_counts cpu_counts[KERNEL_CPUS_MAX] __attribute__((aligned(128))) = {};
 struct system_cpu system_cpus[KERNEL_CPUS_MAX] __attribute__((aligned(128))) = {};

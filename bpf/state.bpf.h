@@ -437,6 +437,21 @@ struct file_lockers_map {
 	__type(value, struct file_locker);
 };
 
+/* Who has given a request to a device's queue. */
+struct block_asker {
+	__u32 thread; /* its number */
+	__u32 tid;
+	__u32 context; /* enum wake_context */
+};
+
+/* Until the request is issued; the least used are forgotten. */
+struct block_askers_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, __u64); /* the request's address */
+	__type(value, struct block_asker);
+};
+
 extern struct chunks_map unwind_chunks SEC(".maps");
 extern struct spaces_map unwind_spaces SEC(".maps");
 extern struct threads_map threads SEC(".maps");
@@ -462,6 +477,7 @@ extern struct klock_others_map klock_others SEC(".maps");
 extern struct klock_scratch_map klock_scratch SEC(".maps");
 extern struct klocks_held_map klocks_held SEC(".maps");
 extern struct file_lockers_map file_lockers SEC(".maps");
+extern struct block_askers_map block_askers SEC(".maps");
 
 extern struct cpu_counts cpu_counts[KERNEL_CPUS_MAX];
 extern struct system_cpu system_cpus[KERNEL_CPUS_MAX];

@@ -194,25 +194,52 @@ int BPF_PROG(block_complete, struct request *request, __u8 status, unsigned int 
 	return 0;
 }
 
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(block_issue, struct request *request)
+static __always_inline struct block_asker asker_here(void)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	enum wake_context context = context_here(current);
 	bool is_thread = context <= WAKE_KERNEL_THREAD;
+
+	return (struct block_asker){
+		.thread = is_thread ? number_here(current) : 0,
+		.tid = is_thread ? current->pid : 0,
+		.context = context,
+	};
+}
+
+/* What a device has no space for waits in its queue, from which whoever comes by issues it: often a kernel thread. */
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(block_insert, struct request *request)
+{
+	struct block_asker asker = asker_here();
+	__u64 key = (__u64)request;
+
+	bpf_map_update_elem(&block_askers, &key, &asker, BPF_ANY);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(block_issue, struct request *request)
+{
+	__u64 key = (__u64)request;
+	struct block_asker *found = bpf_map_lookup_elem(&block_askers, &key);
+	struct block_asker asker = found ? *found : asker_here();
 	struct ev_system_block_issue *e;
 
-	e = system_reserve(EV_SYSTEM_BLOCK_ISSUE, is_thread ? number_here(current) : 0, sizeof(*e));
+	/* The next request at the same place in memory may be issued without having been in a queue. */
+	if (found)
+		bpf_map_delete_elem(&block_askers, &key);
+	e = system_reserve(EV_SYSTEM_BLOCK_ISSUE, asker.thread, sizeof(*e));
 	if (!e)
 		return 0;
 	e->request = request_name(&e->request, request);
 	e->sector = request->__sector;
 	e->bytes = request->__data_len;
 	e->device = request_device(request);
-	e->tid = is_thread ? current->pid : 0;
+	e->tid = asker.tid;
 	e->operation = request->cmd_flags;
 	e->flags = request_flags(request->cmd_flags);
-	e->context = context;
+	e->context = asker.context;
 	event_submit(e);
 	return 0;
 }

@@ -168,7 +168,7 @@ SERVED, SERVED_BYTES = 400, 32 << 10
 
 # Trees that are searched at a time, files in each, and their bytes: what a disk does beside its work for Apache, and
 # so much that its queue is long.
-LITTLE, MUCH = (2, 50, 1 << 20), (4, 4, 8 << 20)
+LITTLE, MUCH = (2, 50, 1 << 20), (6, 4, 8 << 20)
 
 
 def make_tree(directory, count, size):

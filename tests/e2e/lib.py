@@ -48,7 +48,7 @@ BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork
              "sched_process_exit", "task_rename", "list_threads", "list_listeners", "sample_timer",
              "sample_expiry", "exit_begin", "resolve_begin", "resolve_end", "irq_begin", "irq_end",
              "softirq_begin", "softirq_end", "timer_begin", "timer_end", "net_receive",
-             "block_issue", "block_complete", "span_call_begin", "span_call_end",
+             "block_insert", "block_issue", "block_complete", "span_call_begin", "span_call_end",
              "span_function_begin", "span_function_end", "klock_begin", "klock_end", "list_queues",
              "acquire_call", "acquire_return", "list_holds"}
 

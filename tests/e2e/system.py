@@ -108,7 +108,7 @@ def block():
             done_bytes += e["bytes"]
     mine = [e for e in issues if e["thread"] == reader]
     issued_bytes = sum(e["bytes"] for e in mine if e["operation"] == 0)
-    # What a busy device's queue held back a thread of the kernel has issued.
+    # What a busy device refused without a queue's tracepoint a thread of the kernel has issued.
     assert READS * BLOCK_BYTES / 2 < issued_bytes <= READS * BLOCK_BYTES * 1.1, issued_bytes
     assert done_bytes == issued_bytes, (done_bytes, issued_bytes)
     assert all(e["context"] == 0 and e["flags"] & 1 for e in mine), mine[:3]

@@ -46,7 +46,7 @@ struct hash_table {
 };
 
 static struct hash_table threads_table, externals_table, targets_table, stacks_table, files_table, others_table,
-	klocks_table, klock_others_table;
+	klocks_table, klock_others_table, askers_table;
 
 static struct entry **table_place(struct hash_table *table, uint64_t key)
 {
@@ -554,6 +554,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return held_lookup(key);
 	if (map == &file_lockers)
 		return locker_lookup(key);
+	if (map == &block_askers)
+		return table_get(&askers_table, *(const uint64_t *)key);
 	if (known_table(map))
 		return table_get(known_table(map), *(const uint64_t *)key);
 	require(map == &targets);
@@ -579,6 +581,10 @@ long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 fl
 		return held_add(key, value);
 	if (map == &file_lockers)
 		return locker_put(key, value);
+	if (map == &block_askers) {
+		memcpy(table_add(&askers_table, *(const uint64_t *)key), value, sizeof(struct block_asker));
+		return 0;
+	}
 	require(map == &targets);
 	if (flags == BPF_EXIST && !table_get(&targets_table, *(const uint32_t *)key))
 		return -ENOENT;
@@ -588,9 +594,10 @@ long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 fl
 
 long bpf_map_delete_elem(void *map, const void *key)
 {
-	(void)key;
 	shim_point();
-	require(map == &unwind_spaces);
+	require(map == &unwind_spaces || map == &block_askers);
+	if (map == &block_askers)
+		table_delete(&askers_table, *(const uint64_t *)key);
 	return 0;
 }
 
@@ -1029,6 +1036,7 @@ void shim_reset(void)
 	holds_left = holds_lost = 0;
 	own_hold = (struct klock_own){ 0 };
 	table_clear(&others_table);
+	table_clear(&askers_table);
 	memset(cpu_areas, 0, sizeof(cpu_areas));
 	/* What a program forgets to fill shows; one CPU's will do. */
 	memset(files_by_cpu[0], 0xa5, sizeof(files_by_cpu[0]));

@@ -150,5 +150,6 @@ int list_queues(struct bpf_iter__task *ctx);
 int acquire_call(struct pt_regs *ctx);
 int acquire_return(struct pt_regs *ctx);
 int list_holds(struct bpf_iter__bpf_map_elem *ctx);
+int block_insert(void *ctx, struct request *request);
 int block_issue(void *ctx, struct request *request);
 int block_complete(void *ctx, struct request *request, uint8_t status, unsigned int bytes);

@@ -413,6 +413,29 @@ TEST(who_issues_is_recorded_unless_it_is_an_interrupt)
 	end();
 }
 
+TEST(who_gave_a_request_to_a_queue_is_recorded_and_not_who_takes_it_from_there)
+{
+	struct request request = { &queue, BLOCK_READ, 4096, 77 };
+	const struct ev_system_block_issue *e;
+
+	begin(true);
+	go_to(0);
+	block_insert(NULL, &request);
+	go_to(1);
+	stranger->task.flags = PF_KTHREAD;
+	block_issue(NULL, &request);
+	e = expect(1, EV_SYSTEM_BLOCK_ISSUE);
+	CHECK_EQUAL(e->header.thread, traced->number);
+	CHECK_EQUAL(e->tid, (uint32_t)traced->task.pid);
+	CHECK_EQUAL(e->context, WAKE_THREAD);
+	/* The place in memory is another request's. */
+	block_issue(NULL, &request);
+	e = expect(1, EV_SYSTEM_BLOCK_ISSUE);
+	CHECK_EQUAL(e->header.thread, stranger->external_number);
+	CHECK_EQUAL(e->context, WAKE_KERNEL_THREAD);
+	end();
+}
+
 /* --- Losses ----------------------------------------------------------------------------------- */
 
 TEST(what_does_not_fit_is_counted_and_recorded_before_the_next_record)

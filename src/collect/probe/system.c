@@ -9,7 +9,7 @@
 #include "shared.h"
 #include "pinch.skel.h"
 
-enum { PROGRAMS = 9 };
+enum { PROGRAMS = 10 };
 
 static void programs_of(const struct pinch_bpf *bpf, struct bpf_program *programs[PROGRAMS])
 {
@@ -22,6 +22,7 @@ static void programs_of(const struct pinch_bpf *bpf, struct bpf_program *program
 	programs[6] = bpf->progs.net_receive;
 	programs[7] = bpf->progs.block_issue;
 	programs[8] = bpf->progs.block_complete;
+	programs[9] = bpf->progs.block_insert;
 }
 
 void system_choose(struct pinch_bpf *bpf, bool is_recorded)
@@ -32,6 +33,7 @@ void system_choose(struct pinch_bpf *bpf, bool is_recorded)
 	programs_of(bpf, programs);
 	for (size_t i = 0; i < PROGRAMS; i++)
 		bpf_program__set_autoload(programs[i], is_recorded);
+	bpf_map__set_autocreate(bpf->maps.block_askers, is_recorded);
 }
 
 uint64_t system_lost(const struct pinch_bpf *bpf)
