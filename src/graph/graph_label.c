@@ -10,12 +10,15 @@
 #include "base/text.h"
 #include "findings/names/object_names.h"
 #include "findings/names/path_names.h"
+#include "graph/wait_end.h"
+#include "graph/wait_places.h"
 #include "klocks/klocks.h"
 #include "session/external_threads.h"
 #include "session/syscalls.h"
 #include "session/threads.h"
 #include "stacks/fold.h"
 #include "states/activity.h"
+#include "states/states.h"
 #include "values.h"
 #include "waits/files.h"
 #include "waits/others.h"
@@ -26,6 +29,8 @@ struct graph_labels {
 	struct arena *arena;
 	struct table *known; /* labels, by what they are of */
 	bool is_grouping, omits_details;
+	struct wait_places *places; /* NULL: a wait without a call path has no place */
+	struct table *learned;      /* labels whose places are known, by their keys */
 };
 
 struct graph_labels *graph_labels_new(const struct graph_names *names)
@@ -43,6 +48,8 @@ void graph_labels_free(struct graph_labels *labels)
 {
 	if (!labels)
 		return;
+	wait_places_free(labels->places);
+	table_free(labels->learned);
 	table_free(labels->known);
 	arena_free(labels->arena);
 	free(labels);
@@ -252,25 +259,54 @@ bool graph_wait_is_in(struct graph_labels *labels, const struct graph_wait *wait
 	return false;
 }
 
-static const char *wait_label(struct graph_labels *labels, const struct graph_wait *wait)
+/* All but the place. */
+static void put_what(struct graph_labels *labels, const struct graph_wait *wait, struct text *out)
 {
 	struct wait_facts facts = facts_of(labels, wait);
 	const char *object = graph_wait_object(labels, wait);
-	const char *syscall = syscall_name(wait->syscall), *label;
+	const char *syscall = syscall_name(wait->syscall);
 	bool is_file = wait->cause == CAUSE_FILE || wait->cause == CAUSE_PAGE_FAULT;
-	struct text out = { 0 };
 
 	if (wait->cause == CAUSE_OTHER && !syscall)
-		text_put(&out, "blocked in the kernel");
+		text_put(out, "blocked in the kernel");
 	else
-		text_put(&out, wait_cause_name(wait->cause));
+		text_put(out, wait_cause_name(wait->cause));
 	if (wait->cause == CAUSE_OTHER && syscall)
-		text_printf(&out, "(%s)", syscall);
+		text_printf(out, "(%s)", syscall);
 	else if (syscall && !wait_has_futex(&facts))
-		text_printf(&out, " %s", syscall);
+		text_printf(out, " %s", syscall);
 	if (object)
-		text_printf(&out, " %s", is_file && labels->omits_details ? without_numbers(labels, object) : object);
-	put_place(labels, wait, &out);
+		text_printf(out, " %s", is_file && labels->omits_details ? without_numbers(labels, object) : object);
+}
+
+/* What waits have in common that are at the same place if they have none of their own. */
+static void put_who_and_what(struct graph_labels *labels, const struct graph_wait *wait, struct text *out)
+{
+	text_printf(out, "%s ", thread_label(labels, wait->thread));
+	put_what(labels, wait, out);
+}
+
+static void put_usual_place(struct graph_labels *labels, const struct graph_wait *wait, struct text *out)
+{
+	struct text what = { 0 };
+	const char *place;
+
+	put_who_and_what(labels, wait, &what);
+	place = wait_places_find(labels->places, what.bytes);
+	text_put(out, place ? place : "");
+	text_fini(&what);
+}
+
+static const char *wait_label(struct graph_labels *labels, const struct graph_wait *wait)
+{
+	struct text out = { 0 };
+	const char *label;
+
+	put_what(labels, wait, &out);
+	if (wait->stack || !labels->places)
+		put_place(labels, wait, &out);
+	else
+		put_usual_place(labels, wait, &out);
 	label = arena_strdup(labels->arena, out.bytes);
 	text_fini(&out);
 	return label;
@@ -283,6 +319,53 @@ static uint64_t wait_key(const struct graph_wait *wait)
 	key = hash_u64(key ^ ((uint64_t)wait->syscall << 32 | (uint32_t)wait->operation << 16 | wait->cause << 8 |
 			      wait->state));
 	return hash_u64(key ^ wait->thread);
+}
+
+static void learn_place(struct graph_labels *labels, const struct graph_wait *wait)
+{
+	struct text what = { 0 }, place = { 0 };
+	uint64_t key = wait_key(wait);
+
+	if (!wait->stack || table_find(labels->learned, key))
+		return;
+	table_put(labels->learned, key, labels);
+	put_place(labels, wait, &place);
+	put_who_and_what(labels, wait, &what);
+	if (place.length)
+		wait_places_add(labels->places, what.bytes, place.bytes);
+	text_fini(&what);
+	text_fini(&place);
+}
+
+struct learning {
+	struct graph_labels *labels;
+	struct states *states;
+};
+
+static void learn_thread(void *data, uint32_t thread)
+{
+	const struct learning *learning = data;
+	struct state_walk walk;
+	struct state state;
+
+	if (thread_is_external(thread))
+		return;
+	states_walk(learning->states, thread, 0, UINT64_MAX, &walk);
+	while (state_walk_next(&walk, &state)) {
+		struct graph_wait wait = graph_wait_of(thread, &state);
+
+		if (state.kind == STATE_BLOCKED)
+			learn_place(learning->labels, &wait);
+	}
+}
+
+void graph_labels_learn_places(struct graph_labels *labels, struct states *states)
+{
+	struct learning learning = { labels, states };
+
+	labels->places = wait_places_new();
+	labels->learned = table_new();
+	states_each_thread(states, learn_thread, &learning);
 }
 
 static const char *new_label(struct graph_labels *labels, const struct graph_node *node)

@@ -12,6 +12,7 @@ struct graph_labels;
 struct others;
 struct path_names;
 struct report_frame;
+struct states;
 struct symbols;
 struct threads;
 
@@ -37,6 +38,12 @@ void graph_labels_group(struct graph_labels *labels, bool is_grouping);
  * waited for by its path without numbers, for tasks that are alike have different files.
  */
 void graph_labels_omit_details(struct graph_labels *labels);
+
+/*
+ * From now on a wait whose call path was not recorded is where all waits for the same are of threads that are called
+ * alike, if these are at one place. Threads must be called by then what they are to be.
+ */
+void graph_labels_learn_places(struct graph_labels *labels, struct states *states);
 
 /* "lock cache.mutex_ in Cache::get() (cache.cpp:12)", "worker-1 (tid 4711)", "disk". */
 const char *graph_label(struct graph_labels *labels, const struct graph_node *node);

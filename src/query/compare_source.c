@@ -112,6 +112,7 @@ int compare_source_open(struct compare_source *source, const char *path, const s
 	source->trace.states = source->all.states;
 	source->trace.labels = trace_states_labels(&source->all, fold, true);
 	graph_labels_omit_details(source->trace.labels);
+	graph_labels_learn_places(source->trace.labels, source->all.states);
 	err = chosen_threads_find(settings, path, &source->all, &source->chosen);
 	if (err)
 		return err;

@@ -267,6 +267,11 @@ def disk_contention_compared():
     assert "waiting for the disk that also serves grep threads" in line, line
     fast_ns, slow_ns = durations(reported)
     assert slow_ns > 3 * fast_ns, reported["groups"]
+    # All that waiting is one reason, whether its call paths were recorded or not.
+    assert sum("file read" in reason for reason in words) == 1, words
+    share = reported["reasons"][0]["change"] / (slow_ns - fast_ns)
+    print(f"# {share:.0%} of the difference")
+    assert share > 0.5, (reported["groups"], words)
     fast_grep_ns, slow_grep_ns = users(reported, "disk", "grep")
     assert slow_grep_ns > 0.1 * slow_ns and fast_grep_ns < 0.1 * fast_ns, (fast_grep_ns, slow_grep_ns, words)
     # Of requests without grep none is slow for it.
