@@ -156,6 +156,7 @@ static int show(struct compared *compared)
 		view.groups = &compared->grouping.groups;
 		view.group_ns = compared->grouping.group_ns;
 		view.outliers = compared->grouping.outliers;
+		view.note = compared->grouping.note;
 		view.group_sides = compared->grouping.sides;
 	}
 	for (size_t i = 0; i < conditions->count; i++) {

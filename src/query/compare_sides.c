@@ -8,12 +8,14 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "compare/thread_split.h"
 #include "graph/graph.h"
 #include "graph/graph_label.h"
 #include "options/settings.h"
 #include "query/compare_code.h"
 #include "query/compare_source.h"
 #include "query/execution_features.h"
+#include "session/threads.h"
 #include "spans/features.h"
 #include "states/states.h"
 #include "view/trace/comparison_view.h"
@@ -155,6 +157,28 @@ static const char *name_of_side(const struct compare_settings *options, struct c
 	return grouping->names[side];
 }
 
+static char *note_of_threads(const struct compare_source *source, const struct compare_grouping *grouping)
+{
+	struct text note = { 0 };
+	const struct thread *thread;
+	uint32_t most;
+	char *copy;
+
+	if (!thread_split_find(&source->executions, &grouping->groups, grouping->sides[FIRST_SIDE],
+			       grouping->sides[SECOND_SIDE], &most))
+		return NULL;
+	thread = threads_get(source->all.threads, most);
+	text_printf(&note,
+		    "No thread has executions of both, so they may be different tasks. Those of one thread: "
+		    "--thread %u (",
+		    most);
+	text_put_escaped(&note, *thread->name ? thread->name : "nameless");
+	text_printf(&note, ", tid %u)", thread->tid);
+	copy = xstrdup(note.bytes);
+	text_fini(&note);
+	return copy;
+}
+
 int compare_executions(struct comparison *comparison, struct compare_code *code, struct compare_source *source,
 		       const struct settings *settings, struct compare_grouping *out)
 {
@@ -168,6 +192,8 @@ int compare_executions(struct comparison *comparison, struct compare_code *code,
 		out->sides[side] = group_of_side(options, &out->groups, side);
 		add_group(comparison, code, side, source, values, &out->groups, out->sides[side]);
 	}
+	if (!err)
+		out->note = note_of_threads(source, out);
 	free(values);
 	return err;
 }
@@ -213,6 +239,7 @@ void compare_grouping_fini(struct compare_grouping *grouping)
 {
 	groups_fini(&grouping->groups);
 	free(grouping->outliers);
+	free(grouping->note);
 }
 
 /* --- Two traces ------------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@ struct compare_grouping {
 	struct comparison_outlier *outliers;
 	unsigned int sides[SIDES]; /* the groups that are compared, from 0 on */
 	char names[SIDES][32];
+	char *note;        /* of what makes the comparison doubtful; NULL: nothing does */
 	size_t part_count; /* executions of which a graph is */
 };
 

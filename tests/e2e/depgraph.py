@@ -120,6 +120,9 @@ def cpu_contention_by_groups():
     record_cycles("--span", f"cycle={libc()}:clock_nanosleep")
     stop(urgent)
     thread = max(graph()["children"], key=lambda t: heaviest(t, "sleep")["count"])["thread"]
+    # Its main thread sleeps as often for longer: these cycles have no business in a group with the others.
+    unchosen = lib.pinch("compare", "t.pinch").out.decode()
+    assert "No thread has executions of both" in unchosen and f": --thread {thread} (cyclictest" in unchosen, unchosen
     words, reported = compared("--feature", "cpu.waiting", "--groups", 2, "--thread", thread)
     sizes = [group["duration_ns"]["n"] for group in reported["groups"]]
     assert sum(sizes) > 0.9 * CYCLES and sizes[1] > CYCLES / 100, sizes
@@ -159,7 +162,7 @@ def cpu_contention_compared():
     assert sum(sizes) > 0.9 * CYCLES and sizes[-1] >= 0.8 * len(late), (sizes, len(late))
     assert abs(slow_ns - statistics.mean(late)) < 0.3 * slow_ns and slow_ns > 10 * fast_ns, (fast_ns, slow_ns, late)
     fast_urgent_ns, slow_urgent_ns = users(reported, "cpu", "urgent")
-    assert slow_urgent_ns > 0.8 * slow_ns and fast_urgent_ns < 0.1 * fast_ns, (fast_urgent_ns, slow_urgent_ns, words)
+    assert slow_urgent_ns > 0.5 * slow_ns and fast_urgent_ns < 0.1 * fast_ns, (fast_urgent_ns, slow_urgent_ns, words)
 
 
 # --- Contention for a disk ------------------------------------------------------------------------
@@ -203,7 +206,7 @@ def get_all_beside_grep(port, trees):
     def search(tree):
         while not done.is_set():
             forget(tree)
-            start("nice", "-n", 19, installed("grep"), "-r", "nothing to be found", tree, env={"LC_ALL": "C"}).wait()
+            start(installed("grep"), "-r", "nothing to be found", tree, env={"LC_ALL": "C"}).wait()
 
     searchers = [threading.Thread(target=search, args=(tree,)) for tree in trees]
     for searcher in searchers:
@@ -227,6 +230,9 @@ def record_served(span, count, files, size):
     server = apache.Server(place, os.path.abspath("served"), 2)
     try:
         server.start()
+        # How long it waits for a CPU is up to whoever else is at work here.
+        for pid in server.pids():
+            os.sched_setscheduler(int(pid), os.SCHED_FIFO, os.sched_param(1))
         recorder = start_recording(server.pids(), "--system", "--span", f"request={span}")
         alone, beside = get_all(server.port), get_all_beside_grep(server.port, trees)
         stop_recording(recorder)

@@ -235,6 +235,8 @@ static void put_answers(struct text *out, const struct comparison_view *view)
 void comparison_put_text(struct text *out, const struct comparison_view *view)
 {
 	put_verdict(out, view);
+	if (view->note)
+		text_printf(out, "%s.\n", view->note);
 	if (view->groups)
 		put_groups(out, view);
 	put_reasons(out, view);

@@ -34,6 +34,7 @@ struct comparison_view {
 	const struct sample *group_ns;             /* durations, [groups->count] */
 	const unsigned int *group_sides;           /* [SIDES]: which of them are compared */
 	const struct comparison_outlier *outliers; /* [groups->outlier_count] */
+	const char *note;                          /* of what makes it doubtful; NULL: nothing does */
 	const struct comparison_answer *answers;
 	size_t answer_count;
 };
