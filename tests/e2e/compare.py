@@ -232,7 +232,8 @@ def counted():
         assert figures["io.count"] > 0 and figures["io.bytes"] > 4000 * figures["io.count"], figures
         assert figures["wakes"] > 0 and figures["wait.file.count"] >= figures["io.count"], figures
     assert not plain["block.count"] and not plain["interrupts"], plain
-    assert both["block.count"] > 0 and both["block.bytes"] >= 4096 * both["block.count"], both
+    # A thread that runs the queue may issue another one's flush, which has no bytes.
+    assert both["block.count"] > 0 and both["block.bytes"] > 4000 * both["block.count"], both
     assert both["interrupts"] > 0, both
 
 
