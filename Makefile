@@ -152,7 +152,7 @@ $O/gen/report.ts: $(DESCRIBE)
 # --- others declare, and comes first. ------------------------------------------------------
 
 BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o stack.bpf.o unwind.bpf.o thread.bpf.o sample.bpf.o file.bpf.o \
-	try.bpf.o fault.bpf.o listener.bpf.o ready.bpf.o host.bpf.o blocked.bpf.o system.bpf.o span.bpf.o klock.bpf.o \
+	try.bpf.o fault.bpf.o listener.bpf.o input.bpf.o ready.bpf.o host.bpf.o blocked.bpf.o system.bpf.o span.bpf.o klock.bpf.o \
 	klock_name.bpf.o acquire.bpf.o)
 
 $O/bpf/%.bpf.o: bpf/%.bpf.c | $O/gen/events.h

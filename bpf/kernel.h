@@ -155,6 +155,7 @@ struct path {
 };
 
 struct file {
+	unsigned int f_mode;
 	struct path f_path;
 	struct inode *f_inode;
 	void *private_data;
@@ -188,8 +189,15 @@ struct fs_struct {
 	struct path root, pwd;
 };
 
+struct pipe_buffer {
+	unsigned int offset; /* what was read of it */
+};
+
 struct pipe_inode_info {
+	unsigned int head, tail; /* the next one to write, and to read */
 	unsigned int max_usage;
+	unsigned int ring_size; /* a power of two */
+	struct pipe_buffer *bufs;
 };
 
 struct vm_area_struct {
@@ -222,6 +230,7 @@ struct sock_common {
 };
 
 struct sk_buff_head {
+	struct sk_buff *next;
 	__u32 qlen;
 };
 
@@ -256,6 +265,11 @@ struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	__u32 copied_seq, rcv_nxt; /* of the input: what was read, and what has come */
 	__u64 first_tx_mstamp;     /* us of CLOCK_MONOTONIC */
+};
+
+struct udp_sock {
+	struct inet_sock inet;
+	struct sk_buff_head reader_queue;
 };
 
 struct socket {
@@ -387,7 +401,14 @@ struct net_device {
 
 struct sk_buff {
 	struct net_device *dev;
+	char cb[48];
 	unsigned int len;
+	unsigned char *head;
+};
+
+/* sk_buff.cb of Unix sockets. */
+struct unix_skb_parms {
+	__u32 consumed;
 };
 
 struct gendisk {

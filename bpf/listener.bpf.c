@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How many connections wait at the sockets at which traced processes listen, and how many of those that they have accepted have
- * input that was not read yet. Nothing runs when something comes: the sockets are found among the descriptors of each
- * process, whenever the engine asks for it.
+ * How many connections wait at the sockets at which traced processes listen, and how many of those that they have accepted, of
+ * their other sockets and of their pipes have input that was not read yet. Nothing runs when something comes: sockets and
+ * pipes are found among the descriptors of each process, whenever the engine asks for it.
  */
 #include "emit.bpf.h"
 #include "file.bpf.h"
+#include "hash.bpf.h"
+#include "input.bpf.h"
 #include "thread.bpf.h"
 
 #include <bpf/bpf_tracing.h>
@@ -15,12 +17,15 @@ enum {
 	DESCRIPTORS_MAX = 4096, /* the first ones: servers listen before others connect */
 	FILE_KIND_MASK = 0170000,
 	FILE_KIND_SOCKET = 0140000,
+	FILE_KIND_PIPE = 0010000,
+	MODE_READ = 1,         /* FMODE_READ */
 	STATE_ESTABLISHED = 1, /* TCP_ESTABLISHED */
 	STATE_LISTENING = 10,  /* TCP_LISTEN, of Unix sockets, too */
 	FAMILY_UNIX = 1,
 	FAMILY_IPV4 = 2,
 	FAMILY_IPV6 = 10,
 	PROTOCOL_TCP = 6,
+	PROTOCOL_UDP = 17,
 	AGES = 12, /* ev_file_unread.unread */
 	AGE_FIRST_NS = 4000000,
 };
@@ -31,6 +36,8 @@ static struct search {
 	__u64 file, sock;  /* of one that listens; 0: none */
 	__u32 next, count;
 	__u32 connections, unread[AGES];
+	__u32 inputs, seen_unread[AGES];
+	__u32 seen_count;
 } search;
 
 /* How long the last input has been there at least: the ticks that have passed may be the end of the first one and the beginning of the last one. */
@@ -41,26 +48,72 @@ static __always_inline __u64 age_ns(struct tcp_sock *tcp)
 	return ticks ? (__u64)(ticks - 1) * jiffy_ns : 0;
 }
 
-/* Verified once, as what follows is, not for each descriptor. */
-__noinline int connection_add(__u64 address)
+static __always_inline void age_add(__u32 *ages, __u64 age)
 {
-	struct sock *sock = (struct sock *)address;
-	__u16 family = BPF_CORE_READ(sock, __sk_common.skc_family);
-	struct tcp_sock *tcp = (struct tcp_sock *)sock;
-	__u64 age, limit_ns = AGE_FIRST_NS;
+	__u64 limit_ns = AGE_FIRST_NS;
 
-	if ((family != FAMILY_IPV4 && family != FAMILY_IPV6) || BPF_CORE_READ(sock, sk_protocol) != PROTOCOL_TCP)
-		return 0;
-	search.connections++;
-	if (BPF_CORE_READ(tcp, rcv_nxt) == BPF_CORE_READ(tcp, copied_seq))
-		return 0;
-	age = age_ns(tcp);
 	for (int i = 0; i < AGES; i++, limit_ns *= 2) {
 		if (age >= limit_ns && i < AGES - 1)
 			continue;
-		search.unread[i]++;
+		ages[i]++;
 		break;
 	}
+}
+
+static __always_inline void connection_add(struct sock *sock)
+{
+	struct tcp_sock *tcp = (struct tcp_sock *)sock;
+
+	if (input_look_is_second)
+		return;
+	search.connections++;
+	if (BPF_CORE_READ(tcp, rcv_nxt) != BPF_CORE_READ(tcp, copied_seq))
+		age_add(search.unread, age_ns(tcp));
+}
+
+/* What is at the front of a queue is no other one than before if the queue still belongs to the same inode. */
+static __always_inline void input_add(__u64 address, __u64 input, struct inode *inode)
+{
+	__s64 age;
+
+	search.inputs++;
+	if (!input)
+		return;
+	age = input_age_ns(address, hash_mix(input, BPF_CORE_READ(inode, i_ino)));
+	if (age < 0)
+		return;
+	search.seen_count++;
+	age_add(search.seen_unread, age);
+}
+
+/* Verified once, as what follows is, not for each descriptor. */
+__noinline int socket_add(__u64 address, __u32 state, __u64 inode_address)
+{
+	struct inode *inode = (struct inode *)inode_address;
+	struct sock *sock = (struct sock *)address;
+	__u16 family = BPF_CORE_READ(sock, __sk_common.skc_family), protocol;
+
+	if (family == FAMILY_UNIX) {
+		input_add(address, input_of_unix(address), inode);
+		return 0;
+	}
+	if (family != FAMILY_IPV4 && family != FAMILY_IPV6)
+		return 0;
+	protocol = BPF_CORE_READ(sock, sk_protocol);
+	if (protocol == PROTOCOL_TCP && state == STATE_ESTABLISHED)
+		connection_add(sock);
+	else if (protocol == PROTOCOL_UDP)
+		input_add(address, input_of_udp(address), inode);
+	return 0;
+}
+
+__noinline int pipe_add(__u64 address, __u64 inode)
+{
+	struct file *file = (struct file *)address;
+	__u64 pipe = (__u64)BPF_CORE_READ(file, private_data);
+
+	if (BPF_CORE_READ(file, f_mode) & MODE_READ)
+		input_add(pipe, input_of_pipe(pipe), (struct inode *)inode);
 	return 0;
 }
 
@@ -71,20 +124,26 @@ static long search_step(__u32 index __attribute__((unused)), void *data __attrib
 	struct inode *inode;
 	struct socket *socket;
 	struct sock *sock;
+	__u32 kind;
 	__u8 state;
 
 	if (search.next >= search.count)
 		return 1;
 	bpf_probe_read_kernel(&file, sizeof(file), (void *)(search.descriptors + search.next++ * sizeof(file)));
 	inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
-	if (!inode || (BPF_CORE_READ(inode, i_mode) & FILE_KIND_MASK) != FILE_KIND_SOCKET)
+	kind = inode ? BPF_CORE_READ(inode, i_mode) & FILE_KIND_MASK : 0;
+	if (kind == FILE_KIND_PIPE)
+		pipe_add((__u64)file, (__u64)inode);
+	if (kind != FILE_KIND_SOCKET)
 		return 0;
 	socket = BPF_CORE_READ(file, private_data);
 	sock = BPF_CORE_READ(socket, sk);
-	state = sock ? BPF_CORE_READ(sock, __sk_common.skc_state) : 0;
-	if (state == STATE_ESTABLISHED)
-		connection_add((__u64)sock);
+	if (!sock)
+		return 0;
+	state = BPF_CORE_READ(sock, __sk_common.skc_state);
 	if (state != STATE_LISTENING)
+		socket_add((__u64)sock, state, (__u64)inode);
+	if (state != STATE_LISTENING || input_look_is_second)
 		return 0;
 	search.file = (__u64)file;
 	search.sock = (__u64)sock;
@@ -124,7 +183,7 @@ static __always_inline void unread_send(__u32 thread, __u32 pid)
 {
 	struct ev_file_unread *e;
 
-	if (!search.connections)
+	if (input_look_is_second ? !search.seen_count : !search.connections && !search.inputs)
 		return;
 	e = event_reserve(EV_FILE_UNREAD, thread, sizeof(*e));
 	if (!e)
@@ -132,6 +191,9 @@ static __always_inline void unread_send(__u32 thread, __u32 pid)
 	e->pid = pid;
 	e->connections = search.connections;
 	__builtin_memcpy(e->unread, search.unread, sizeof(e->unread));
+	e->inputs = search.inputs;
+	e->is_second = input_look_is_second;
+	__builtin_memcpy(e->seen_unread, search.seen_unread, sizeof(e->seen_unread));
 	event_submit(e);
 }
 
@@ -142,11 +204,12 @@ int list_listeners(struct bpf_iter__task *ctx)
 	struct files_struct *files;
 	struct thread_state *thread;
 	struct fdtable *table;
+	__u32 new_before;
 
 	if (!task || task->pid != task->tgid)
 		return 0;
 	thread = thread_of(task);
-	if (!thread || thread->phase == PHASE_DEAD)
+	if (!thread || thread->phase == PHASE_DEAD || (input_look_is_second && thread->input_look != input_look))
 		return 0;
 	files = BPF_CORE_READ(task, files);
 	table = files ? BPF_CORE_READ(files, fdt) : NULL;
@@ -157,6 +220,7 @@ int list_listeners(struct bpf_iter__task *ctx)
 	search.count = BPF_CORE_READ(table, max_fds);
 	if (search.count > DESCRIPTORS_MAX)
 		search.count = DESCRIPTORS_MAX;
+	new_before = inputs_new;
 	for (int i = 0; i < LISTENERS_MAX; i++) {
 		search.file = 0;
 		bpf_loop(DESCRIPTORS_MAX, search_step, NULL, 0);
@@ -164,6 +228,8 @@ int list_listeners(struct bpf_iter__task *ctx)
 			break;
 		listener_send(thread->thread, task->tgid);
 	}
+	if (inputs_new != new_before)
+		thread->input_look = input_look;
 	unread_send(thread->thread, task->tgid);
 	return 0;
 }

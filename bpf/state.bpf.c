@@ -53,6 +53,7 @@ struct klock_scratch_map klock_scratch SEC(".maps");
 struct klocks_held_map klocks_held SEC(".maps");
 struct file_lockers_map file_lockers SEC(".maps");
 struct block_askers_map block_askers SEC(".maps");
+struct inputs_map inputs_seen SEC(".maps");
 
 struct cpu_counts cpu_counts[KERNEL_CPUS_MAX] __attribute__((aligned(128))) = {};
 struct system_cpu system_cpus[KERNEL_CPUS_MAX] __attribute__((aligned(128))) = {};
@@ -66,6 +67,9 @@ __u64 threads_untracked = 0;
 __u64 waits_left = 0;
 __u64 list_age_ns = 0;
 __u32 list_room = 0;
+
+__u32 input_look = 0, inputs_new = 0;
+bool input_look_is_second = false;
 __u64 holds_left = 0;
 __u64 holds_lost = 0;
 struct klock_own own_hold = {};

@@ -139,7 +139,7 @@ struct thread_state {
 	/* Kernel locks that it waits for, and may sleep meanwhile. */
 	struct klock_wait klocks[KLOCKS_AT_ONCE];
 	__u32 klock_means_ns[KLOCK_LENGTHS]; /* as wait_mean_ns */
-	__u32 reserved;
+	__u32 input_look; /* of the first thread of a process: the last look that found new input of it */
 	/* With pinch klock --acquisitions: what it has. */
 	struct klock_hold klock_holds[KLOCK_HOLDS_AT_ONCE];
 	__u64 klock_taken, klock_take_ns; /* what it is taking, and since when */
@@ -452,6 +452,19 @@ struct block_askers_map {
 	__type(value, struct block_asker);
 };
 
+/* What is at the front of a queue (input.bpf.h). The least used are forgotten. */
+struct input_seen {
+	__u64 input, since_ns;
+	__u32 first, last; /* looks at which it was */
+};
+
+struct inputs_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64); /* where the queue lies */
+	__type(value, struct input_seen);
+};
+
 extern struct chunks_map unwind_chunks SEC(".maps");
 extern struct spaces_map unwind_spaces SEC(".maps");
 extern struct threads_map threads SEC(".maps");
@@ -478,6 +491,7 @@ extern struct klock_scratch_map klock_scratch SEC(".maps");
 extern struct klocks_held_map klocks_held SEC(".maps");
 extern struct file_lockers_map file_lockers SEC(".maps");
 extern struct block_askers_map block_askers SEC(".maps");
+extern struct inputs_map inputs_seen SEC(".maps");
 
 extern struct cpu_counts cpu_counts[KERNEL_CPUS_MAX];
 extern struct system_cpu system_cpus[KERNEL_CPUS_MAX];
@@ -495,6 +509,10 @@ extern __u64 waits_left; /* those that the last list of waits had no space for *
 /* What the list of waits is of: those that have lasted so long, as many as there is room for; age 0: all. */
 extern __u64 list_age_ns;
 extern __u32 list_room;
+
+/* list_listeners: the number of this look, how much it has found new, and whether it is a second one, for that alone. */
+extern __u32 input_look, inputs_new;
+extern bool input_look_is_second;
 extern __u64 holds_left; /* sums that the last list of holds had no space for */
 extern __u64 holds_lost; /* acquisitions of locks of which there are too many */
 extern struct klock_own own_hold;

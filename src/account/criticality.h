@@ -93,6 +93,9 @@ const struct run_moments *criticality_moments(const struct criticality *critical
 struct event_loop *criticality_next_loop(const struct criticality *criticality, size_t *cursor,
 					 const struct thread **thread);
 
+/* Of the loops of a process, for how long the one that has been in its iteration for longest has been; 0: none is in one. */
+uint64_t criticality_iteration_ns(const struct criticality *criticality, uint32_t pid, uint64_t now_ns);
+
 /* Threads that poll, but are in none of these: there were too many. */
 uint64_t criticality_loops_left_out(const struct criticality *criticality);
 

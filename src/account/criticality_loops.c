@@ -100,6 +100,23 @@ struct event_loop *criticality_next_loop(const struct criticality *self, size_t 
 	return NULL;
 }
 
+uint64_t criticality_iteration_ns(const struct criticality *self, uint32_t pid, uint64_t now_ns)
+{
+	const struct thread_row *row;
+	uint64_t longest_ns = 0;
+	size_t cursor = 0;
+
+	while ((row = thread_rows_next(self->rows, &cursor))) {
+		const struct event_loop *loop = row->loop;
+
+		if (!loop || !loop->is_working || row->thread->pid != pid || now_ns < loop->since.time_ns)
+			continue;
+		if (now_ns - loop->since.time_ns > longest_ns)
+			longest_ns = now_ns - loop->since.time_ns;
+	}
+	return longest_ns;
+}
+
 uint64_t criticality_loops_left_out(const struct criticality *self)
 {
 	return thread_rows_loops_left_out(self->rows);

@@ -49,6 +49,13 @@ static const uint64_t LISTENERS_PERIOD_NS = 100 * 1000 * 1000;
 enum { LISTENERS_COST = 500 };
 
 /*
+ * After a look that found new input comes a second one, to see how much of it still lies there: by turns so much later, and twice
+ * as much as the time before, for it finds no age above that, and nothing that has been read meanwhile.
+ */
+static const uint64_t SECOND_LOOK_NS = 8 * 1000 * 1000;
+enum { SECOND_LOOKS = 4 };
+
+/*
  * The stack of a wait is kept or left out by how long the thread's waits before it were: one that is far longer would most likely
  * have none. As many at once as are worth it, and a period is at least so many times what listing them takes.
  */
@@ -74,6 +81,9 @@ struct collector {
 	uint64_t listed_ns;
 	uint64_t holds_listed_ns;
 	uint64_t listeners_due_ns, long_waits_due_ns;
+	uint64_t listeners_took_ns;
+	bool is_second_look_due; /* instead of a first one */
+	unsigned int second_looks;
 	uint64_t lost_reported; /* lost records that a collect.GAP has reported */
 	/* The ring being drained. */
 	unsigned int ring;
@@ -250,10 +260,44 @@ static uint64_t due_after(uint64_t begin_ns, uint64_t cost, uint64_t period_ns)
 int collector_list_listeners(struct collector *collector)
 {
 	uint64_t begin_ns = clock_ns();
-	int err = kernel_list_listeners(collector->kernel);
+	int err = kernel_list_listeners(collector->kernel, false);
 
-	collector->listeners_due_ns = due_after(begin_ns, LISTENERS_COST, LISTENERS_PERIOD_NS);
+	collector->listeners_took_ns = clock_ns() - begin_ns;
+	collector->is_second_look_due = kernel_has_new_input(collector->kernel);
+	if (collector->is_second_look_due)
+		collector->listeners_due_ns = begin_ns + (SECOND_LOOK_NS << collector->second_looks++ % SECOND_LOOKS);
+	else
+		collector->listeners_due_ns = due_after(begin_ns, LISTENERS_COST, LISTENERS_PERIOD_NS);
 	return err;
+}
+
+/* The next one comes as late as if both were one. */
+static void look_again(struct collector *collector)
+{
+	uint64_t begin_ns = clock_ns() - collector->listeners_took_ns;
+
+	kernel_list_listeners(collector->kernel, true);
+	collector->is_second_look_due = false;
+	collector->listeners_due_ns = due_after(begin_ns, LISTENERS_COST, LISTENERS_PERIOD_NS);
+}
+
+static void look_at_listeners(struct collector *collector)
+{
+	if (!collector->listed_ns || clock_ns() < collector->listeners_due_ns)
+		return;
+	if (collector->is_second_look_due)
+		look_again(collector);
+	else
+		collector_list_listeners(collector);
+}
+
+int collector_wait_ms(const struct collector *collector)
+{
+	uint64_t now_ns = clock_ns(), due_ns = collector->listeners_due_ns;
+
+	if (!collector->is_second_look_due)
+		return -1;
+	return due_ns > now_ns ? (int)((due_ns - now_ns) / 1000000 + 1) : 0;
 }
 
 void collector_poll(struct collector *collector)
@@ -267,8 +311,7 @@ void collector_poll(struct collector *collector)
 		collector_list_threads(collector);
 	if (clock_ns() - collector->holds_listed_ns > HOLDS_PERIOD_NS)
 		collector_list_holds(collector);
-	if (collector->listed_ns && clock_ns() >= collector->listeners_due_ns)
-		collector_list_listeners(collector);
+	look_at_listeners(collector);
 }
 
 void collector_list_waits(struct collector *collector)

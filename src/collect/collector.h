@@ -38,6 +38,9 @@ void collector_list_long_waits(struct collector *collector);
 /* Reports how many connections wait to be accepted; collector_poll() does so now and then. 0, or a negative errno. */
 int collector_list_listeners(struct collector *collector);
 
+/* In how many ms collector_poll() has to be called for it again; -1: that does not matter. */
+int collector_wait_ms(const struct collector *collector);
+
 /* Has the kernel side tell how often kernel locks were taken, also after kernel_detach(). */
 void collector_list_holds(struct collector *collector);
 

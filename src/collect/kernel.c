@@ -384,9 +384,19 @@ int kernel_list_long_waits(struct kernel *kernel, uint64_t age_ns, uint32_t coun
 	return err;
 }
 
-int kernel_list_listeners(struct kernel *kernel)
+int kernel_list_listeners(struct kernel *kernel, bool is_second)
 {
+	kernel->bpf->bss->input_look_is_second = is_second;
+	if (!is_second) {
+		kernel->bpf->bss->input_look++;
+		kernel->bpf->bss->inputs_new = 0;
+	}
 	return iterator_run(kernel->listeners_iterator, list_of_threads);
+}
+
+bool kernel_has_new_input(const struct kernel *kernel)
+{
+	return kernel->bpf->bss->inputs_new;
 }
 
 int kernel_list_holds(struct kernel *kernel)

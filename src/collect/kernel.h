@@ -86,8 +86,14 @@ int kernel_list_waits(struct kernel *kernel);
  */
 int kernel_list_long_waits(struct kernel *kernel, uint64_t age_ns, uint32_t count);
 
-/* Has it tell how many connections wait at the sockets at which traced processes listen (file.LISTENER). */
-int kernel_list_listeners(struct kernel *kernel);
+/*
+ * Has it tell how many connections wait at the sockets at which traced processes listen (file.LISTENER), and what input they have
+ * not read (file.UNREAD). is_second: only of input that the call before found new.
+ */
+int kernel_list_listeners(struct kernel *kernel, bool is_second);
+
+/* Whether the last call that was no second one found input that was not there before, and whose age is not known. */
+bool kernel_has_new_input(const struct kernel *kernel);
 
 /*
  * Has the kernel side report how often kernel locks were taken since its last report (klock.HELD), also after

@@ -36,6 +36,11 @@ static bool is_spinning(void *data, const struct thread *thread, uint64_t time_n
 	       spin_loop_holds(&loop, before, e);
 }
 
+static uint64_t iteration_length_of(void *data, uint32_t pid, uint64_t now_ns)
+{
+	return criticality_iteration_ns(data, pid, now_ns);
+}
+
 int engine_open(struct engine *engine, const struct engine_options *options)
 {
 	struct criticality_options account = {
@@ -79,6 +84,7 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 		account.spin_data = engine->judge;
 	}
 	engine->criticality = criticality_new(engine->session, engine->threads, &account);
+	unread_input_ask(engine->unread_input, iteration_length_of, engine->criticality);
 	return fold_rules_add_user(engine->fold);
 }
 

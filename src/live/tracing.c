@@ -383,6 +383,7 @@ static int next_wait_ms(struct tracing *tracing)
 	if (fill > FILL_URGENT)
 		return 0;
 	wait_ms = sooner(goroutines_wait_ms(tracing->goroutines), jvms_wait_ms(tracing->jvms));
+	wait_ms = sooner(wait_ms, collector_wait_ms(tracing->collector));
 	return sooner(wait_ms, tracing->poll_ms);
 }
 

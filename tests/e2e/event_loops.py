@@ -3,6 +3,7 @@
 """Event loops: their iterations, and the function that holds one up; live and replayed."""
 import contextlib
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import lib
 from lib import base_name, main, parse_report, pinch, program, read, read_line, script, start, stop, test
 
 CLIENTS, PAUSE_S, PEER_S, TRIES = 3, 0.04, 0.01, 3
-SLOW_NS = 50_000_000
+SLOW_NS, SLOW_INPUT_NS = 50_000_000, 200_000_000
 
 
 @contextlib.contextmanager
@@ -40,11 +41,46 @@ def asked(server, pause_s):
         stop(server)
 
 
+@contextlib.contextmanager
+def fed(server, output):
+    """A peer that sends a byte every now and then, and awaits nothing. output: where it writes."""
+    done = threading.Event()
+
+    def feed():
+        while not done.wait(PAUSE_S):
+            os.write(output, b"a")
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    try:
+        yield
+    finally:
+        done.set()
+        feeder.join(lib.LIMIT_S)
+        stop(server)
+
+
 def traced(*command, pause_s=PAUSE_S):
     server = start(*command, stdout=subprocess.PIPE)
     with asked(server, pause_s):
-        result = pinch("attach", "-p", server.pid, "--duration", "3s", "--trace", "t.pinch", "--json", "live.json",
-                       "-o", "live.txt")
+        return report_on(server)
+
+
+def traced_input(ends, *command):
+    """A program whose standard input is one of these ends, and is fed by the other one."""
+    own, peer = ends
+    try:
+        server = start(*command, stdin=own)
+        with fed(server, peer):
+            return report_on(server)
+    finally:
+        os.close(own)
+        os.close(peer)
+
+
+def report_on(server):
+    result = pinch("attach", "-p", server.pid, "--duration", "3s", "--trace", "t.pinch", "--json", "live.json",
+                   "-o", "live.txt")
     assert result.status == 0, result.text
     report = parse_report(read("live.json", "rb"))
     lib.check_laws(report)
@@ -104,13 +140,56 @@ def check_healthy(report):
     assert not held_up(report), held_up(report)
 
 
-def traced_with_cpus(*command):
+def traced_with_cpus(*command, trace=traced):
     """Where the server lacked CPUs that is the verdict, and it is late without being slow: then once more."""
     for _ in range(TRIES):
-        report = traced(*command)
+        report = trace(*command)
         if report["verdict"]["kind"] != "cpu" and held_up(report):
             break
     return report
+
+
+def unix_pair(kind):
+    return [end.detach() for end in socket.socketpair(socket.AF_UNIX, kind)]
+
+
+def udp_pair():
+    own, peer = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+    own.bind(("127.0.0.1", 0))
+    peer.connect(own.getsockname())
+    return own.detach(), peer.detach()
+
+
+INPUTS = {
+    "a pipe": os.pipe,
+    "a Unix stream socket": lambda: unix_pair(socket.SOCK_STREAM),
+    "a Unix datagram socket": lambda: unix_pair(socket.SOCK_DGRAM),
+    "a UDP socket": udp_pair,
+}
+
+
+def check_unread(report):
+    loop, = report["event_loops"]
+    assert loop["long_iterations"] >= 3 and loop["max_ns"] >= SLOW_INPUT_NS, loop
+    assert loop["unread_looks"] >= 3 and 4_000_000 <= loop["unread_ns"] <= loop["max_ns"], loop
+    finding, = held_up(report)
+    assert "slow_handler" in finding["title"], finding
+    assert any("input lay unread in its sockets and pipes" in fact for fact in finding["evidence"]), finding
+
+
+def add_input(name, ends):
+    @test(f"input that lies in {name} while a handler computes: for how long, and by what")
+    def unread():
+        check_unread(traced_with_cpus(program("blocked_input"),
+                                      trace=lambda *command: traced_input(ends(), *command)))
+
+    @test(f"input in {name} that is read at once: no finding, no age")
+    def read_at_once():
+        check_healthy(traced_input(ends(), program("blocked_input"), "healthy"))
+
+
+for input_name, input_ends in INPUTS.items():
+    add_input(input_name, input_ends)
 
 
 @test("a loop of epoll in C: the slow handler is named, in the longest iteration and in the verdict")

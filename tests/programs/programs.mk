@@ -23,7 +23,7 @@ PROGRAMS_C := known_serial pipeline_stages cpu_bound mutex_storm fsync_io fork_s
 PROGRAMS_CAUSES := cond_wait barrier_straggler rwlock_writer rwlock_readers \
 	semaphore_gate join_late heap_locks member_lock plugin_lock robust_mutex pi_mutex \
 	timed_waits signal_ends_wait futex_kinds fcntl_lock flock_lock sysv_semaphore pipe_pair \
-	fifo_pair reused_fd tcp_slow tcp_slow_processes unix_pair udp_wait epoll_server blocked_server poll_one \
+	fifo_pair reused_fd tcp_slow tcp_slow_processes unix_pair udp_wait epoll_server blocked_server blocked_input poll_one \
 	cold_mapping close_flush io_uring_wait fork_wait stopped sleep_holding lock_convoy resolve_slow \
 	false_wakeups serial_phase hot_thread idle_pool idle_crowd saturated_pool spread_paths spin_lock spin_barrier \
 	oversubscribed stolen_cpu urgent_task cpu_limit deadlock lost_signal many_locks many_files odd_files odd_memory held_longer \

@@ -506,6 +506,35 @@ static long locker_put(const struct file_locker_key *key, const struct file_lock
 	return 0;
 }
 
+/* What lies unread. */
+enum { INPUTS_MAX = 8 };
+static struct {
+	uint64_t address;
+	struct input_seen seen;
+} inputs[INPUTS_MAX];
+static size_t input_count;
+
+static struct input_seen *input_lookup(uint64_t address)
+{
+	for (size_t i = 0; i < input_count; i++)
+		if (inputs[i].address == address)
+			return &inputs[i].seen;
+	return NULL;
+}
+
+static long input_put(uint64_t address, const struct input_seen *seen)
+{
+	struct input_seen *there = input_lookup(address);
+
+	if (!there) {
+		require(input_count < INPUTS_MAX);
+		inputs[input_count].address = address;
+		there = &inputs[input_count++].seen;
+	}
+	*there = *seen;
+	return 0;
+}
+
 /* NULL: the map is no set of what has been recorded. */
 static struct hash_table *known_table(void *map)
 {
@@ -556,6 +585,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return locker_lookup(key);
 	if (map == &block_askers)
 		return table_get(&askers_table, *(const uint64_t *)key);
+	if (map == &inputs_seen)
+		return input_lookup(*(const uint64_t *)key);
 	if (known_table(map))
 		return table_get(known_table(map), *(const uint64_t *)key);
 	require(map == &targets);
@@ -585,6 +616,8 @@ long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 fl
 		memcpy(table_add(&askers_table, *(const uint64_t *)key), value, sizeof(struct block_asker));
 		return 0;
 	}
+	if (map == &inputs_seen)
+		return input_put(*(const uint64_t *)key, value);
 	require(map == &targets);
 	if (flags == BPF_EXIST && !table_get(&targets_table, *(const uint32_t *)key))
 		return -ENOENT;
@@ -1032,6 +1065,9 @@ void shim_reset(void)
 	table_clear(&klocks_table);
 	memset(spins_by_cpu, 0, sizeof(spins_by_cpu));
 	held_count = 0;
+	input_count = 0;
+	input_look = inputs_new = 0;
+	input_look_is_second = false;
 	shim_held_max = HELD_MAX;
 	holds_left = holds_lost = 0;
 	own_hold = (struct klock_own){ 0 };

@@ -255,8 +255,6 @@ TEST(a_process_without_connections_tells_nothing_of_input)
 {
 	begin_connections();
 	descriptors[3] = &first.file;
-	make_end(&second, FAMILY_UNIX, ESTABLISHED);
-	descriptors[4] = &second.file;
 	list(reader);
 	CHECK(!told_unread());
 	files_end();
@@ -271,5 +269,218 @@ TEST(connections_are_counted_beside_listening_sockets)
 	descriptors[6] = &second.file;
 	list(reader);
 	CHECK_EQUAL(told_unread()->connections, 2);
+	files_end();
+}
+
+/* --- Input whose age is only seen ---------------------------------------------------------------- */
+
+enum { MS = 1000000, CLOSED = 7, UDP = 17, PIPE_SLOTS = 4 };
+
+static struct sk_buff message, next_message;
+static struct udp_sock udp;
+static struct pipe_inode_info pipe_info;
+static struct pipe_buffer pipe_slots[PIPE_SLOTS];
+static struct inode pipe_inode;
+static struct file pipe_end;
+
+/* A queue with this message at its front; NULL: with none. */
+static void fill(struct sk_buff_head *queue, struct sk_buff *front)
+{
+	queue->next = front ? front : (struct sk_buff *)(void *)queue;
+}
+
+static void begin_inputs(void)
+{
+	begin_connections();
+	message = (struct sk_buff){ .len = 1, .head = (unsigned char *)&message };
+	next_message = (struct sk_buff){ .len = 1, .head = (unsigned char *)&next_message };
+}
+
+static void add_unix(struct sk_buff *front)
+{
+	make_end(&second, FAMILY_UNIX, ESTABLISHED);
+	fill(&second.sock.sk.sk_receive_queue, front);
+	descriptors[2] = &second.file;
+}
+
+static void add_udp(struct sk_buff *front)
+{
+	make_end(&first, FAMILY_IPV4, CLOSED);
+	udp = (struct udp_sock){ .inet.sk = first.sock.sk };
+	udp.inet.sk.sk_protocol = UDP;
+	fill(&udp.inet.sk.sk_receive_queue, front);
+	fill(&udp.reader_queue, NULL);
+	first.alloc.socket.sk = &udp.inet.sk;
+	descriptors[3] = &first.file;
+}
+
+static void add_pipe(uint32_t mode, uint32_t tail, uint32_t head)
+{
+	pipe_info = (struct pipe_inode_info){ head, tail, PIPE_SLOTS, PIPE_SLOTS, pipe_slots };
+	memset(pipe_slots, 0, sizeof(pipe_slots));
+	pipe_inode = (struct inode){ .i_mode = 0010600, .i_ino = 11 };
+	pipe_end = (struct file){ .f_mode = mode, .f_inode = &pipe_inode, .private_data = &pipe_info };
+	descriptors[4] = &pipe_end;
+}
+
+/* So much later; NULL: nothing is told. */
+static const struct ev_file_unread *look(uint64_t later_ns, bool is_second)
+{
+	shim_now_ns += later_ns;
+	input_look_is_second = is_second;
+	if (!is_second) {
+		input_look++;
+		inputs_new = 0;
+	}
+	list(reader);
+	return told_unread();
+}
+
+/* In which class of ages one input is; -1: in none. */
+static int age_at(const struct ev_file_unread *e)
+{
+	int found = -1;
+
+	for (int i = 0; e && i < 12; i++) {
+		if (!e->seen_unread[i])
+			continue;
+		CHECK(found < 0);
+		CHECK_EQUAL(e->seen_unread[i], 1);
+		found = i;
+	}
+	return found;
+}
+
+TEST(what_is_in_front_of_a_unix_socket_is_as_old_as_it_was_seen_there)
+{
+	begin_inputs();
+	add_unix(&message);
+	CHECK_EQUAL(age_at(look(0, false)), 0);
+	CHECK_EQUAL(inputs_new, 1);
+	CHECK_EQUAL(age_at(look(100 * MS, false)), 5); /* 64 to 128 ms */
+	CHECK(!inputs_new);
+	CHECK_EQUAL(age_at(look(100 * MS, false)), 6);
+	fill(&second.sock.sk.sk_receive_queue, &next_message);
+	CHECK_EQUAL(age_at(look(100 * MS, false)), 0);
+	files_end();
+}
+
+TEST(a_part_that_was_read_of_a_stream_makes_the_rest_new)
+{
+	begin_inputs();
+	add_unix(&message);
+	look(0, false);
+	((struct unix_skb_parms *)message.cb)->consumed = 1;
+	CHECK_EQUAL(age_at(look(100 * MS, false)), 0);
+	files_end();
+}
+
+TEST(what_was_not_there_at_the_look_between_is_another_one)
+{
+	begin_inputs();
+	add_unix(&message);
+	look(0, false);
+	fill(&second.sock.sk.sk_receive_queue, NULL);
+	CHECK_EQUAL(age_at(look(100 * MS, false)), -1);
+	fill(&second.sock.sk.sk_receive_queue, &message);
+	CHECK_EQUAL(age_at(look(100 * MS, false)), 0);
+	files_end();
+}
+
+TEST(so_is_what_lies_in_the_same_place_in_a_new_socket)
+{
+	begin_inputs();
+	add_unix(&message);
+	look(0, false);
+	add_unix(&message); /* has another inode */
+	CHECK_EQUAL(age_at(look(100 * MS, false)), 0);
+	files_end();
+}
+
+TEST(a_udp_socket_is_read_from_the_queue_of_its_reader_first)
+{
+	begin_inputs();
+	add_udp(&message);
+	CHECK_EQUAL(age_at(look(0, false)), 0);
+	fill(&udp.reader_queue, &message); /* who reads has moved it, and waits for memory */
+	fill(&udp.inet.sk.sk_receive_queue, &next_message);
+	CHECK_EQUAL(age_at(look(10 * MS, false)), 2);
+	fill(&udp.reader_queue, NULL);
+	CHECK_EQUAL(age_at(look(10 * MS, false)), 0);
+	files_end();
+}
+
+TEST(a_read_moves_the_front_of_a_pipe)
+{
+	begin_inputs();
+	add_pipe(1, UINT32_MAX, 3); /* goes round */
+	CHECK_EQUAL(age_at(look(0, false)), 0);
+	CHECK_EQUAL(age_at(look(10 * MS, false)), 2);
+	pipe_slots[UINT32_MAX % PIPE_SLOTS].offset = 5;
+	CHECK_EQUAL(age_at(look(10 * MS, false)), 0);
+	pipe_info.tail++;
+	CHECK_EQUAL(age_at(look(10 * MS, false)), 0);
+	pipe_info.tail = pipe_info.head;
+	CHECK_EQUAL(age_at(look(10 * MS, false)), -1);
+	files_end();
+}
+
+TEST(the_end_of_a_pipe_that_is_written_to_is_no_input)
+{
+	begin_inputs();
+	add_pipe(2, 0, 1);
+	CHECK(!look(0, false));
+	files_end();
+}
+
+TEST(all_kinds_of_input_are_counted)
+{
+	const struct ev_file_unread *e;
+
+	begin_inputs();
+	add_unix(NULL);
+	add_udp(&message);
+	add_pipe(1, 0, 1);
+	add_connection(5, 1, 9);
+	e = look(0, false);
+	CHECK_EQUAL(e->inputs, 3);
+	CHECK_EQUAL(e->seen_unread[0], 2);
+	CHECK_EQUAL(e->connections, 1);
+	CHECK(!e->is_second);
+	files_end();
+}
+
+TEST(a_second_look_is_at_what_the_first_one_found_new)
+{
+	const struct ev_file_unread *e;
+
+	begin_inputs();
+	add_pipe(1, 0, 1);
+	add_connection(5, 1, 9);
+	look(0, false);
+	look(100 * MS, false);
+	CHECK(!look(8 * MS, true)); /* nothing was new */
+	add_unix(&message);
+	look(100 * MS, false);
+	descriptors[1] = &first.file; /* listens, which is not told again */
+	e = look(8 * MS, true);
+	CHECK(e && e->is_second && !e->connections);
+	CHECK_EQUAL(age_at(e), 2);
+	CHECK_EQUAL(e->unread[4], 0);
+	e = look(92 * MS, false);
+	CHECK_EQUAL(e->seen_unread[5], 1);
+	CHECK_EQUAL(e->seen_unread[7], 1);
+	files_end();
+}
+
+TEST(a_second_look_tells_nothing_of_what_was_read_or_came_since)
+{
+	begin_inputs();
+	add_unix(&message);
+	look(0, false);
+	fill(&second.sock.sk.sk_receive_queue, NULL);
+	add_udp(&next_message);
+	CHECK(!look(8 * MS, true));
+	CHECK_EQUAL(age_at(look(92 * MS, false)), 0);
 	files_end();
 }

@@ -63,6 +63,73 @@ TEST(looks_are_counted_by_the_oldest_input_and_connections_by_their_own)
 	end();
 }
 
+/* One input that has been seen there for so long. */
+static void look_at_input(uint32_t pid, unsigned int age, bool is_second)
+{
+	struct ev_file_unread e = {
+		.header = { .time_ns = now_ns += 100 * MS,
+			    .thread = 1,
+			    .subsys = TRACE_SUBSYS_FILE,
+			    .event = TRACE_EVENT_FILE_UNREAD },
+		.pid = pid,
+		.inputs = 3,
+		.is_second = is_second,
+	};
+
+	e.seen_unread[age] = 1;
+	session_hand_out(session, &e.header);
+}
+
+static uint64_t iteration_ns;
+
+static uint64_t length_of_iteration(void *data, uint32_t pid, uint64_t at_ns)
+{
+	CHECK(data == &iteration_ns && pid == 7 && at_ns == now_ns);
+	return iteration_ns;
+}
+
+TEST(what_was_only_seen_counts_if_no_loop_has_polled_since)
+{
+	const struct unread_process *process;
+
+	begin();
+	look_at_input(7, 3, false); /* nobody knows of loops */
+	process = unread_input_of(input, 7);
+	CHECK(!process->looks_of[3] && !process->unread[3]);
+	unread_input_ask(input, length_of_iteration, &iteration_ns);
+	iteration_ns = 15 * MS;
+	look_at_input(7, 3, false); /* 16 ms at least */
+	CHECK(!process->looks_of[3] && !process->unread[3]);
+	iteration_ns = 16 * MS;
+	look_at_input(7, 3, false);
+	CHECK_EQUAL(process->looks_of[3], 1);
+	CHECK_EQUAL(process->unread[3], 1);
+	CHECK_EQUAL(process->looks, 3);
+	end();
+}
+
+TEST(a_look_and_the_second_one_are_one_of_the_older_age)
+{
+	const struct unread_process *process;
+
+	begin();
+	unread_input_ask(input, length_of_iteration, &iteration_ns);
+	iteration_ns = 1000 * MS;
+	look_at_input(7, 4, true); /* of a look before the trace began */
+	process = unread_input_of(input, 7);
+	CHECK(!process->looks && !process->looks_of[4]);
+	look_at_input(7, 0, false);
+	look_at_input(7, 2, true);
+	look_at_input(7, 3, false);
+	look_at_input(7, 1, true);
+	CHECK_EQUAL(process->looks, 2);
+	CHECK_EQUAL(process->looks_of[2], 1);
+	CHECK_EQUAL(process->looks_of[3], 1);
+	CHECK(!process->looks_of[0] && !process->looks_of[1]);
+	CHECK_EQUAL(process->unread[1], 1);
+	end();
+}
+
 TEST(ages_are_twice_as_long_each)
 {
 	CHECK_EQUAL(unread_input_age_ns(0), 0);

@@ -183,8 +183,8 @@ static void say_lengths(struct findings *findings, struct report_finding *row, c
 	if (loop->unread_looks)
 		draft_say(
 			findings, row,
-			"input of its connections lay unread meanwhile, some for more than %s: at %llu of %s, at %.1f of them "
-			"on average",
+			"input lay unread in its sockets and pipes meanwhile, some for more than %s: at %llu of %s, in %.1f of "
+			"them on average",
 			words_duration(findings, loop->unread_ns), (unsigned long long)loop->unread_looks,
 			words_counted(findings, loop->looks, "look"), loop->unread);
 	if (loop->long_work->text)
