@@ -249,6 +249,8 @@ static void print_loops(const struct replay *replay)
 								    ? loop->longest.waits.list[i].path->stack
 								    : 0),
 				       (unsigned long long)loop->longest.waits.list[i].ns);
+		printf("; of the process open for %llu", (unsigned long long)criticality_iteration_ns(
+								 replay->criticality, thread->pid, replay->finish_ns));
 		printf("\n");
 		event_loop_free(loop);
 	}
