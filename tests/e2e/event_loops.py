@@ -13,6 +13,8 @@ import lib
 from lib import base_name, main, parse_report, pinch, program, read, read_line, script, start, stop, test
 
 CLIENTS, PAUSE_S, PEER_S, TRIES = 3, 0.04, 0.01, 3
+# A look finds unread input if it falls into a long iteration, and there may be two looks a second.
+INPUT_S, INPUT_LOOKS_MIN = 5, 2
 SLOW_NS, SLOW_INPUT_NS = 50_000_000, 200_000_000
 
 
@@ -72,15 +74,15 @@ def traced_input(ends, *command):
     try:
         server = start(*command, stdin=own)
         with fed(server, peer):
-            return report_on(server)
+            return report_on(server, INPUT_S)
     finally:
         os.close(own)
         os.close(peer)
 
 
-def report_on(server):
-    result = pinch("attach", "-p", server.pid, "--duration", "3s", "--trace", "t.pinch", "--json", "live.json",
-                   "-o", "live.txt")
+def report_on(server, length_s=3):
+    result = pinch("attach", "-p", server.pid, "--duration", f"{length_s}s", "--trace", "t.pinch", "--json",
+                   "live.json", "-o", "live.txt")
     assert result.status == 0, result.text
     report = parse_report(read("live.json", "rb"))
     lib.check_laws(report)
@@ -171,7 +173,7 @@ INPUTS = {
 def check_unread(report):
     loop, = report["event_loops"]
     assert loop["long_iterations"] >= 3 and loop["max_ns"] >= SLOW_INPUT_NS, loop
-    assert loop["unread_looks"] >= 3 and 4_000_000 <= loop["unread_ns"] <= loop["max_ns"], loop
+    assert loop["unread_looks"] >= INPUT_LOOKS_MIN and 4_000_000 <= loop["unread_ns"] <= loop["max_ns"], loop
     finding, = held_up(report)
     assert "slow_handler" in finding["title"], finding
     assert any("input lay unread in its sockets and pipes" in fact for fact in finding["evidence"]), finding
@@ -183,7 +185,7 @@ def add_input(name, ends):
         check_unread(traced_with_cpus(program("blocked_input"),
                                       trace=lambda *command: traced_input(ends(), *command)))
 
-    @test(f"input in {name} that is read at once: no finding, no age")
+    @test(f"input in {name} that is read at once: no finding")
     def read_at_once():
         check_healthy(traced_input(ends(), program("blocked_input"), "healthy"))
 
