@@ -29,6 +29,7 @@ struct users {
 	struct table *users;                          /* by user + 1; owns them */
 	void (*on_barred)(void *data, uint32_t user); /* NULL: nobody wants to know */
 	void *data;
+	uint32_t own_user;
 };
 
 struct users *users_new(void)
@@ -37,6 +38,7 @@ struct users *users_new(void)
 
 	users->processes = table_new();
 	users->users = table_new();
+	users->own_user = getuid();
 	return users;
 }
 
@@ -119,7 +121,7 @@ static struct user *user_get(struct users *users, uint32_t number)
 {
 	struct user *user = table_find(users->users, (uint64_t)number + 1);
 
-	if (!number || number == getuid() || number == USER_UNKNOWN)
+	if (!number || number == users->own_user || number == USER_UNKNOWN)
 		return NULL;
 	if (!user && table_count(users->users) < USERS_MAX) {
 		user = xcalloc(1, sizeof(*user));

@@ -77,7 +77,7 @@ TEST(many_users_have_a_bound_together_and_root_is_not_among_them)
 	container.stamp.is_overlay = 1;
 	CHECK(!budget_left_ns(budget, &container, false));
 	CHECK_THAT(budget_left_ns(budget, &root, true), >, 10 * SECOND);
-	CHECK_THAT(budget_memory_bytes(&container), <, budget_memory_bytes(&root));
+	CHECK_THAT(budget_memory_bytes(budget, &container), <, budget_memory_bytes(budget, &root));
 	budget_free(budget);
 }
 

@@ -28,7 +28,13 @@ struct path_names {
 	struct pause *pause;
 	struct wait_names *wait_names;
 	struct arena *arena;
-	struct table *named; /* struct named_stack by its hash */
+	struct table *named;   /* struct named_stack by its hash */
+	struct table *callees; /* struct callee by the place of its call */
+};
+
+/* The function that a call instruction names. */
+struct callee {
+	const char *function; /* NULL: unknown, or it is no direct call */
 };
 
 struct path_names *path_names_new(struct symbols *symbols, const struct stacks *stacks, struct pause *pause)
@@ -41,6 +47,7 @@ struct path_names *path_names_new(struct symbols *symbols, const struct stacks *
 	names->wait_names = wait_names_new();
 	names->arena = arena_new();
 	names->named = table_new();
+	names->callees = table_new();
 	return names;
 }
 
@@ -50,6 +57,7 @@ void path_names_free(struct path_names *names)
 		return;
 	wait_names_free(names->wait_names);
 	table_free(names->named);
+	table_free(names->callees);
 	arena_free(names->arena);
 	free(names);
 }
@@ -271,7 +279,7 @@ const char *path_names_hint(const struct path_names *names, uint32_t pid, const 
 }
 
 /* The function that the call before this return address calls directly, or NULL. */
-static const char *callee(const struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t address)
+static const char *find_callee(const struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t address)
 {
 	enum { CALL_BYTES = 5, CALL = 0xe8, CODE_BYTES = 8192 };
 	struct symbol_frame frame[SYMBOL_INLINE_MAX] = { 0 };
@@ -285,6 +293,25 @@ static const char *callee(const struct path_names *names, uint32_t pid, uint64_t
 	memcpy(&distance, &code[address - begin - sizeof(distance)], sizeof(distance));
 	symbols_resolve(names->symbols, pid, time_ns, address + distance, false, frame, SYMBOL_INLINE_MAX);
 	return frame->function;
+}
+
+/* The same. Few calls lead to all waits, and for each of them code is read. */
+static const char *callee(const struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t address)
+{
+	struct callee *known;
+	uint64_t offset, key;
+	uint32_t module;
+
+	if (symbols_place(names->symbols, pid, time_ns, address - 1, false, &module, &offset))
+		return NULL;
+	key = hash_u64(offset ^ hash_u64(module));
+	known = table_find(names->callees, key);
+	if (!known) {
+		known = arena_alloc(names->arena, sizeof(*known));
+		known->function = find_callee(names, pid, time_ns, address);
+		table_put(names->callees, key, known);
+	}
+	return known->function;
 }
 
 /*

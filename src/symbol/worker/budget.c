@@ -39,6 +39,7 @@ struct budget {
 	uint64_t trusted_ns, others_ns;  /* spent on all of these */
 	struct table *processes, *users; /* by number + 1: struct waited */
 	struct waited all_users;
+	uint32_t own_user;
 };
 
 struct budget *budget_new(void)
@@ -49,6 +50,7 @@ struct budget *budget_new(void)
 	budget->owners = table_new();
 	budget->processes = table_new();
 	budget->users = table_new();
+	budget->own_user = getuid();
 	return budget;
 }
 
@@ -74,21 +76,21 @@ void budget_free(struct budget *budget)
 }
 
 /* What containers show as root's is their own. */
-static bool is_trusted(const struct module *module)
+static bool is_trusted(const struct budget *budget, const struct module *module)
 {
-	return module->kind != MODULE_FILE ||
-	       (module->has_stamp && !module->stamp.is_overlay && file_stamp_is_owned(&module->stamp, getuid()));
+	return module->kind != MODULE_FILE || (module->has_stamp && !module->stamp.is_overlay &&
+					       file_stamp_is_owned(&module->stamp, budget->own_user));
 }
 
-static const struct shares *shares_of(const struct module *module)
+static const struct shares *shares_of(const struct budget *budget, const struct module *module)
 {
-	return is_trusted(module) ? &trusted : &others;
+	return is_trusted(budget, module) ? &trusted : &others;
 }
 
 /* A container's root is another one. */
-static uint64_t owner_of(const struct module *module)
+static uint64_t owner_of(const struct budget *budget, const struct module *module)
 {
-	return (module->has_stamp ? (uint64_t)module->stamp.owner + 1 : 0) << 1 | is_trusted(module);
+	return (module->has_stamp ? (uint64_t)module->stamp.owner + 1 : 0) << 1 | is_trusted(budget, module);
 }
 
 static uint64_t spent_on(struct table *table, uint64_t key)
@@ -110,7 +112,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 
 uint64_t budget_left_ns(const struct budget *budget, const struct module *module, bool wants_debug)
 {
-	struct shares shares = *shares_of(module);
+	struct shares shares = *shares_of(budget, module);
 	uint64_t left_ns;
 
 	if (wants_debug) {
@@ -119,14 +121,15 @@ uint64_t budget_left_ns(const struct budget *budget, const struct module *module
 		shares.all_ns -= shares.all_ns / 4;
 	}
 	left_ns = left_of(shares.file_ns, spent_on(budget->files, (uint64_t)module->number + 1));
-	left_ns = smaller(left_ns, left_of(shares.owner_ns, spent_on(budget->owners, owner_of(module))));
-	left_ns = smaller(left_ns, left_of(shares.all_ns, is_trusted(module) ? budget->trusted_ns : budget->others_ns));
+	left_ns = smaller(left_ns, left_of(shares.owner_ns, spent_on(budget->owners, owner_of(budget, module))));
+	left_ns = smaller(left_ns,
+			  left_of(shares.all_ns, is_trusted(budget, module) ? budget->trusted_ns : budget->others_ns));
 	return left_ns < least_ns ? 0 : left_ns;
 }
 
-size_t budget_memory_bytes(const struct module *module)
+size_t budget_memory_bytes(const struct budget *budget, const struct module *module)
 {
-	return shares_of(module)->memory_bytes;
+	return shares_of(budget, module)->memory_bytes;
 }
 
 static void add(struct table *table, uint64_t key, uint64_t ns)
@@ -143,8 +146,8 @@ static void add(struct table *table, uint64_t key, uint64_t ns)
 static void spend(struct budget *budget, const struct module *module, uint64_t ns)
 {
 	add(budget->files, (uint64_t)module->number + 1, ns);
-	add(budget->owners, owner_of(module), ns);
-	*(is_trusted(module) ? &budget->trusted_ns : &budget->others_ns) += ns;
+	add(budget->owners, owner_of(budget, module), ns);
+	*(is_trusted(budget, module) ? &budget->trusted_ns : &budget->others_ns) += ns;
 }
 
 void budget_spend(struct budget *budget, const struct module *module, uint64_t cpu_ns, uint64_t elapsed_ns)
@@ -188,16 +191,16 @@ static struct waited *waited_get(struct table *table, uint64_t key)
 	return waited;
 }
 
-static bool is_own(uint32_t user)
+static bool is_own(const struct budget *budget, uint32_t user)
 {
-	return !user || user == getuid();
+	return !user || user == budget->own_user;
 }
 
 uint64_t budget_process_left_ns(struct budget *budget, uint64_t process, uint32_t user)
 {
 	uint64_t left_ns = left_of(process_ns, waited_for(budget->processes, process));
 
-	if (!is_own(user)) {
+	if (!is_own(budget, user)) {
 		left_ns = smaller(left_ns, left_of(user_ns, waited_for(budget->users, user)));
 		left_ns = smaller(left_ns, left_of(all_users_ns, fade(&budget->all_users)));
 	}
@@ -217,7 +220,7 @@ bool budget_spend_process(struct budget *budget, uint64_t process, uint32_t user
 		budget->processes = table_new();
 	}
 	spend_waiting(waited_get(budget->processes, process), waited_ns);
-	if (is_own(user))
+	if (is_own(budget, user))
 		return true;
 	spend_waiting(waited_get(budget->users, user), waited_ns);
 	spend_waiting(&budget->all_users, waited_ns);

@@ -23,7 +23,7 @@ void budget_free(struct budget *budget); /* may be NULL */
 uint64_t budget_left_ns(const struct budget *budget, const struct module *module, bool wants_debug);
 
 /* How much memory the worker may take more for it, bytes. */
-size_t budget_memory_bytes(const struct module *module);
+size_t budget_memory_bytes(const struct budget *budget, const struct module *module);
 
 /* A question about it took so much CPU time, and so long. */
 void budget_spend(struct budget *budget, const struct module *module, uint64_t cpu_ns, uint64_t elapsed_ns);

@@ -477,7 +477,7 @@ static int set_limits(const struct worker *worker, struct asked *asked)
 		return budget_process_left_ns(worker->budget, asked->process, asked->user) ? 0 : -EDQUOT;
 	left_ns = budget_left_ns(worker->budget, asked->module, asked->question.wants_debug);
 	asked->question.cpu_ms_max = left_ns / 1000000;
-	asked->question.memory_mb_max = budget_memory_bytes(asked->module) >> 20;
+	asked->question.memory_mb_max = budget_memory_bytes(worker->budget, asked->module) >> 20;
 	return left_ns ? 0 : -EDQUOT;
 }
 
