@@ -32,7 +32,14 @@ enum {
 };
 
 /* What an answer is about: the highest byte of its key. */
-enum kind { KIND_PLACE, KIND_VARIABLE };
+enum kind { KIND_PLACE, KIND_VARIABLE, KIND_FUNCTION, KIND_MISSING };
+
+static const enum book_kind book_kinds[] = {
+	[KIND_PLACE] = BOOK_PLACE,
+	[KIND_VARIABLE] = BOOK_VARIABLE,
+	[KIND_FUNCTION] = BOOK_PLACE_BY_SYMBOLS,
+	[KIND_MISSING] = BOOK_MISSING,
+};
 
 struct header {
 	char magic[8];
@@ -79,6 +86,8 @@ static bool is_valid(uint64_t key, const void *answer, size_t size_bytes)
 {
 	switch (key >> KIND_SHIFT) {
 	case KIND_PLACE:
+	case KIND_FUNCTION:
+	case KIND_MISSING:
 		return answer_is_valid(answer, size_bytes);
 	case KIND_VARIABLE:
 		return variable_answer_is_valid(answer, size_bytes);
@@ -204,14 +213,23 @@ static int compare_keys(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* A hash has no meaning that would be lost with its lowest bits. */
+static bool key_of(enum kind kind, uint64_t place, uint64_t *key)
+{
+	if (kind == KIND_MISSING)
+		place >>= 64 - KIND_SHIFT;
+	*key = (uint64_t)kind << KIND_SHIFT | place;
+	return !(place >> KIND_SHIFT);
+}
+
 static const void *find(struct answer_cache *cache, const struct module *module, enum kind kind, uint64_t place)
 {
 	struct cached *cached = cached_get(cache, module);
-	uint64_t key = (uint64_t)kind << KIND_SHIFT | place;
+	uint64_t key;
 	const struct index_entry *entry;
 	const void *answer;
 
-	if (!cached || !cached->file || place >> KIND_SHIFT)
+	if (!cached || !cached->file || !key_of(kind, place, &key))
 		return NULL;
 	entry = bsearch(&key, index_of(cached->file), cached->file->count, sizeof(*entry), compare_keys);
 	if (!entry)
@@ -220,8 +238,7 @@ static const void *find(struct answer_cache *cache, const struct module *module,
 	if (!is_valid(key, answer, entry->size_bytes))
 		return NULL;
 	if (cache->book)
-		answer_book_put(cache->book, kind == KIND_PLACE ? BOOK_PLACE : BOOK_VARIABLE, module_owner(module),
-				place, answer, entry->size_bytes);
+		answer_book_put(cache->book, book_kinds[kind], module_owner(module), place, answer, entry->size_bytes);
 	return answer;
 }
 
@@ -236,6 +253,17 @@ const struct variable_answer *answer_cache_find_variable(struct answer_cache *ca
 	return find(cache, module, KIND_VARIABLE, address);
 }
 
+const struct answer *answer_cache_find_function(struct answer_cache *cache, const struct module *module,
+						uint64_t file_offset)
+{
+	return find(cache, module, KIND_FUNCTION, file_offset);
+}
+
+const struct answer *answer_cache_find_missing(struct answer_cache *cache, const struct module *module, uint64_t call)
+{
+	return find(cache, module, KIND_MISSING, call);
+}
+
 /* --- Writing -------------------------------------------------------------------------------- */
 
 static void add(struct answer_cache *cache, const struct module *module, enum kind kind, uint64_t place,
@@ -243,22 +271,45 @@ static void add(struct answer_cache *cache, const struct module *module, enum ki
 {
 	struct cached *cached = cached_get(cache, module);
 	struct added *added;
+	uint64_t key;
 
-	if (!cached || place >> KIND_SHIFT)
+	if (!cached || !key_of(kind, place, &key))
 		return;
 	added = xcalloc(1, sizeof(*added) + size_bytes);
-	added->key = (uint64_t)kind << KIND_SHIFT | place;
+	added->key = key;
 	added->size_bytes = size_bytes;
 	memcpy(added->answer, answer, size_bytes);
 	cached->added = xrealloc(cached->added, cached->added_count + 1, sizeof(*cached->added));
 	cached->added[cached->added_count++] = added;
 }
 
+/* A debug file that there was is one of the sources: that there was none is as certain as what it says. */
+static void add_answer(struct answer_cache *cache, const struct module *module, enum kind kind, uint64_t place,
+		       const struct answer *answer)
+{
+	static const uint32_t wanted = ANSWER_NO_LINES | ANSWER_BY_SYMBOLS | ANSWER_GOES_ON;
+
+	if (!(answer->flags & ~wanted))
+		add(cache, module, kind, place, answer, offsetof(struct answer, text) + answer->text_bytes);
+}
+
 void answer_cache_add(struct answer_cache *cache, const struct module *module, uint64_t file_offset,
 		      const struct answer *answer)
 {
-	if (!answer->flags && answer->frame_count)
-		add(cache, module, KIND_PLACE, file_offset, answer, offsetof(struct answer, text) + answer->text_bytes);
+	if (answer->frame_count || answer->flags)
+		add_answer(cache, module, KIND_PLACE, file_offset, answer);
+}
+
+void answer_cache_add_function(struct answer_cache *cache, const struct module *module, uint64_t file_offset,
+			       const struct answer *answer)
+{
+	add_answer(cache, module, KIND_FUNCTION, file_offset, answer);
+}
+
+void answer_cache_add_missing(struct answer_cache *cache, const struct module *module, uint64_t call,
+			      const struct answer *answer)
+{
+	add_answer(cache, module, KIND_MISSING, call, answer);
 }
 
 void answer_cache_add_variable(struct answer_cache *cache, const struct module *module, uint64_t address,

@@ -2,8 +2,8 @@
 /*
  * Answers of earlier runs, on disk, in $XDG_CACHE_HOME/pinch or ~/.cache/pinch: a file for each file that
  * answers are about, as it is and with its debug files as they are: by their device, inode, size, times and
- * contents. Answers are kept only if root or this user made all of these, and only whole ones, with lines or
- * types; what is missing today may be installed tomorrow. Files are written again and renamed, so that several
+ * contents. Answers are kept only if root or this user made all of these, and only those that nothing went
+ * wrong with; what has no debug information gets another file when a debug file is installed. Files are written again and renamed, so that several
  * runs do not disturb each other; one that is damaged counts as empty. Without a directory of our own
  * nothing is kept.
  */
@@ -38,6 +38,19 @@ const struct answer *answer_cache_find(struct answer_cache *cache, const struct 
 
 void answer_cache_add(struct answer_cache *cache, const struct module *module, uint64_t file_offset,
 		      const struct answer *answer);
+
+/* The same for what symbols alone say of a place. Its flags say nothing of debug information. */
+const struct answer *answer_cache_find_function(struct answer_cache *cache, const struct module *module,
+						uint64_t file_offset);
+
+void answer_cache_add_function(struct answer_cache *cache, const struct module *module, uint64_t file_offset,
+			       const struct answer *answer);
+
+/* The same for missing frames; call is a hash of the question. */
+const struct answer *answer_cache_find_missing(struct answer_cache *cache, const struct module *module, uint64_t call);
+
+void answer_cache_add_missing(struct answer_cache *cache, const struct module *module, uint64_t call,
+			      const struct answer *answer);
 
 /* The same for data at an address of the file. */
 const struct variable_answer *answer_cache_find_variable(struct answer_cache *cache, const struct module *module,

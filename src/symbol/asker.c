@@ -45,6 +45,12 @@ static void note_error(struct asker *asker, struct module *module, int err)
 	module->noted_flags = ~0u;
 }
 
+void asker_learn(struct asker *asker, struct module *module, uint32_t flags)
+{
+	module->flags |= flags & ~(uint32_t)ANSWER_BY_SYMBOLS;
+	notes_add_module(asker->notes, module);
+}
+
 int asker_ask(struct asker *asker, struct module *module, bool wants_debug, asker_question question, void *data)
 {
 	uint32_t flags = 0;
@@ -62,9 +68,7 @@ int asker_ask(struct asker *asker, struct module *module, bool wants_debug, aske
 	/* A trace that does not say may be of another machine. */
 	if (err && err != -ENODATA && !module_has_failed(module))
 		note_error(asker, module, err);
-	if (!err)
-		module->flags |= flags & ~(uint32_t)ANSWER_BY_SYMBOLS;
-	notes_add_module(asker->notes, module);
+	asker_learn(asker, module, err ? 0 : flags);
 	return err;
 }
 

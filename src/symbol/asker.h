@@ -25,6 +25,9 @@ void asker_free(struct asker *asker);
 typedef int (*asker_question)(void *data, struct worker *worker, const struct module *module, bool has_debug,
 			      uint32_t *flags);
 
+/* What an answer from elsewhere says of the file, as asker_ask() takes it from the worker's. */
+void asker_learn(struct asker *asker, struct module *module, uint32_t flags);
+
 struct worker_question;
 
 /* Takes answers in ahead: see worker_ask_ahead(). Leaves out questions about files that have failed. */

@@ -90,6 +90,27 @@ static int put_question(void *data, struct worker *worker, const struct module *
 	return err;
 }
 
+/* NULL: an earlier run did not keep it. */
+static const struct answer *find_cached(const struct places *places, const struct module *module, uint64_t offset,
+					bool wants_lines)
+{
+	if (!places->cache)
+		return NULL;
+	return wants_lines ? answer_cache_find(places->cache, module, offset)
+			   : answer_cache_find_function(places->cache, module, offset);
+}
+
+static void keep(struct places *places, const struct module *module, const struct place_question *question,
+		 bool wants_lines)
+{
+	if (!places->cache || question->has_lines != wants_lines)
+		return;
+	if (wants_lines)
+		answer_cache_add(places->cache, module, question->offset, question->answer);
+	else
+		answer_cache_add_function(places->cache, module, question->offset, question->answer);
+}
+
 static void ask(struct places *places, struct module *module, uint64_t offset, bool wants_lines, struct place *place)
 {
 	struct place_question question = { .offset = offset };
@@ -97,16 +118,16 @@ static void ask(struct places *places, struct module *module, uint64_t offset, b
 
 	place->function_offset = UINT64_MAX;
 	place->count = 0;
-	answer = places->cache && wants_lines ? answer_cache_find(places->cache, module, offset) : NULL;
+	answer = find_cached(places, module, offset, wants_lines);
 	if (answer) {
+		asker_learn(places->asker, module, wants_lines ? answer->flags : 0);
 		set_place(places, answer, place);
 		return;
 	}
 	if (asker_ask(places->asker, module, wants_lines, put_question, &question))
 		return;
 	set_place(places, question.answer, place);
-	if (places->cache && question.has_lines)
-		answer_cache_add(places->cache, module, offset, question.answer);
+	keep(places, module, &question, wants_lines);
 }
 
 static uint64_t place_key(const struct module *module, uint64_t offset)
@@ -154,7 +175,7 @@ static bool is_question(const struct places *places, const struct place_request 
 
 	if (request->offset >> OFFSET_BITS || (place && (place->has_lines || !wants_lines)))
 		return false;
-	return !places->cache || !wants_lines || !answer_cache_find(places->cache, request->module, request->offset);
+	return !find_cached(places, request->module, request->offset, wants_lines);
 }
 
 static void ask_ahead(struct places *places, const struct place_request *requests, size_t count, bool wants_lines)

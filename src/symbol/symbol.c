@@ -144,6 +144,7 @@ void symbols_use_cache(struct symbols *symbols)
 		symbols->cache = answer_cache_new();
 	answer_cache_use_sources(symbols->cache, find_sources, is_unchanged, symbols);
 	places_use_cache(symbols->places, symbols->cache);
+	tail_calls_use_cache(symbols->tail_calls, symbols->cache);
 	variables_use_cache(symbols->variables, symbols->cache);
 }
 

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "symbol/answer/answer.h"
+#include "symbol/answer_cache.h"
 #include "symbol/asker.h"
 #include "symbol/elf/demangle.h"
 #include "symbol/names/names.h"
@@ -28,6 +29,7 @@ struct known {
 struct tail_calls {
 	struct asker *asker;
 	struct names *names;
+	struct answer_cache *cache; /* NULL: none */
 	struct arena *arena;
 	struct table *table;   /* by modules and offsets */
 	struct known *scratch; /* with space for SYMBOL_TAIL_MAX frames */
@@ -55,8 +57,14 @@ void tail_calls_free(struct tail_calls *calls)
 	free(calls);
 }
 
+void tail_calls_use_cache(struct tail_calls *calls, struct answer_cache *cache)
+{
+	calls->cache = cache;
+}
+
 struct missing_request {
 	struct worker_call call;
+	bool has_lines;
 	const struct answer *answer;
 };
 
@@ -65,7 +73,29 @@ static int ask_missing(void *data, struct worker *worker, const struct module *m
 	struct missing_request *request = data;
 
 	(void)flags;
+	request->has_lines = has_debug;
 	return worker_ask_missing(worker, module, &request->call, has_debug, &request->answer);
+}
+
+/* NULL: an earlier run did not keep it. */
+static const struct answer *find_cached(const struct tail_calls *calls, const struct module *module,
+					const struct worker_call *call)
+{
+	return calls->cache ? answer_cache_find_missing(calls->cache, module, worker_call_place(call)) : NULL;
+}
+
+/* From the cache on disk, or from the worker. NULL when neither can say. */
+static const struct answer *answer_of(struct tail_calls *calls, struct module *module, const struct worker_call *call)
+{
+	struct missing_request request = { .call = *call, .answer = find_cached(calls, module, call) };
+
+	if (request.answer)
+		return request.answer;
+	if (asker_ask(calls->asker, module, true, ask_missing, &request))
+		return NULL;
+	if (calls->cache && request.has_lines)
+		answer_cache_add_missing(calls->cache, module, worker_call_place(call), request.answer);
+	return request.answer;
 }
 
 struct exported_request {
@@ -118,17 +148,21 @@ static void go_on(struct tail_calls *calls, const struct tail_call *call, const 
 	struct exported_request exported = { .name = name };
 	struct known *found = calls->scratch;
 	char function[ANSWER_NAME_BYTES];
-	struct missing_request request = {
-		.call = { .callee_offset = call->callee_offset, .callee_name = call->callee_name, .is_entry = true },
+	struct worker_call inner = {
+		.callee_offset = call->callee_offset,
+		.callee_name = call->callee_name,
+		.is_entry = true,
 	};
+	const struct answer *answer;
 
 	if (asker_ask(calls->asker, call->callee, false, ask_exported, &exported) || !exported.is_found ||
 	    exported.file_offset == call->callee_offset)
 		return;
-	request.call.file_offset = exported.file_offset;
-	if (asker_ask(calls->asker, call->callee, true, ask_missing, &request))
+	inner.file_offset = exported.file_offset;
+	answer = answer_of(calls, call->callee, &inner);
+	if (!answer)
 		return;
-	add_frames(calls, request.answer, request.answer->flags & ANSWER_GOES_ON ? 1 : 0, call->callee);
+	add_frames(calls, answer, answer->flags & ANSWER_GOES_ON ? 1 : 0, call->callee);
 	/* Of several names the one that was called by. */
 	if (found->count) {
 		demangle(name, function, sizeof(function));
@@ -147,19 +181,20 @@ static struct worker_call question_of(const struct tail_call *call)
 
 static void ask(struct tail_calls *calls, const struct tail_call *call)
 {
-	struct missing_request request = { .call = question_of(call) };
+	struct worker_call question = question_of(call);
+	const struct answer *found = answer_of(calls, call->caller, &question);
 	struct answer *answer;
 
 	calls->scratch->count = 0;
-	if (asker_ask(calls->asker, call->caller, true, ask_missing, &request) || !request.answer->frame_count)
+	if (!found || !found->frame_count)
 		return;
-	if (!(request.answer->flags & ANSWER_GOES_ON)) {
-		add_frames(calls, request.answer, 0, call->caller);
+	if (!(found->flags & ANSWER_GOES_ON)) {
+		add_frames(calls, found, 0, call->caller);
 		return;
 	}
 	/* The next question takes its place. */
-	answer = xcalloc(1, offsetof(struct answer, text) + request.answer->text_bytes);
-	memcpy(answer, request.answer, offsetof(struct answer, text) + request.answer->text_bytes);
+	answer = xcalloc(1, offsetof(struct answer, text) + found->text_bytes);
+	memcpy(answer, found, offsetof(struct answer, text) + found->text_bytes);
 	go_on(calls, call, answer->text + answer->frames[0].function);
 	add_frames(calls, answer, 1, call->caller);
 	free(answer);
@@ -196,14 +231,18 @@ static void ask_ahead(struct tail_calls *calls, const struct tail_call *list, si
 	struct worker_question questions[TOGETHER_MAX];
 	size_t question_count = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (!table_find(calls->table, key_of(&list[i])))
-			questions[question_count++] = (struct worker_question){
-				.module = list[i].caller,
-				.kind = WORKER_MISSING,
-				.wants_lines = true,
-				.call = question_of(&list[i]),
-			};
+	for (size_t i = 0; i < count; i++) {
+		struct worker_call question = question_of(&list[i]);
+
+		if (table_find(calls->table, key_of(&list[i])) || find_cached(calls, list[i].caller, &question))
+			continue;
+		questions[question_count++] = (struct worker_question){
+			.module = list[i].caller,
+			.kind = WORKER_MISSING,
+			.wants_lines = true,
+			.call = question,
+		};
+	}
 	if (question_count > 1)
 		asker_ask_ahead(calls->asker, questions, question_count);
 }

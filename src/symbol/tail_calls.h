@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions that left no frame, since they went on by a jump: from memory, or from the worker. */
+/* Functions that left no frame, since they went on by a jump: from memory, from the cache on disk, or from the worker. */
 #pragma once
 
 #include <stddef.h>
@@ -7,6 +7,7 @@
 
 #include "symbol/answer/symbol_names.h"
 
+struct answer_cache;
 struct asker;
 struct module;
 struct names;
@@ -15,6 +16,9 @@ struct tail_calls;
 /* Borrows both. */
 struct tail_calls *tail_calls_new(struct asker *asker, struct names *names);
 void tail_calls_free(struct tail_calls *calls);
+
+/* Borrows the cache. */
+void tail_calls_use_cache(struct tail_calls *calls, struct answer_cache *cache);
 
 /* A call, and the function that was found running within it. Places are offsets in files. */
 struct tail_call {

@@ -141,6 +141,55 @@ TEST(what_a_run_learnt_the_next_one_knows)
 	remove_all();
 }
 
+TEST(an_answer_from_a_file_without_debug_information_is_kept)
+{
+	struct module module = module_of(1);
+	struct answer_cache *cache;
+	struct answer answer = answer_of(3);
+	const struct answer *found;
+
+	begin();
+	cache = cache_new();
+	answer.flags = ANSWER_NO_LINES;
+	answer_cache_add(cache, &module, 3, &answer);
+	answer.frame_count = 0;
+	answer_cache_add(cache, &module, 4, &answer);
+	answer_cache_save(cache);
+	answer_cache_free(cache);
+	cache = cache_new();
+	found = answer_cache_find(cache, &module, 3);
+	CHECK(found && found->flags == ANSWER_NO_LINES && found->frame_count == 2);
+	found = answer_cache_find(cache, &module, 4);
+	CHECK(found && !found->frame_count);
+	answer_cache_free(cache);
+	remove_all();
+}
+
+TEST(answers_of_several_kinds_about_one_place_are_kept_apart)
+{
+	static const uint64_t place = 0x1234567890abcdef >> 8, call = 0x1234567890abcdef;
+	struct module module = module_of(1);
+	struct answer lines = answer_of(1), function = answer_of(2), missing = answer_of(3);
+	struct answer_cache *cache;
+
+	begin();
+	function.flags = ANSWER_BY_SYMBOLS;
+	missing.frame_count = 0;
+	cache = cache_new();
+	answer_cache_add(cache, &module, place, &lines);
+	answer_cache_add_function(cache, &module, place, &function);
+	answer_cache_add_missing(cache, &module, call, &missing);
+	answer_cache_save(cache);
+	answer_cache_free(cache);
+	cache = cache_new();
+	CHECK(answer_cache_find(cache, &module, place)->frames[0].line == 1);
+	CHECK(answer_cache_find_function(cache, &module, place)->frames[0].line == 2);
+	CHECK(answer_cache_find_missing(cache, &module, call)->frames[0].line == 3);
+	CHECK(!answer_cache_find_missing(cache, &module, call ^ 1ull << 63));
+	answer_cache_free(cache);
+	remove_all();
+}
+
 TEST(an_answer_that_lacks_something_is_not_kept)
 {
 	struct module module = module_of(1), nameless = module_of(2);
@@ -149,7 +198,7 @@ TEST(an_answer_that_lacks_something_is_not_kept)
 
 	begin();
 	cache = cache_new();
-	answer.flags = ANSWER_NO_LINES;
+	answer.flags = ANSWER_BAD_LINES;
 	answer_cache_add(cache, &module, 3, &answer);
 	answer.flags = 0;
 	answer.frame_count = 0;

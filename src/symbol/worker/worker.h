@@ -58,6 +58,9 @@ struct worker_call {
 	bool is_entry;
 };
 
+/* The place of what is missing there, in books and in the cache of answers. */
+uint64_t worker_call_place(const struct worker_call *call);
+
 /* What will be asked. */
 struct worker_question {
 	const struct module *module;

@@ -112,6 +112,13 @@ static struct question missing_question(const struct worker_call *call, bool wan
 	return question;
 }
 
+uint64_t worker_call_place(const struct worker_call *call)
+{
+	struct question question = missing_question(call, true);
+
+	return worker_book_place(&question);
+}
+
 static struct question as_question(const struct worker_question *wanted)
 {
 	struct question question = {

@@ -27,7 +27,7 @@ static enum book_kind book_kind_of(const struct question *question)
 	return 0;
 }
 
-static uint64_t book_place_of(const struct question *question)
+uint64_t worker_book_place(const struct question *question)
 {
 	switch (question->kind) {
 	case QUESTION_MISSING:
@@ -70,7 +70,7 @@ bool worker_find_in_book(struct worker *worker, const struct module *module, con
 	size_t size_bytes;
 
 	if (kind)
-		content = find_entry(worker, module, kind, book_place_of(question), &size_bytes);
+		content = find_entry(worker, module, kind, worker_book_place(question), &size_bytes);
 	if (!content || size_bytes > sizeof(worker->content))
 		return false;
 	memcpy(&worker->content, content, size_bytes);
@@ -83,6 +83,6 @@ void worker_put_in_book(struct worker *worker, const struct module *module, cons
 	enum book_kind kind = book_kind_of(question);
 
 	if (kind)
-		answer_book_put(known_answers(worker), kind, owner_of(worker, module), book_place_of(question),
+		answer_book_put(known_answers(worker), kind, owner_of(worker, module), worker_book_place(question),
 				&worker->content, worker->content_bytes);
 }

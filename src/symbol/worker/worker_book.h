@@ -3,10 +3,14 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct module;
 struct question;
 struct worker;
+
+/* Where a book has the answer, among those of its kind. */
+uint64_t worker_book_place(const struct question *question);
 
 /* The worker's content is the answer then. */
 bool worker_find_in_book(struct worker *worker, const struct module *module, const struct question *question);
