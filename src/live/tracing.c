@@ -177,6 +177,8 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	if (!err)
 		err = open_engine(tracing);
 	if (!err)
+		symbols_begin_kernel(tracing->engine.symbols);
+	if (!err)
 		err = kernel_attach(tracing->kernel);
 	if (!err && settings->kernel.follows_hosts)
 		tracing->resolver = resolver_new(tracing->engine.session, tracing->engine.symbols, tracing->kernel);

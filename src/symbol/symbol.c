@@ -240,7 +240,7 @@ int symbols_begin(struct symbols *symbols)
 {
 	/* Later the privilege to see addresses may be gone. */
 	if (!symbols->kernel)
-		symbols->kernel = kernel_symbols_new("/proc/kallsyms");
+		symbols->kernel = kernel_symbols_new("/proc/kallsyms", "/proc/modules");
 	return helper_pair_begin(symbols->helpers);
 }
 

@@ -268,6 +268,9 @@ int symbols_begin(struct symbols *symbols);
 void symbols_step(struct symbols *symbols);
 void symbols_settle(struct symbols *symbols, uint64_t limit_ns);
 
+/* After symbols_begin(): the names of the kernel's functions, which take a while, are read before there is a trace. */
+void symbols_begin_kernel(struct symbols *symbols);
+
 struct process_words;
 
 /* What the kernel says of a process now: helper/opener.h. 0, or -errno: it has ended, or cannot be examined. */

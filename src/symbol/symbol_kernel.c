@@ -24,7 +24,7 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 		return;
 	}
 	if (!symbols->kernel)
-		symbols->kernel = kernel_symbols_new(symbols->is_offline ? "" : "/proc/kallsyms");
+		symbols->kernel = kernel_symbols_new(symbols->is_offline ? "" : "/proc/kallsyms", "/proc/modules");
 	if (!kernel_symbols_count(symbols->kernel) && !symbols->has_noted_kernel) {
 		symbols->has_noted_kernel = true;
 		notes_add(symbols->notes,
@@ -41,6 +41,11 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 	frame->offset = address - function.start;
 	if (symbols->book)
 		answer_book_put_function(symbols->book, BOOK_KERNEL, 0, address, function.start, name, function.module);
+}
+
+void symbols_begin_kernel(struct symbols *symbols)
+{
+	kernel_symbols_begin(symbols->kernel);
 }
 
 void symbols_set_kernel_types(struct symbols *symbols, symbol_member_fn *member, void *data)

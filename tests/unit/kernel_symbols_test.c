@@ -9,15 +9,22 @@
 
 static struct kernel_function function;
 
+static char modules[] = "/tmp/pinch-modules-XXXXXX";
+
+static void write_at(int fd, const char *text)
+{
+	CHECK_THAT(fd, >=, 0);
+	CHECK_EQUAL(pwrite(fd, text, strlen(text), 0), (ssize_t)strlen(text));
+}
+
 static struct kernel_symbols *symbols_of(const char *text)
 {
 	char path[] = "/tmp/pinch-kallsyms-XXXXXX";
 	int fd = mkstemp(path);
 	struct kernel_symbols *symbols;
 
-	CHECK_THAT(fd, >=, 0);
-	CHECK_EQUAL(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	symbols = kernel_symbols_new(path);
+	write_at(fd, text);
+	symbols = kernel_symbols_new(path, modules);
 	unlink(path);
 	close(fd);
 	return symbols;
@@ -49,6 +56,36 @@ TEST(functions_of_kernel_modules_and_programs_are_found)
 	kernel_symbols_free(symbols);
 }
 
+static void check_begun(const char *modules_before, const char *modules_after)
+{
+	struct kernel_symbols *symbols =
+		symbols_of("ffffffff81000100 T global_name\nffffffff81000100 t local_name\n"
+			   "ffffffff81000000 T _stext\nffffffffc0100000 t nf_hook\t[nf_tables]\n"
+			   "ffffffffc0200000 t bpf_prog_one\t[bpf]\nffffffffc0100100 t nf_next\t[nf_tables]\n");
+	int fd = mkstemp(modules);
+
+	write_at(fd, modules_before);
+	kernel_symbols_begin(symbols);
+	write_at(fd, modules_after);
+	CHECK(is_at(symbols, 0xffffffff81000000, "_stext", "[kernel]"));
+	CHECK(is_at(symbols, 0xffffffff81000101, "global_name", "[kernel]"));
+	CHECK(is_at(symbols, 0xffffffffc0100010, "nf_hook", "[nf_tables]"));
+	CHECK(is_at(symbols, 0xffffffffc0100110, "nf_next", "[nf_tables]"));
+	CHECK(is_at(symbols, 0xffffffffc0200010, "bpf_prog_one", "[bpf]"));
+	CHECK_EQUAL(kernel_symbols_count(symbols), 6);
+	kernel_symbols_free(symbols);
+	unlink(modules);
+	close(fd);
+	strcpy(modules + sizeof(modules) - 7, "XXXXXX");
+}
+
+TEST(functions_of_the_kernel_may_be_read_before_those_of_modules)
+{
+	check_begun("nf_tables 1 2 - Live 0xffffffffc0100000\n", "nf_tables 1 3 - Live 0xffffffffc0100000\n");
+	check_begun("nf_tables 1 2 - Live 0xffffffffc0100000\n", "nf_others 1 2 - Live 0xffffffffc0100000\n");
+	check_begun("", "nf_tables 1 2 - Live 0xffffffffc0100000\n");
+}
+
 TEST(hidden_addresses_make_an_empty_table)
 {
 	struct kernel_symbols *symbols = symbols_of("0000000000000000 T _stext\n"
@@ -71,7 +108,7 @@ TEST(lines_that_make_no_sense_are_passed_over)
 
 TEST(the_running_kernel_has_its_functions)
 {
-	struct kernel_symbols *symbols = kernel_symbols_new("/proc/kallsyms");
+	struct kernel_symbols *symbols = kernel_symbols_new("/proc/kallsyms", "/proc/modules");
 	char line[512], found[256], type;
 	unsigned long long address;
 	FILE *file = fopen("/proc/kallsyms", "r");

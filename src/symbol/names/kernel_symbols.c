@@ -8,11 +8,13 @@
 
 #include "base/bound.h"
 #include "base/memory.h"
+#include "base/table.h"
 
 enum {
 	FUNCTIONS_MAX = 1 << 22,
 	MODULES_MAX = 1024,
 	LAST_BYTES_MAX = 64 << 10, /* of the last function, whose end nothing says */
+	BUFFER_BYTES = 16 << 10,
 };
 
 struct function {
@@ -24,6 +26,9 @@ struct function {
 
 struct kernel_symbols {
 	FILE *file;                 /* NULL: it has been read */
+	const char *modules_path;   /* borrowed */
+	uint64_t modules_hash;      /* when the kernel's own functions were read; 0: they were not */
+	size_t sorted_count;        /* of the functions */
 	struct function *functions; /* sorted by start, the best known name last */
 	size_t count, capacity;
 	char *names;
@@ -58,25 +63,44 @@ static uint32_t put_name(struct kernel_symbols *symbols, const char *name)
 	return at;
 }
 
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
 /* Ends the word that the string begins with; returns what follows it and the space behind it. */
 static char *end_word(char *string)
 {
-	static const char space[] = " \t\n";
-	char *end = string + strcspn(string, space), *next = end + strspn(end, space);
+	char *end = string;
 
-	*end = '\0';
-	return next;
+	while (*end && !is_space(*end))
+		end++;
+	while (is_space(*end))
+		*end++ = '\0';
+	return end;
+}
+
+/* 0: it is no number, or that one. */
+static uint64_t hexadecimal(const char *word)
+{
+	uint64_t number = 0;
+
+	for (; *word; word++) {
+		if (!isxdigit((unsigned char)*word))
+			return 0;
+		number = number << 4 | (*word <= '9' ? *word - '0' : (*word | 0x20) - 'a' + 10);
+	}
+	return number;
 }
 
 /* "ffffffff81000000 T name	[module]"; there are so many that sscanf() would take a while. */
 static void add_line(struct kernel_symbols *symbols, char *line)
 {
-	char *type = end_word(line), *name = end_word(type), *module = end_word(name), *end;
-	uint64_t start = strtoull(line, &end, 16);
+	char *type = end_word(line), *name = end_word(type), *module = end_word(name);
+	uint64_t start = hexadecimal(line);
 
 	end_word(module);
-	if (*end || !start || !*name || (tolower(*type) != 't' && tolower(*type) != 'w') ||
-	    symbols->count == FUNCTIONS_MAX)
+	if (!start || !*name || (tolower(*type) != 't' && tolower(*type) != 'w') || symbols->count == FUNCTIONS_MAX)
 		return;
 	ARRAY_GROW(symbols->functions, symbols->count, symbols->capacity, 4096);
 	symbols->functions[symbols->count++] = (struct function){
@@ -98,29 +122,87 @@ static int by_start(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-struct kernel_symbols *kernel_symbols_new(const char *path)
+struct kernel_symbols *kernel_symbols_new(const char *path, const char *modules)
 {
 	struct kernel_symbols *symbols = xcalloc(1, sizeof(*symbols));
 
 	symbols->file = fopen(path, "re");
+	if (symbols->file)
+		setvbuf(symbols->file, NULL, _IOFBF, BUFFER_BYTES);
+	symbols->modules_path = modules;
 	module_number(symbols, "[kernel]");
 	return symbols;
 }
 
-static void read_all(struct kernel_symbols *symbols)
+/* Those behind the ones that are sorted; all of them if they do not lie behind. */
+static void sort(struct kernel_symbols *symbols)
 {
+	size_t begin = symbols->sorted_count;
+
+	for (size_t i = begin; begin && i < symbols->count; i++)
+		if (symbols->functions[i].start <= symbols->functions[begin - 1].start)
+			begin = 0;
+	if (begin < symbols->count)
+		qsort(symbols->functions + begin, symbols->count - begin, sizeof(*symbols->functions), by_start);
+	symbols->sorted_count = symbols->count;
+}
+
+/* Up to the first of a module or a program, which may not be the lowest of these; or to the end. */
+static void read_lines(struct kernel_symbols *symbols, bool is_kernel_only)
+{
+	bool goes_on = true;
 	size_t capacity = 0;
 	char *line = NULL;
 
+	while (goes_on && getline(&line, &capacity, symbols->file) > 0) {
+		goes_on = !is_kernel_only || !strchr(line, '[');
+		if (!goes_on)
+			sort(symbols);
+		add_line(symbols, line);
+	}
+	free(line);
+	if (goes_on)
+		sort(symbols);
+}
+
+/* Which modules there are, and where; how many use them does not matter. */
+static uint64_t hash_of_modules(const struct kernel_symbols *symbols)
+{
+	FILE *file = fopen(symbols->modules_path, "re");
+	uint64_t hash = 1;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *address = strstr(line, " 0x");
+
+		line[strcspn(line, " ")] = '\0';
+		hash = hash_string(hash_string(hash, line), address ? address : "");
+	}
+	if (file)
+		fclose(file);
+	return hash ? hash : 1;
+}
+
+void kernel_symbols_begin(struct kernel_symbols *symbols)
+{
+	if (!symbols->file || symbols->modules_hash)
+		return;
+	symbols->modules_hash = hash_of_modules(symbols);
+	read_lines(symbols, true);
+}
+
+/* A few functions of modules have come with the kernel's: of other modules, everything is read again. */
+static void read_all(struct kernel_symbols *symbols)
+{
 	if (!symbols->file)
 		return;
-	while (getline(&line, &capacity, symbols->file) > 0)
-		add_line(symbols, line);
-	free(line);
+	if (symbols->modules_hash && symbols->modules_hash != hash_of_modules(symbols)) {
+		rewind(symbols->file);
+		symbols->count = symbols->sorted_count = symbols->names_bytes = 0;
+	}
+	read_lines(symbols, false);
 	fclose(symbols->file);
 	symbols->file = NULL;
-	if (symbols->count)
-		qsort(symbols->functions, symbols->count, sizeof(*symbols->functions), by_start);
 }
 
 void kernel_symbols_free(struct kernel_symbols *symbols)

@@ -16,10 +16,16 @@ struct kernel_function {
 
 /*
  * Opens it, which may take a privilege; what asks first reads it all. There is nothing in it when the kernel hides its
- * addresses.
+ * addresses. modules: a file that says which modules there are.
  */
-struct kernel_symbols *kernel_symbols_new(const char *path);
+struct kernel_symbols *kernel_symbols_new(const char *path, const char *modules);
 void kernel_symbols_free(struct kernel_symbols *symbols);
+
+/*
+ * Reads the functions of the kernel itself, nearly all there are: they stay as they are. What comes behind them is
+ * read when somebody asks, for modules and programs come and go.
+ */
+void kernel_symbols_begin(struct kernel_symbols *symbols);
 
 /* What is found is valid until the object is freed. */
 bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address, struct kernel_function *function);
