@@ -13,6 +13,7 @@
 #include "symbol/asker.h"
 #include "symbol/java_maps.h"
 #include "symbol/java_methods.h"
+#include "symbol/known_code.h"
 #include "symbol/names/kernel_symbols.h"
 #include "symbol/managed_frames.h"
 #include "symbol/mapped_files.h"
@@ -71,6 +72,7 @@ struct symbols *symbols_new(struct session *session)
 	symbols->programs = program_names_new(session, symbols->names);
 	symbols->asker = asker_new(symbols->worker, symbols->notes);
 	symbols->places = places_new(symbols->asker, symbols->names);
+	symbols->code = known_code_new();
 	symbols->tail_calls = tail_calls_new(symbols->asker, symbols->names);
 	symbols->variables =
 		variables_new(symbols->worker, symbols->asker, symbols->spaces, symbols->modules, symbols->names);
@@ -87,6 +89,7 @@ void symbols_free(struct symbols *symbols)
 	java_maps_free(symbols->java_maps);
 	variables_free(symbols->variables);
 	tail_calls_free(symbols->tail_calls);
+	known_code_free(symbols->code);
 	places_free(symbols->places);
 	answer_cache_free(symbols->cache);
 	answer_book_free(symbols->book);

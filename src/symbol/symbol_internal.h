@@ -32,6 +32,7 @@ struct symbols {
 	struct program_names *programs;
 	struct notes *notes;
 	struct places *places;
+	struct known_code *code;
 	struct tail_calls *tail_calls;
 	struct variables *variables;
 	struct java_maps *java_maps; /* NULL: no JVM is asked */

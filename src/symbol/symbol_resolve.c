@@ -14,6 +14,7 @@
 #include "symbol/java_methods.h"
 #include "symbol/jit/jit_hints.h"
 #include "symbol/jit_names.h"
+#include "symbol/known_code.h"
 #include "symbol/managed_codes.h"
 #include "symbol/managed_frames.h"
 #include "symbol/mapped_files.h"
@@ -358,22 +359,56 @@ void symbols_prepare(struct symbols *symbols, const struct symbol_request *reque
 	free(places);
 }
 
+/* A recording has an answer for each place. */
+static bool knows_code(const struct symbols *symbols)
+{
+	return !symbols->book;
+}
+
+static struct code_place code_place_of(struct symbols *symbols, struct module *module, uint64_t offset,
+				       size_t size_bytes)
+{
+	return (struct code_place){
+		.module = module->number,
+		.function = places_get(symbols->places, module, offset, false)->function_offset,
+		.offset = offset,
+		.size_bytes = size_bytes,
+	};
+}
+
+/* Of places in one function, in the order of the files, the first one is asked for. */
+static bool is_code_question(struct symbols *symbols, const struct place_request *places, size_t i, size_t size_bytes)
+{
+	struct code_place place, before;
+
+	if (!knows_code(symbols))
+		return true;
+	place = code_place_of(symbols, places[i].module, places[i].offset, size_bytes);
+	if (known_code_find(symbols->code, &place))
+		return false;
+	if (!i || places[i].module != places[i - 1].module)
+		return true;
+	before = code_place_of(symbols, places[i - 1].module, places[i - 1].offset, size_bytes);
+	return place.function == UINT64_MAX || place.function != before.function;
+}
+
 void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *requests, size_t count,
 			  size_t size_bytes)
 {
 	struct place_request *places = xcalloc(count + 1, sizeof(*places));
 	struct worker_question *questions = xcalloc(count + 1, sizeof(*questions));
-	size_t place_count = find_places(symbols, requests, count, places);
+	size_t place_count = find_places(symbols, requests, count, places), question_count = 0;
 
 	places_prepare(symbols->places, places, place_count, false);
 	for (size_t i = 0; i < place_count; i++)
-		questions[i] = (struct worker_question){
-			.module = places[i].module,
-			.kind = WORKER_CODE,
-			.file_offset = places[i].offset,
-			.size_bytes = size_bytes,
-		};
-	asker_ask_ahead(symbols->asker, questions, place_count);
+		if (is_code_question(symbols, places, i, size_bytes))
+			questions[question_count++] = (struct worker_question){
+				.module = places[i].module,
+				.kind = WORKER_CODE,
+				.file_offset = places[i].offset,
+				.size_bytes = size_bytes,
+			};
+	asker_ask_ahead(symbols->asker, questions, question_count);
 	free(questions);
 	free(places);
 }
@@ -447,23 +482,45 @@ static int ask_code(void *data, struct worker *worker, const struct module *modu
 	return worker_ask_code(worker, module, question->file_offset, question->size_bytes, &question->answer);
 }
 
+/* NULL: it cannot be read. */
+static const struct code_answer *find_code(struct symbols *symbols, struct module *module, uint64_t offset,
+					   size_t size_bytes)
+{
+	struct code_question question = { .file_offset = offset, .size_bytes = size_bytes };
+	struct code_place place;
+
+	if (knows_code(symbols)) {
+		place = code_place_of(symbols, module, offset, size_bytes);
+		question.answer = known_code_find(symbols->code, &place);
+	}
+	if (question.answer)
+		return question.answer;
+	if (asker_ask(symbols->asker, module, false, ask_code, &question) || question.answer->size_bytes > size_bytes ||
+	    question.answer->file_offset > offset)
+		return NULL;
+	if (knows_code(symbols))
+		known_code_put(symbols->code, &place, question.answer);
+	return question.answer;
+}
+
 size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, uint8_t *code,
 			 size_t size_bytes, uint64_t *start)
 {
-	struct code_question question = { .size_bytes = size_bytes };
+	const struct code_answer *answer;
 	struct module *module;
 	struct space_hit hit;
+	uint64_t offset;
 
 	if (address & STACK_FRAME_MANAGED || !find_mapping(symbols, pid, time_ns, address, &hit))
 		return 0;
 	module = modules_at(symbols->modules, hit.mapping.module);
 	if (!module || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO))
 		return 0;
-	question.file_offset = address - hit.mapping.start + hit.mapping.file_offset;
-	if (asker_ask(symbols->asker, module, false, ask_code, &question) || question.answer->size_bytes > size_bytes ||
-	    question.answer->file_offset > question.file_offset)
+	offset = address - hit.mapping.start + hit.mapping.file_offset;
+	answer = find_code(symbols, module, offset, size_bytes);
+	if (!answer)
 		return 0;
-	memcpy(code, question.answer->code, question.answer->size_bytes);
-	*start = address - (question.file_offset - question.answer->file_offset);
-	return question.answer->size_bytes;
+	memcpy(code, answer->code, answer->size_bytes);
+	*start = address - (offset - answer->file_offset);
+	return answer->size_bytes;
 }
