@@ -55,6 +55,9 @@ enum {
 /* For what other processes read of the traced ones. */
 static const uint64_t settle_ns_last = 2000000000, java_ns_last = 3000000000;
 
+/* The names of the kernel's functions take 60 ms, which nobody has to wait for at the end. */
+static const uint64_t names_ns_step = 2000000, names_ns_period = 40000000;
+
 /*
  * The rings are drained before they are this full, whatever else there is to do; seldom as long as
  * hardly anything is in them, for each time a thread of the program has to make way.
@@ -176,8 +179,6 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 		err = sideband_open(&tracing->sideband);
 	if (!err)
 		err = open_engine(tracing);
-	if (!err)
-		symbols_begin_kernel(tracing->engine.symbols);
 	if (!err)
 		err = kernel_attach(tracing->kernel);
 	if (!err && settings->kernel.follows_hosts)
@@ -395,11 +396,22 @@ static void list_long_waits(struct tracing *tracing)
 		collector_list_long_waits(tracing->collector);
 }
 
+static void read_names(struct tracing *tracing)
+{
+	uint64_t now_ns = clock_ns();
+
+	if (now_ns < tracing->names_due_ns || collector_fill(tracing->collector) > FILL_LOW)
+		return;
+	symbols_step_kernel(tracing->engine.symbols, names_ns_step);
+	tracing->names_due_ns = now_ns + names_ns_period;
+}
+
 int tracing_step(struct tracing *tracing, pid_t *sender)
 {
 	collector_poll(tracing->collector);
 	list_long_waits(tracing);
 	symbols_step(tracing->engine.symbols);
+	read_names(tracing);
 	titles_step(tracing->titles);
 	cgroup_limits_step(tracing->cgroups);
 	goroutines_step(tracing->goroutines);

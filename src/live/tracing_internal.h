@@ -32,6 +32,7 @@ struct tracing {
 	uint64_t opened_ns, started_ns, started_cpu_ns;
 	uint64_t suspended_ns;           /* of this machine, before */
 	uint64_t ended_ns, ended_cpu_ns; /* 0: it goes on */
+	uint64_t names_due_ns;           /* of the kernel are read then */
 	int poll_ms;
 	unsigned long slack_ns;
 	/* Of the processes to attach to: their children that ran already; those that were not there any more. */

@@ -3,9 +3,9 @@
  * Answers of earlier runs, on disk, in $XDG_CACHE_HOME/pinch or ~/.cache/pinch: a file for each file that
  * answers are about, as it is and with its debug files as they are: by their device, inode, size, times and
  * contents. Answers are kept only if root or this user made all of these, and only those that nothing went
- * wrong with; what has no debug information gets another file when a debug file is installed. Files are written again and renamed, so that several
- * runs do not disturb each other; one that is damaged counts as empty. Without a directory of our own
- * nothing is kept.
+ * wrong with; when a debug file is installed, what had none gets another file. Files are written again and
+ * renamed, so that several runs do not disturb each other; one that is damaged counts as empty. Without a
+ * directory of our own nothing is kept.
  */
 #pragma once
 

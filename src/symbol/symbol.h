@@ -268,8 +268,8 @@ int symbols_begin(struct symbols *symbols);
 void symbols_step(struct symbols *symbols);
 void symbols_settle(struct symbols *symbols, uint64_t limit_ns);
 
-/* After symbols_begin(): the names of the kernel's functions, which take a while, are read before there is a trace. */
-void symbols_begin_kernel(struct symbols *symbols);
+/* After symbols_begin(): reads names of the kernel's functions for so long, before anybody asks for them. */
+void symbols_step_kernel(struct symbols *symbols, uint64_t limit_ns);
 
 struct process_words;
 

@@ -43,9 +43,10 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 		answer_book_put_function(symbols->book, BOOK_KERNEL, 0, address, function.start, name, function.module);
 }
 
-void symbols_begin_kernel(struct symbols *symbols)
+void symbols_step_kernel(struct symbols *symbols, uint64_t limit_ns)
 {
-	kernel_symbols_begin(symbols->kernel);
+	if (symbols->kernel)
+		kernel_symbols_step(symbols->kernel, limit_ns);
 }
 
 void symbols_set_kernel_types(struct symbols *symbols, symbol_member_fn *member, void *data)

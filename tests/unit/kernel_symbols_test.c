@@ -56,7 +56,7 @@ TEST(functions_of_kernel_modules_and_programs_are_found)
 	kernel_symbols_free(symbols);
 }
 
-static void check_begun(const char *modules_before, const char *modules_after)
+static void check_begun(const char *modules_before, const char *modules_after, int steps)
 {
 	struct kernel_symbols *symbols =
 		symbols_of("ffffffff81000100 T global_name\nffffffff81000100 t local_name\n"
@@ -65,7 +65,8 @@ static void check_begun(const char *modules_before, const char *modules_after)
 	int fd = mkstemp(modules);
 
 	write_at(fd, modules_before);
-	kernel_symbols_begin(symbols);
+	for (int i = 0; i < steps; i++)
+		kernel_symbols_step(symbols, i * 1000000ull);
 	write_at(fd, modules_after);
 	CHECK(is_at(symbols, 0xffffffff81000000, "_stext", "[kernel]"));
 	CHECK(is_at(symbols, 0xffffffff81000101, "global_name", "[kernel]"));
@@ -81,9 +82,10 @@ static void check_begun(const char *modules_before, const char *modules_after)
 
 TEST(functions_of_the_kernel_may_be_read_before_those_of_modules)
 {
-	check_begun("nf_tables 1 2 - Live 0xffffffffc0100000\n", "nf_tables 1 3 - Live 0xffffffffc0100000\n");
-	check_begun("nf_tables 1 2 - Live 0xffffffffc0100000\n", "nf_others 1 2 - Live 0xffffffffc0100000\n");
-	check_begun("", "nf_tables 1 2 - Live 0xffffffffc0100000\n");
+	check_begun("nf_tables 1 2 - Live 0xffffffffc0100000\n", "nf_tables 1 3 - Live 0xffffffffc0100000\n", 1);
+	check_begun("nf_tables 1 2 - Live 0xffffffffc0100000\n", "nf_others 1 2 - Live 0xffffffffc0100000\n", 3);
+	check_begun("", "nf_tables 1 2 - Live 0xffffffffc0100000\n", 2);
+	check_begun("", "", 0);
 }
 
 TEST(hidden_addresses_make_an_empty_table)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bound.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
 
@@ -15,6 +16,7 @@ enum {
 	MODULES_MAX = 1024,
 	LAST_BYTES_MAX = 64 << 10, /* of the last function, whose end nothing says */
 	BUFFER_BYTES = 16 << 10,
+	LINES_AT_ONCE = 256,
 };
 
 struct function {
@@ -27,7 +29,8 @@ struct function {
 struct kernel_symbols {
 	FILE *file;                 /* NULL: it has been read */
 	const char *modules_path;   /* borrowed */
-	uint64_t modules_hash;      /* when the kernel's own functions were read; 0: they were not */
+	uint64_t modules_hash;      /* when the first functions were read */
+	bool has_kernels;           /* all of the kernel's own */
 	size_t sorted_count;        /* of the functions */
 	struct function *functions; /* sorted by start, the best known name last */
 	size_t count, capacity;
@@ -35,6 +38,8 @@ struct kernel_symbols {
 	size_t names_bytes, names_capacity;
 	char *modules[MODULES_MAX];
 	size_t module_count;
+	char *line;
+	size_t line_capacity;
 };
 
 static uint16_t module_number(struct kernel_symbols *symbols, const char *name)
@@ -147,22 +152,19 @@ static void sort(struct kernel_symbols *symbols)
 	symbols->sorted_count = symbols->count;
 }
 
-/* Up to the first of a module or a program, which may not be the lowest of these; or to the end. */
-static void read_lines(struct kernel_symbols *symbols, bool is_kernel_only)
+/* Reads a line; false: that was all. */
+static bool read_line(struct kernel_symbols *symbols, bool *is_kernels)
 {
-	bool goes_on = true;
-	size_t capacity = 0;
-	char *line = NULL;
+	ssize_t length = getline(&symbols->line, &symbols->line_capacity, symbols->file);
 
-	while (goes_on && getline(&line, &capacity, symbols->file) > 0) {
-		goes_on = !is_kernel_only || !strchr(line, '[');
-		if (!goes_on)
-			sort(symbols);
-		add_line(symbols, line);
-	}
-	free(line);
-	if (goes_on)
+	*is_kernels = length > 0 && !strchr(symbols->line, '[');
+	/* The first of a module or a program may not be the lowest of these. */
+	if (length > 0 && !*is_kernels && !symbols->has_kernels)
 		sort(symbols);
+	symbols->has_kernels = symbols->has_kernels || !*is_kernels;
+	if (length > 0)
+		add_line(symbols, symbols->line);
+	return length > 0;
 }
 
 /* Which modules there are, and where; how many use them does not matter. */
@@ -183,24 +185,35 @@ static uint64_t hash_of_modules(const struct kernel_symbols *symbols)
 	return hash ? hash : 1;
 }
 
-void kernel_symbols_begin(struct kernel_symbols *symbols)
+void kernel_symbols_step(struct kernel_symbols *symbols, uint64_t limit_ns)
 {
-	if (!symbols->file || symbols->modules_hash)
+	uint64_t end_ns = clock_ns() + limit_ns;
+	bool is_kernels = true;
+
+	if (!symbols->file || symbols->has_kernels)
 		return;
-	symbols->modules_hash = hash_of_modules(symbols);
-	read_lines(symbols, true);
+	if (!symbols->modules_hash)
+		symbols->modules_hash = hash_of_modules(symbols);
+	do {
+		for (int i = 0; i < LINES_AT_ONCE && is_kernels; i++)
+			read_line(symbols, &is_kernels);
+	} while (is_kernels && clock_ns() < end_ns);
 }
 
 /* A few functions of modules have come with the kernel's: of other modules, everything is read again. */
 static void read_all(struct kernel_symbols *symbols)
 {
+	bool is_kernels;
+
 	if (!symbols->file)
 		return;
 	if (symbols->modules_hash && symbols->modules_hash != hash_of_modules(symbols)) {
 		rewind(symbols->file);
 		symbols->count = symbols->sorted_count = symbols->names_bytes = 0;
 	}
-	read_lines(symbols, false);
+	while (read_line(symbols, &is_kernels))
+		;
+	sort(symbols);
 	fclose(symbols->file);
 	symbols->file = NULL;
 }
@@ -214,6 +227,7 @@ void kernel_symbols_free(struct kernel_symbols *symbols)
 	for (size_t i = 0; i < symbols->module_count; i++)
 		free(symbols->modules[i]);
 	free(symbols->names);
+	free(symbols->line);
 	free(symbols->functions);
 	free(symbols);
 }

@@ -22,10 +22,10 @@ struct kernel_symbols *kernel_symbols_new(const char *path, const char *modules)
 void kernel_symbols_free(struct kernel_symbols *symbols);
 
 /*
- * Reads the functions of the kernel itself, nearly all there are: they stay as they are. What comes behind them is
- * read when somebody asks, for modules and programs come and go.
+ * Goes on reading the functions of the kernel itself, for so long: nearly all there are, and they stay as they are. What
+ * comes behind them is read when somebody asks, for modules and programs come and go.
  */
-void kernel_symbols_begin(struct kernel_symbols *symbols);
+void kernel_symbols_step(struct kernel_symbols *symbols, uint64_t limit_ns);
 
 /* What is found is valid until the object is freed. */
 bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address, struct kernel_function *function);
