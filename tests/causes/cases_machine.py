@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What holds a program back from outside: other programs and limits; and what it does to the machine itself."""
 import contextlib
+import dataclasses
+import functools
 import os
 import random
 
@@ -8,8 +10,9 @@ import lib
 import lib_limits
 from lib_causes import Target, Truth, case
 from lib_disk import forget
-from lib_programs import started, target, tool
-from lib_services import planted, write_file
+from lib_loads import Group, Load
+from lib_programs import Lines, served, started, target, tool
+from lib_services import planted, service_port, write_file
 
 
 @contextlib.contextmanager
@@ -74,6 +77,19 @@ def many_throttled(where, fault=True):
             started(tool("sh"), "-c", f"echo $$ >{procs}; exec {lib.program('causes/hit_counter')} cured",
                     fault=True) as process:
         yield target(process)
+
+
+@case("machine: a container whose server sleeps before each answer", truth=Truth({"timer"}, [r"check_quota"]),
+      misleads="it is named by its cgroup; its ids are others than the host's; a sleep is idle, as a rule",
+      verified="by what is planted: the server is that of native cases, in a PID namespace and a cgroup")
+def container(where, fault=True):
+    port = service_port()
+    with lib_limits.limited(lib_limits.CPU, 2) as procs:
+        enter = f"echo $$ >{procs}; exec {tool('unshare')} --pid --fork --kill-child --mount-proc \"$@\""
+        with served(tool("sh"), "-c", enter, "enter", lib.program("causes/quota_server"), port, port=port,
+                    fault=fault) as server, \
+                Load(clients=Group(functools.partial(Lines, port), b"quota", 4, 0)):
+            yield dataclasses.replace(target(server, options=["--cgroup", os.path.dirname(procs)]), pids=[])
 
 
 @case("machine: look-ups in a mapped file, and a memory limit below its size",

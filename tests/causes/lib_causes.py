@@ -37,8 +37,8 @@ class Truth:
 @dataclasses.dataclass(frozen=True)
 class Target:
     """
-    What pinch is attached to for that many seconds (pids), or what it runs to its end (command). options: of pinch,
-    that a user would give. names: more of the truth's, known only when all runs, such as a port. progress(): how much
+    What pinch is attached to for that many seconds (pids, or what options say), or what it runs to its end (command).
+    options: of pinch, that a user would give. names: more of the truth's, known only when all runs, such as a port. progress(): how much
     the users of the service got so far.
     """
     pids: list = ()

@@ -94,8 +94,8 @@ def look(target):
     if target.command:
         result = lib.pinch("run", *output, "--", *target.command)
     else:
-        pids = ",".join(str(pid) for pid in target.pids)
-        result = lib.pinch("attach", "-p", pids, "--duration", f"{target.seconds}s", *output)
+        pids = ["-p", ",".join(map(str, target.pids))] if target.pids else []
+        result = lib.pinch("attach", *pids, "--duration", f"{target.seconds}s", *output)
     if not os.path.exists("report.json"):
         raise NoReport(result.text.strip())
     return json.loads(lib.read("report.json"))

@@ -180,6 +180,10 @@ static void say_lengths(struct findings *findings, struct report_finding *row, c
 		  (unsigned long long)loop->long_iterations, words_counted(findings, loop->iterations, "iteration"),
 		  words_duration(findings, loop->long_min_ns), words_duration(findings, whole(mean_ns(loop))),
 		  words_duration(findings, loop->p50_ns), words_duration(findings, loop->p99_ns));
+}
+
+static void say_unread(struct findings *findings, struct report_finding *row, const struct report_event_loop *loop)
+{
 	if (loop->unread_looks)
 		draft_say(
 			findings, row,
@@ -230,6 +234,7 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 	samples = samples_words(findings, frames);
 	if (samples)
 		draft_say(findings, row, "%s", samples);
+	say_unread(findings, row, held->loop);
 }
 
 void patterns_add_loops(struct findings *findings, struct draft *draft)

@@ -108,7 +108,7 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	if (wait->cause == CAUSE_JOIN)
 		return arena_printf(findings->arena, "threads wait%s for other threads to end", in);
 	if (wait->cause == CAUSE_PAGE_FAULT)
-		return arena_printf(findings->arena, "threads wait%s for page faults", in);
+		return arena_printf(findings->arena, "threads wait for page faults%s%s%s", object ? " of" : "", what, in);
 	if (wait->cause == CAUSE_KERNEL_LOCK)
 		return arena_printf(findings->arena, "threads wait%s for %s", in,
 				    object ? arena_printf(findings->arena, "the kernel's%s", what) : "kernel locks");
@@ -140,10 +140,10 @@ struct alike {
 	const struct blame_part *blame;
 };
 
-/* Of files and sockets one place may wait for any number, each time for another. */
+/* Of files, in memory or not, and of sockets one place may wait for any number, each time for another. */
 static bool has_many_objects(const struct report_wait *wait)
 {
-	return wait->cause == CAUSE_FILE || wait->cause == CAUSE_SOCKET;
+	return wait->cause == CAUSE_FILE || wait->cause == CAUSE_SOCKET || wait->cause == CAUSE_PAGE_FAULT;
 }
 
 static bool is_told_by_caller(const struct report_wait *wait)
@@ -391,10 +391,14 @@ void patterns_say_untraced(struct findings *findings, struct report_finding *row
 			  100 * waker->share, waker->name, pid);
 }
 
-/* Rows that differ in no more than how the kernel came to wait are for one thing. */
+/* Rows that differ in no more than how the kernel came to wait are for one thing; so are those that are nearly all for one. */
 static bool is_for_one(const struct alike *alike)
 {
-	return alike->places == 1 || (alike->heaviest->object && !alike->has_others);
+	static const double nearly_all = 0.95;
+
+	return alike->places == 1 ||
+	       (alike->heaviest->object &&
+		(!alike->has_others || alike->own_ns >= nearly_all * (alike->lost_ns - alike->idle_ns)));
 }
 
 /* The directory of the files; NULL: it is not about several. */

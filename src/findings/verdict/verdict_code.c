@@ -11,9 +11,9 @@
 
 /*
  * So much of the wall time one thread alone has to be active to run all the time; then the first path is the verdict from
- * first_min on.
+ * first_min on. full_min: where threads are active for so much of the CPUs on average, little is lost while few are.
  */
-static const double serial_min = 0.8, first_min = 0.05;
+static const double serial_min = 0.8, first_min = 0.05, full_min = 0.75;
 
 static bool is_same_function(const struct report_frame *a, const struct report_frame *b)
 {
@@ -71,6 +71,11 @@ static bool is_serial(const struct report *report)
 	return !verdict_is_saturated(report) && alone_ns >= serial_min * report->target.wall_ns;
 }
 
+static bool is_nearly_full(const struct report *report)
+{
+	return report->target.cpu_count && report->totals.parallelism >= full_min * report->target.cpu_count;
+}
+
 /* Where others have its CPUs, how much of the time in which it could run it had one; else 1. */
 static double share_with_cpu(const struct findings *findings)
 {
@@ -85,7 +90,7 @@ struct verdict_code verdict_main_code(struct findings *findings)
 	const struct report *report = &findings->report;
 	const struct report_path *path = report->path_count && is_known(findings, report->paths) ? report->paths : NULL;
 	const struct report_trunk *trunk = report->trunk;
-	bool is_full = verdict_is_saturated(report) && !patterns_lose_cpus(findings);
+	bool is_full = is_nearly_full(report) && !patterns_lose_cpus(findings);
 	double had = share_with_cpu(findings);
 
 	if (is_full && !report->code.is_critical) /* no time is lost where only some run */
