@@ -102,7 +102,7 @@ static bool may_replace(const struct wait_meaning *outer, const struct wait_mean
 
 static bool says_no_cause(const char *label)
 {
-	return !strcmp(label, "callback") || !strcmp(label, "result");
+	return !strcmp(label, "callback") || !strcmp(label, "callback:poll") || !strcmp(label, "result");
 }
 
 /* What a frame adds to what those further in said. Returns whether frames further out may add to it. */
@@ -144,6 +144,16 @@ static bool is_below(const struct wait_names *names, const struct report_frame *
 	return false;
 }
 
+/* All others that want something of an event loop wait for what it has called. */
+static bool is_in_callback(const struct wait_names *names, enum wait_cause cause, bool is_futex,
+			   const struct report_frame *frames, size_t count)
+{
+	if (cause != CAUSE_SLEEP && cause != CAUSE_CHILD && cause != CAUSE_POLL && !is_futex)
+		return false;
+	return is_below(names, frames, count, "callback:poll") ||
+	       (cause != CAUSE_POLL && is_below(names, frames, count, "callback"));
+}
+
 struct wait_meaning wait_meaning_of(const struct wait_names *names, const struct wait_facts *facts,
 				    enum wait_cause cause, const struct report_frame *frames, size_t count)
 {
@@ -161,8 +171,7 @@ struct wait_meaning wait_meaning_of(const struct wait_names *names, const struct
 		if (!take_frame(names, facts, &frames[i], is_futex, &has_begun, &meaning))
 			break;
 	}
-	/* All others that want something of an event loop wait for what it has called. */
-	meaning.is_in_callback = (cause == CAUSE_SLEEP || is_futex) && is_below(names, frames, count, "callback");
+	meaning.is_in_callback = is_in_callback(names, cause, is_futex, frames, count);
 	meaning.is_for_result = is_futex && (is_kind(&meaning, "future") || is_below(names, frames, count, "result"));
 	meaning.is_idle = is_kind(&meaning, "idle");
 	return meaning;

@@ -20,9 +20,9 @@ struct wait_meaning {
 	const char *lock_kind; /* "rwlock"; NULL: it is not a lock */
 	bool is_named;         /* a rule knew one of the functions */
 	bool is_made;          /* a lock whose waiters sleep on something of their own: object is not a lock */
-	bool is_in_callback;   /* a sleep or a wait for a futex, in what an event loop has called */
-	bool is_for_result;    /* a wait for a futex, for the result of a task: what sleeps meanwhile is waited for */
-	bool is_idle;          /* by its name: a worker of a pool for which there is no work */
+	bool is_in_callback; /* a sleep, or a wait for a futex, a child or by a poll that is not the loop's, in what an event loop has called */
+	bool is_for_result; /* a wait for a futex, for the result of a task: what sleeps meanwhile is waited for */
+	bool is_idle;       /* by its name: a worker of a pool for which there is no work */
 };
 
 /* frames: innermost first, may be none. cause: what facts alone tell. */

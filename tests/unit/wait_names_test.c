@@ -231,7 +231,8 @@ TEST(what_an_event_loop_calls_keeps_it_from_others_while_it_sleeps_or_waits_for_
 	CHECK(meaning_of(&bitset_wait, CAUSE_CONDITION, "python3", called).is_in_callback);
 	CHECK(!meaning_of(&reading, CAUSE_SOCKET, "python3", called).is_in_callback);
 	CHECK(!meaning_of(&sleeping, CAUSE_SLEEP, "python3", waiting).is_in_callback);
-	CHECK(!meaning_of(&epoll, CAUSE_POLL, "python3", called).is_in_callback);
+	CHECK(meaning_of(&epoll, CAUSE_POLL, "python3", called).is_in_callback);
+	CHECK(!meaning_of(&epoll, CAUSE_POLL, "python3", waiting).is_in_callback);
 	/* It says nothing of what kind of wait it is. */
 	CHECK(!meaning_of(&sleeping, CAUSE_SLEEP, "python3", called).is_named);
 }
