@@ -108,7 +108,8 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	if (wait->cause == CAUSE_JOIN)
 		return arena_printf(findings->arena, "threads wait%s for other threads to end", in);
 	if (wait->cause == CAUSE_PAGE_FAULT)
-		return arena_printf(findings->arena, "threads wait for page faults%s%s%s", object ? " of" : "", what, in);
+		return arena_printf(findings->arena, "threads wait for page faults%s%s%s", object ? " of" : "", what,
+				    in);
 	if (wait->cause == CAUSE_KERNEL_LOCK)
 		return arena_printf(findings->arena, "threads wait%s for %s", in,
 				    object ? arena_printf(findings->arena, "the kernel's%s", what) : "kernel locks");
