@@ -2,6 +2,8 @@
 /* Event loops that serve nobody while one of their functions runs for long. */
 #include "findings/patterns/draft.h"
 
+#include <string.h>
+
 #include "base/whole.h"
 #include "findings/code/code_function.h"
 #include "findings/parts/code_path_key.h"
@@ -195,6 +197,12 @@ static void say_unread(struct findings *findings, struct report_finding *row, co
 		draft_say(findings, row, "of the long ones, %s", loop->long_work->text);
 }
 
+static bool is_itself(const struct report_path *path, const struct report_frame *code)
+{
+	return path->function_count && path->functions[0].name && code->function &&
+	       !strcmp(path->functions[0].name, code->function);
+}
+
 /* In what it is most, where that has no frame of its own: an engine runs parts of a script without one. */
 static const char *samples_words(struct findings *findings, const struct report_frame *code)
 {
@@ -205,8 +213,9 @@ static const char *samples_words(struct findings *findings, const struct report_
 		const struct report_frame *frame =
 			fold_find_headline(findings->input.fold, path->frames, path->frame_count);
 
-		if (frame && findings_code_key(frame) == findings_code_key(code))
-			return words_samples(findings, path);
+		if (!frame || findings_code_key(frame) != findings_code_key(code))
+			continue;
+		return is_itself(path, code) ? NULL : words_samples(findings, path);
 	}
 	return NULL;
 }
