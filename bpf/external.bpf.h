@@ -34,6 +34,9 @@ static __always_inline struct external_thread *external_add(struct task_struct *
 	__u32 number;
 
 	external = bpf_task_storage_get(&externals, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	/* As in thread_add(). */
+	if (!external)
+		external = bpf_task_storage_get(&externals, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!external) {
 		__sync_fetch_and_add(&system_here()->lost, 1);
 		return NULL;
