@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Records into the ring buffer of this CPU, and what both of its rings need; switches and
- * wake-ups have theirs in slots.bpf.h. Nobody is woken for records: the engine polls. Only want of
- * unwind tables rings the doorbell.
+ * wake-ups have theirs in slots.bpf.h. Nobody is woken for a record: the engine polls. Only what enum bell
+ * lists rings the doorbell.
  */
 #pragma once
 
@@ -30,6 +30,14 @@ static __always_inline void event_clear(void *event, __u32 size)
 static __always_inline struct cpu_counts *counts_here(void)
 {
 	return &cpu_counts[bpf_get_smp_processor_id() & (KERNEL_CPUS_MAX - 1)];
+}
+
+/* A full bell has rung. */
+static __always_inline long bell_ring(enum bell bell)
+{
+	__u8 record = bell;
+
+	return bpf_ringbuf_output(&doorbell, &record, sizeof(record), BPF_RB_FORCE_WAKEUP);
 }
 
 static __always_inline struct system_cpu *system_here(void)

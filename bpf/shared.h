@@ -78,6 +78,13 @@ enum target_kind {
 	TARGET_EXEC = 2,
 };
 
+/* Why the engine is to look before its time. */
+enum bell {
+	BELL_TABLES, /* unwind tables are missing */
+	BELL_NAMES,  /* there are frames whose names are in the process's memory, for as long as it lives */
+	BELL_FULL,   /* a slot ring is half full */
+};
+
 /*
  * What a CPU counts, on cache lines of its own. Its slot ring holds the records [slots_read,
  * slots_done); the one at slots_done is being written when slots_begun is ahead.

@@ -21,6 +21,8 @@ static __always_inline void *slot_begin(struct cpu_counts *here, enum event_id i
 
 	if (at - here->slots_read > slot_mask)
 		goto lost;
+	if (at - here->slots_read == slot_mask / 2)
+		bell_ring(BELL_FULL);
 	/* Once this record has space: as long as more are lost, each would be a gap of its own. */
 	if (!gap_is_reported())
 		goto lost;

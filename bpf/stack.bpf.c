@@ -40,7 +40,7 @@ static __always_inline void stack_lost(__u32 owner)
  */
 static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_count)
 {
-	__u32 zero = 0, owner = s->owner, bytes, i;
+	__u32 owner = s->owner, bytes, i;
 	struct memory_scratch *m = bpf_map_lookup_elem(&memory_scratch, &owner);
 	struct ev_stack_memory *e;
 	void *ring = ring_of(owner);
@@ -66,8 +66,8 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 	bpf_probe_read_kernel((char *)m->words + bytes, kernel_count, s->frames);
 	bytes += kernel_count;
 	counts_here()->memory_sent++;
-	/* The sooner the tables are there, the fewer are sent so. A full bell has rung. */
-	bpf_ringbuf_output(&doorbell, &zero, 1, BPF_RB_FORCE_WAKEUP);
+	/* The sooner the tables are there, the fewer are sent so. */
+	bell_ring(BELL_TABLES);
 	if (may_send(owner) && !bpf_ringbuf_output(ring, m, sizeof(*e) + bytes, BPF_RB_NO_WAKEUP))
 		return e->stack;
 	stack_lost(owner);
@@ -138,6 +138,10 @@ static __always_inline __u64 frames_send(struct stack_scratch *s, __u32 owner)
 		stack_lost(owner); /* not known then: the next one sends it */
 	else
 		remember(&stacks_known, &hash, &seen);
+	if (s->managed_count && !names_rung) {
+		names_rung = 1;
+		bell_ring(BELL_NAMES);
+	}
 	return hash;
 }
 

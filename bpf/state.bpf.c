@@ -62,6 +62,7 @@ __u64 activity __attribute__((aligned(128))) = 0;
 __u64 threads_alive __attribute__((aligned(128))) = 0;
 __u64 threads_born = 0;
 __u64 externals_seen = 0;
+__u32 names_rung = 0;
 __u64 others_renamed = 0;
 __u64 threads_untracked = 0;
 __u64 waits_left = 0;

@@ -505,6 +505,7 @@ extern __u64 threads_alive;
 extern __u64 threads_born;   /* the last number given */
 extern __u64 externals_seen; /* the last number given to one of them, without THREAD_EXTERNAL */
 extern __u64 others_renamed;
+extern __u32 names_rung; /* BELL_NAMES has rung since the engine drained the rings */
 extern __u64 waits_left; /* those that the last list of waits had no space for */
 /* What the list of waits is of: those that have lasted so long, as many as there is room for; age 0: all. */
 extern __u64 list_age_ns;

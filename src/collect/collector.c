@@ -25,7 +25,7 @@ static const int64_t PENDING_BYTES_HALF = 64 << 20;
 static const uint64_t HORIZON_NS = 10 * 1000 * 1000;
 
 /* Between two looks at the rings: longer than any nap, and at most while events are delivered. */
-static const uint64_t LATE_NS = 150 * 1000 * 1000, DRAIN_PERIOD_NS = 10 * 1000 * 1000;
+static const uint64_t LATE_NS = 400 * 1000 * 1000, DRAIN_PERIOD_NS = 10 * 1000 * 1000;
 
 /* Of events that are delivered at once. */
 static const uint64_t DELIVERY_NS = 5 * 1000 * 1000;
@@ -33,7 +33,7 @@ static const uint64_t DELIVERY_NS = 5 * 1000 * 1000;
 /* The first time that a reader is late may be too late. */
 static const uint64_t LOAD_PERIOD_NS = 10ull * 1000 * 1000 * 1000;
 
-static const double FILL_LATE = 0.25;
+static const double FILL_LATE = 0.6;
 
 /* Rounds of taking in and delivering, in one poll; and those without progress at the end. */
 enum { ROUNDS_MAX = 16, STUCK_ROUNDS_MAX = 100, LIST_ROUNDS_MAX = 1000, ENTRY_BYTES = 16 };
@@ -283,7 +283,7 @@ static void look_again(struct collector *collector)
 
 static void look_at_listeners(struct collector *collector)
 {
-	if (!collector->listed_ns || clock_ns() < collector->listeners_due_ns)
+	if (clock_ns() < collector->listeners_due_ns)
 		return;
 	if (collector->is_second_look_due)
 		look_again(collector);
@@ -295,8 +295,6 @@ int collector_wait_ms(const struct collector *collector)
 {
 	uint64_t now_ns = clock_ns(), due_ns = collector->listeners_due_ns;
 
-	if (!collector->is_second_look_due)
-		return -1;
 	return due_ns > now_ns ? (int)((due_ns - now_ns) / 1000000 + 1) : 0;
 }
 
@@ -306,11 +304,16 @@ void collector_poll(struct collector *collector)
 		drain(collector);
 		deliver(collector);
 	}
-	govern(collector);
 	if (collector->has_gap && clock_ns() - collector->listed_ns > LIST_PERIOD_NS)
 		collector_list_threads(collector);
 	if (clock_ns() - collector->holds_listed_ns > HOLDS_PERIOD_NS)
 		collector_list_holds(collector);
+	collector_look(collector);
+}
+
+void collector_look(struct collector *collector)
+{
+	govern(collector);
 	look_at_listeners(collector);
 }
 

@@ -35,17 +35,20 @@ void collector_list_waits(struct collector *collector);
  */
 void collector_list_long_waits(struct collector *collector);
 
-/* Reports how many connections wait to be accepted; collector_poll() does so now and then. 0, or a negative errno. */
+/* Reports how many connections wait to be accepted; collector_look() does so now and then. 0, or a negative errno. */
 int collector_list_listeners(struct collector *collector);
 
-/* In how many ms collector_poll() has to be called for it again; -1: that does not matter. */
+/* In how many ms collector_look() has to be called again. */
 int collector_wait_ms(const struct collector *collector);
 
 /* Has the kernel side tell how often kernel locks were taken, also after kernel_detach(). */
 void collector_list_holds(struct collector *collector);
 
-/* Takes in what there is and delivers what is complete. */
+/* Takes in what there is, delivers what is complete, and looks. */
 void collector_poll(struct collector *collector);
+
+/* Looks at what makes no records of its own: what stacks cost, and what lies in sockets and pipes. */
+void collector_look(struct collector *collector);
 
 /* Takes in what there is and delivers nothing: for while the analyses must stay as they are. */
 void collector_take_in(struct collector *collector);

@@ -439,15 +439,26 @@ int kernel_doorbell_fd(const struct kernel *kernel)
 	return bpf_map__fd(kernel->bpf->maps.doorbell);
 }
 
-static int on_doorbell(void *data __attribute__((unused)), const void *record __attribute__((unused)),
-		       size_t size_bytes __attribute__((unused)))
+static int on_doorbell(void *data, const void *record, size_t size_bytes)
 {
+	unsigned int *bells = data;
+
+	if (size_bytes)
+		*bells |= 1u << *(const uint8_t *)record;
 	return 0;
 }
 
-void kernel_hush(struct kernel *kernel)
+unsigned int kernel_hush(struct kernel *kernel)
 {
-	ring_drain(kernel->doorbell, on_doorbell, NULL);
+	unsigned int bells = 0;
+
+	ring_drain(kernel->doorbell, on_doorbell, &bells);
+	return bells;
+}
+
+void kernel_await_names(struct kernel *kernel)
+{
+	kernel->bpf->bss->names_rung = 0;
 }
 
 void kernel_allow_memory(struct kernel *kernel)

@@ -117,11 +117,14 @@ int kernel_unwind_spaces_fd(const struct kernel *kernel);
 unsigned int kernel_cpu_count(const struct kernel *kernel);
 
 /*
- * A descriptor that can be read when code runs whose unwind tables are wanted; kernel_hush() makes
- * it wait for the next time. Owned by kernel.
+ * A descriptor that can be read when there is a reason to look before the time. kernel_hush() makes it wait for the next
+ * one, and returns which there were: a set of 1 << enum bell. Owned by kernel.
  */
 int kernel_doorbell_fd(const struct kernel *kernel);
-void kernel_hush(struct kernel *kernel);
+unsigned int kernel_hush(struct kernel *kernel);
+
+/* Before the rings are drained: what has names after that rings again. */
+void kernel_await_names(struct kernel *kernel);
 
 /*
  * Lets each CPU send some stacks as they lie in memory, for lack of unwind tables: when mappings

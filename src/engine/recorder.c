@@ -23,7 +23,7 @@
 #include "trace/trace_ring.h"
 #include "trace/trace_writer.h"
 
-static const uint64_t written_after_ns = 500000000ull;
+static const uint64_t written_after_ns = 200000000ull;
 
 struct recorder {
 	struct engine *engine;

@@ -39,9 +39,12 @@
 
 enum {
 	OWN_FDS = 3,
+	POLL_MS_EARLY = 8, /* what was due so soon is done at once */
 	POLL_MS_FIRST = 1, /* as long as processes begin, and map libraries */
 	POLL_MS_MIN = 20,
-	POLL_MS_MAX = 80,
+	POLL_MS_MAX = 256,    /* the fewer visits, the warmer are the caches in them */
+	POLL_MS_MAX_NEW = 80, /* what is shown is new; and the rings of interrupts have no bell */
+	POLL_MS_NAMES = 64,   /* who has them may end */
 	HIDDEN_MS_MAX = 100,     /* for the next switch of each CPU */
 	HIDDEN_POLL_MS = 4,      /* events are delivered 2 ms after they were */
 	END_MS_MAX = 500,        /* on a busy machine, from a process's end to its last switch */
@@ -56,13 +59,13 @@ enum {
 static const uint64_t settle_ns_last = 2000000000, java_ns_last = 3000000000;
 
 /* The names of the kernel's functions take 60 ms, which nobody has to wait for at the end. */
-static const uint64_t names_ns_step = 2000000, names_ns_period = 40000000;
+static const uint64_t names_ns_step = 4000000, names_ns_period = 80000000;
 
 /*
- * The rings are drained before they are this full, whatever else there is to do; seldom as long as
- * hardly anything is in them, for each time a thread of the program has to make way.
+ * How full the rings are when they are drained: sooner if more is in them, later if there is less, for each time a thread of
+ * the program has to make way. One that is half full is drained at once.
  */
-static const double FILL_URGENT = 0.25, FILL_HIGH = 0.05, FILL_LOW = 0.02;
+static const double FILL_URGENT = 0.5, FILL_HIGH = 0.2, FILL_LOW = 0.08;
 
 /* However long something takes, the kernel's buffers must not run over. */
 static void take_pause(void *data)
@@ -321,6 +324,18 @@ static void show_status(struct tracing *tracing)
 	status_show(&status);
 }
 
+static void hear(struct tracing *tracing)
+{
+	unsigned int bells = kernel_hush(tracing->kernel);
+
+	if (bells & 1u << BELL_TABLES)
+		tracing->poll_ms = POLL_MS_FIRST;
+	if (bells & 1u << BELL_NAMES && tracing->poll_ms > POLL_MS_NAMES)
+		tracing->poll_ms = POLL_MS_NAMES;
+	if (bells & 1u << BELL_FULL)
+		tracing->polled_ns = 0;
+}
+
 int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 {
 	const struct tracing_watch *watch = tracing->watch;
@@ -342,10 +357,8 @@ int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 	poll(poll_fds, OWN_FDS + watch_count, wait_ms);
 	for (size_t i = 0; i < watch_count; i++)
 		watch->fds[i].revents = poll_fds[OWN_FDS + i].revents;
-	if (poll_fds[1].revents & POLLIN) {
-		kernel_hush(tracing->kernel);
-		tracing->poll_ms = POLL_MS_FIRST;
-	}
+	if (poll_fds[1].revents & POLLIN)
+		hear(tracing);
 	if (read(tracing->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return 0;
 	*sender = info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE ? info.ssi_pid : 0;
@@ -368,26 +381,61 @@ static int sooner(int first_ms, int second_ms)
 	return second_ms < 0 || (first_ms >= 0 && first_ms < second_ms) ? first_ms : second_ms;
 }
 
-/* How long to wait until the next poll. */
+/* In how many ms the rings are to be drained: soon, when the last thread has ended. */
+static int batch_wait_ms(const struct tracing *tracing)
+{
+	bool has_ended = !kernel_counts(tracing->kernel).threads_alive;
+	int poll_ms = has_ended && tracing->poll_ms > POLL_MS_MIN ? POLL_MS_MIN : tracing->poll_ms;
+	uint64_t due_ns = tracing->polled_ns + poll_ms * 1000000ull, now_ns = clock_ns();
+
+	if (collector_fill(tracing->collector) > FILL_URGENT || due_ns < now_ns)
+		return 0;
+	return (int)((due_ns - now_ns + 999999) / 1000000);
+}
+
+/* Chooses when the rings are drained next, by how full they were. */
+static void choose_batch(struct tracing *tracing)
+{
+	const struct settings *settings = tracing->settings;
+	int poll_ms_max = settings->has_tui || settings->kernel.tells_system ? POLL_MS_MAX_NEW : POLL_MS_MAX;
+	double fill = collector_fill(tracing->collector);
+
+	if (fill > FILL_HIGH && tracing->poll_ms > POLL_MS_MIN)
+		tracing->poll_ms /= 2;
+	else if (fill < FILL_LOW && tracing->poll_ms < poll_ms_max)
+		tracing->poll_ms *= 2;
+}
+
+static void take_batch(struct tracing *tracing)
+{
+	if (batch_wait_ms(tracing) > POLL_MS_EARLY) {
+		collector_look(tracing->collector);
+		return;
+	}
+	tracing->polled_ns = clock_ns();
+	kernel_await_names(tracing->kernel);
+	collector_poll(tracing->collector);
+	choose_batch(tracing);
+}
+
+/* Until there are tables for all code that runs, copies of stacks come instead: they fill the rings. */
+static void update_unwinder(struct tracing *tracing)
+{
+	if (!unwinder_update(tracing->unwinder))
+		return;
+	kernel_allow_memory(tracing->kernel);
+	tracing->poll_ms = POLL_MS_FIRST;
+}
+
+/* How long to wait until there is something to do. */
 static int next_wait_ms(struct tracing *tracing)
 {
-	double fill = collector_fill(tracing->collector);
-	int wait_ms;
+	int wait_ms = batch_wait_ms(tracing);
 
-	if (unwinder_update(tracing->unwinder)) {
-		kernel_allow_memory(tracing->kernel);
-		tracing->poll_ms = POLL_MS_FIRST;
-	} else if (fill > FILL_HIGH && tracing->poll_ms > POLL_MS_MIN) {
-		tracing->poll_ms = POLL_MS_MIN;
-	} else if (fill < FILL_LOW && tracing->poll_ms < POLL_MS_MAX) {
-		tracing->poll_ms *= 2;
-	}
 	choose_slack(tracing);
-	if (fill > FILL_URGENT)
-		return 0;
-	wait_ms = sooner(goroutines_wait_ms(tracing->goroutines), jvms_wait_ms(tracing->jvms));
-	wait_ms = sooner(wait_ms, collector_wait_ms(tracing->collector));
-	return sooner(wait_ms, tracing->poll_ms);
+	wait_ms = sooner(wait_ms, goroutines_wait_ms(tracing->goroutines));
+	wait_ms = sooner(wait_ms, jvms_wait_ms(tracing->jvms));
+	return sooner(wait_ms, collector_wait_ms(tracing->collector));
 }
 
 static void list_long_waits(struct tracing *tracing)
@@ -408,7 +456,7 @@ static void read_names(struct tracing *tracing)
 
 int tracing_step(struct tracing *tracing, pid_t *sender)
 {
-	collector_poll(tracing->collector);
+	take_batch(tracing);
 	list_long_waits(tracing);
 	symbols_step(tracing->engine.symbols);
 	read_names(tracing);
@@ -423,6 +471,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 		span_functions_update(tracing->functions);
 	recorder_step(tracing->recorder, clock_ns());
 	memory_trace_step(tracing->memory, tracing->recorder);
+	update_unwinder(tracing);
 	sampling_watch_step(&tracing->sampling, &tracing->engine, tracing->kernel, clock_ns());
 	if (!tracing->settings->is_quiet && status_is_due())
 		show_status(tracing);

@@ -33,7 +33,8 @@ struct tracing {
 	uint64_t suspended_ns;           /* of this machine, before */
 	uint64_t ended_ns, ended_cpu_ns; /* 0: it goes on */
 	uint64_t names_due_ns;           /* of the kernel are read then */
-	int poll_ms;
+	uint64_t polled_ns; /* when the rings were drained last */
+	int poll_ms;        /* until they are again */
 	unsigned long slack_ns;
 	/* Of the processes to attach to: their children that ran already; those that were not there any more. */
 	struct pid_list children, gone;
