@@ -122,6 +122,17 @@ def ticking():
     assert "look_for_guests" in words_of(report), report["findings"]
 
 
+@test("a server that pinch has started")
+def started():
+    tracer = start(lib.PINCH, "run", "-q", "--json", "live.json", "-o", "live.txt", "--", "timeout", "3", "/usr/bin/python3",
+                   script("accepting_server.py"), 2, 0.05, stdout=subprocess.PIPE)
+    with asked(("127.0.0.1", int(read_line(tracer))), False):
+        tracer.wait(lib.LIMIT_S)
+    stop(tracer)
+    listener, = parse_report(read("live.json", "rb"))["listeners"]
+    assert listener["looks"] >= 8 and listener["waiting_looks"] >= listener["looks"] / 2, listener
+
+
 @test("a listener to which nobody comes")
 def idle():
     server = start("/usr/bin/python3", script("accepting_server.py"), 5, 0, stdout=subprocess.PIPE)
