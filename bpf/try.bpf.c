@@ -56,26 +56,50 @@ static __always_inline bool is_in_the_way(const struct lock_facts *has, const st
 	       has->first <= wants->last && wants->first <= has->last;
 }
 
+/* Of the locks of a file. */
+struct holder_search {
+	struct lock_facts wants;
+	__u64 list, at; /* where the list has its head; the place of the next one, 0 or the head: there is none */
+	__u64 owner;    /* of the lock that is in the way, 0: none yet */
+};
+
+static __always_inline __u64 next_of(__u64 place)
+{
+	struct list_head *at = (struct list_head *)place;
+
+	return (__u64)BPF_CORE_READ(at, next);
+}
+
+/* Looks at one lock; 1 when that was the last. A callback of bpf_loop(). */
+static long holder_step(__u32 index __attribute__((unused)), void *data)
+{
+	struct holder_search *search = data;
+	struct lock_facts has = {};
+
+	if (!search->at || search->at == search->list)
+		return 1;
+	lock_read(&has, search->at - list_offset());
+	if (is_in_the_way(&has, &search->wants)) {
+		search->owner = has.owner;
+		return 1;
+	}
+	search->at = next_of(search->at);
+	return 0;
+}
+
 /* The owner of what the lock is not given for; 0: it is gone. */
 static __always_inline __u64 holder_find(struct inode *inode, const struct lock_facts *wants, bool is_flock)
 {
-	__u64 locks = (__u64)BPF_CORE_READ(inode, i_flctx), at;
-	struct list_head *list;
+	__u64 locks = (__u64)BPF_CORE_READ(inode, i_flctx);
+	struct holder_search search = { .wants = *wants };
 
 	if (!locks)
 		return 0;
-	list = (struct list_head *)(locks + (is_flock ? bpf_core_field_offset(struct file_lock_context, flc_flock)
-						      : bpf_core_field_offset(struct file_lock_context, flc_posix)));
-	at = (__u64)BPF_CORE_READ(list, next);
-	for (int i = 0; i < LOCKS_MAX && at && at != (__u64)list; i++) {
-		struct lock_facts has = {};
-
-		lock_read(&has, at - list_offset());
-		if (is_in_the_way(&has, wants))
-			return has.owner;
-		at = (__u64)BPF_CORE_READ((struct list_head *)at, next);
-	}
-	return 0;
+	search.list = locks + (is_flock ? bpf_core_field_offset(struct file_lock_context, flc_flock)
+					: bpf_core_field_offset(struct file_lock_context, flc_posix));
+	search.at = next_of(search.list);
+	bpf_loop(LOCKS_MAX, holder_step, &search, 0);
+	return search.owner;
 }
 
 /* The current thread has tried to take the lock. */

@@ -42,9 +42,9 @@ enum {
 	POLL_MS_EARLY = 8, /* what was due so soon is done at once */
 	POLL_MS_FIRST = 1, /* as long as processes begin, and map libraries */
 	POLL_MS_MIN = 20,
-	POLL_MS_MAX = 256,    /* the fewer visits, the warmer are the caches in them */
-	POLL_MS_MAX_NEW = 80, /* what is shown is new; and the rings of interrupts have no bell */
-	POLL_MS_NAMES = 64,   /* who has them may end */
+	POLL_MS_MAX = 256,       /* the fewer visits, the warmer are the caches in them */
+	POLL_MS_MAX_NEW = 80,    /* what is shown is new; and the rings of interrupts have no bell */
+	POLL_MS_NAMES = 64,      /* who has them may end */
 	HIDDEN_MS_MAX = 100,     /* for the next switch of each CPU */
 	HIDDEN_POLL_MS = 4,      /* events are delivered 2 ms after they were */
 	END_MS_MAX = 500,        /* on a busy machine, from a process's end to its last switch */

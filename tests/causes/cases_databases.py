@@ -120,7 +120,7 @@ def sysbench_like(client):
     client.ask(f"UPDATE sbtest1 SET k = k + 1 WHERE id = {row}")
 
 
-@case("mariadb: the redo log is on a slow disk", truth=Truth({"file"}, [r"ib_logfile0|redo"]),
+@case("mariadb: the redo log is on a slow disk", truth=Truth({"file"}, [r"ib_logfile0|redo|ibdata1"]),
       misleads="users wait for a condition and in the log's group commit; who writes the log is the cause",
       verified="23.3 answers a second, 2388 without it")
 def redo_on_slow_disk(where, fault=True):
