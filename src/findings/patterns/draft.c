@@ -53,6 +53,9 @@ void draft_say(struct findings *findings, struct report_finding *row, const char
 	va_start(args, format);
 	vsnprintf(sentence, sizeof(sentence), format, args);
 	va_end(args);
+	for (size_t i = 0; i < row->evidence_count; i++)
+		if (!strcmp(row->evidence[i], sentence))
+			return;
 	((const char **)row->evidence)[row->evidence_count++] = arena_strdup(findings->arena, sentence);
 }
 

@@ -33,7 +33,7 @@ struct report_finding *draft_add(struct findings *findings, struct draft *draft,
 				 enum wait_cause cause, double share, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/* Adds a sentence to the evidence; row may be NULL. */
+/* Adds a sentence to the evidence, once; row may be NULL. */
 void draft_say(struct findings *findings, struct report_finding *row, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

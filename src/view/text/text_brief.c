@@ -209,6 +209,7 @@ static void show_paths(struct page *page, const struct report *report, size_t *l
 {
 	struct part part;
 	struct page *out;
+	size_t shown = 0;
 
 	if (!report->path_count || !is_about_code(report))
 		return;
@@ -224,9 +225,15 @@ static void show_paths(struct page *page, const struct report *report, size_t *l
 		snprintf(label, sizeof(label), "%3zu  ", i + 1);
 		page_text_share(&text, path->wall_share);
 		text_put(&text, ": ");
-		if (put_frames(out, &text, path->frames, path->frame_count))
+		if (put_frames(out, &text, path->frames, path->frame_count)) {
 			page_paragraph(out, label, text.bytes);
+			shown++;
+		}
 		text_fini(&text);
+	}
+	if (!shown) { /* none has a name */
+		part_fini(&part);
+		return;
 	}
 	part_keep(&part, SIZE_MAX, left);
 	part_put(&part, page);
