@@ -10,19 +10,12 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "collect/ring/ring_sizes.h"
 #include "collect/ring/slot_ring.h"
 #include "shared.h"
 #include "pinch.skel.h"
 
-enum {
-	SLOTS_BYTES_DEFAULT = 4 << 20, /* a CPU; rounded down to a power of two of slots */
-	SLOTS_BYTES_MIN = 256 << 10,
-	SLOTS_TOTAL_BYTES = 256 << 20, /* on large machines each CPU gets its share of this */
-	RING_SHARE = 2,                /* the other records' ring is this much smaller */
-	RING_BYTES_MIN = 4 << 10,
-	SAMPLE_RING_BYTES_MAX = 256 << 10, /* for stacks whose code has no tables yet */
-	RINGS_A_CPU_MAX = 4,
-};
+enum { RINGS_A_CPU_MAX = 4 };
 
 enum ring_kind { RING_MAIN, RING_SAMPLES, RING_SYSTEM, RING_KINDS };
 
@@ -37,39 +30,22 @@ struct cpu_rings {
 	struct cpu_ring *cpus;
 	unsigned int cpu_count;
 	bool tells_system;
-	uint32_t slot_count;      /* a CPU */
+	struct ring_sizes sizes;
 	const struct slot *slots; /* of all CPUs */
 	size_t slots_bytes;
-	size_t ring_bytes; /* of the main ones */
 };
-
-static size_t default_bytes(unsigned int cpu_count)
-{
-	size_t slots_bytes = SLOTS_BYTES_DEFAULT;
-
-	while (slots_bytes > SLOTS_BYTES_MIN && slots_bytes * cpu_count > SLOTS_TOTAL_BYTES)
-		slots_bytes /= 2;
-	return slots_bytes;
-}
 
 struct cpu_rings *cpu_rings_new(struct pinch_bpf *bpf, unsigned int cpu_count, size_t slots_bytes, bool tells_system)
 {
 	struct cpu_rings *rings = xcalloc(1, sizeof(*rings));
 
-	if (!slots_bytes)
-		slots_bytes = default_bytes(cpu_count);
 	rings->bpf = bpf;
 	rings->cpu_count = cpu_count;
 	rings->tells_system = tells_system;
-	rings->slot_count = 1;
-	while (2 * rings->slot_count * sizeof(struct slot) <= slots_bytes)
-		rings->slot_count *= 2;
-	rings->ring_bytes = slots_bytes / RING_SHARE;
-	if (rings->ring_bytes < RING_BYTES_MIN)
-		rings->ring_bytes = RING_BYTES_MIN;
+	rings->sizes = ring_sizes_choose(cpu_count, slots_bytes);
 	rings->cpus = xcalloc(cpu_count, sizeof(*rings->cpus));
-	bpf->rodata->slot_mask = rings->slot_count - 1;
-	bpf_map__set_max_entries(bpf->maps.slots, cpu_count * rings->slot_count);
+	bpf->rodata->slot_mask = rings->sizes.slots - 1;
+	bpf_map__set_max_entries(bpf->maps.slots, cpu_count * rings->sizes.slots);
 	return rings;
 }
 
@@ -121,7 +97,7 @@ static int add_rings(struct cpu_rings *rings, enum ring_kind kind, struct bpf_ma
 /* The slots of all CPUs are one map. */
 static int add_slot_rings(struct cpu_rings *rings)
 {
-	size_t page_bytes = sysconf(_SC_PAGESIZE), cpu_bytes = rings->slot_count * sizeof(struct slot);
+	size_t page_bytes = sysconf(_SC_PAGESIZE), cpu_bytes = rings->sizes.slots * sizeof(struct slot);
 	const struct slot *slots;
 
 	rings->slots_bytes = (rings->cpu_count * cpu_bytes + page_bytes - 1) & -page_bytes;
@@ -130,14 +106,9 @@ static int add_slot_rings(struct cpu_rings *rings)
 		return fail(-errno, "cannot map the CPUs' rings of %zu bytes", cpu_bytes);
 	rings->slots = slots;
 	for (unsigned int cpu = 0; cpu < rings->cpu_count; cpu++)
-		rings->cpus[cpu].slots = slot_ring_new(slots + cpu * rings->slot_count, rings->slot_count,
+		rings->cpus[cpu].slots = slot_ring_new(slots + cpu * rings->sizes.slots, rings->sizes.slots,
 						       &rings->bpf->bss->cpu_counts[cpu]);
 	return 0;
-}
-
-static size_t sample_ring_bytes(const struct cpu_rings *rings)
-{
-	return rings->ring_bytes < SAMPLE_RING_BYTES_MAX ? rings->ring_bytes : SAMPLE_RING_BYTES_MAX;
 }
 
 int cpu_rings_make(struct cpu_rings *rings)
@@ -145,11 +116,11 @@ int cpu_rings_make(struct cpu_rings *rings)
 	int err = add_slot_rings(rings);
 
 	if (!err)
-		err = add_rings(rings, RING_MAIN, rings->bpf->maps.rings, rings->ring_bytes);
+		err = add_rings(rings, RING_MAIN, rings->bpf->maps.rings, rings->sizes.main_bytes);
 	if (!err)
-		err = add_rings(rings, RING_SAMPLES, rings->bpf->maps.sample_rings, sample_ring_bytes(rings));
+		err = add_rings(rings, RING_SAMPLES, rings->bpf->maps.sample_rings, rings->sizes.sample_bytes);
 	if (!err && rings->tells_system)
-		err = add_rings(rings, RING_SYSTEM, rings->bpf->maps.system_rings, rings->ring_bytes);
+		err = add_rings(rings, RING_SYSTEM, rings->bpf->maps.system_rings, rings->sizes.main_bytes);
 	return err;
 }
 
@@ -182,7 +153,7 @@ bool cpu_rings_drain(struct cpu_rings *rings, unsigned int i, ring_record_fn on_
 
 static double more_of(double fill, const struct cpu_rings *rings, const struct ring *ring)
 {
-	double here = (double)ring_fill_bytes(ring) / rings->ring_bytes;
+	double here = (double)ring_fill_bytes(ring) / rings->sizes.main_bytes;
 
 	return here > fill ? here : fill;
 }
