@@ -18,6 +18,19 @@ uint64_t generated_pick(struct generated *g, uint64_t below)
 	return (g->random >> 33) % below;
 }
 
+static uint64_t stretched(const struct generated *g, uint64_t natural_ns)
+{
+	return g->natural_ns ? (unsigned __int128)natural_ns * g->written_ns / g->natural_ns : natural_ns;
+}
+
+/* Never the same twice: the events of several CPUs have one order. */
+uint64_t generated_time(const struct generated *g)
+{
+	uint64_t time_ns = g->begin_ns + stretched(g, g->now_ns + 1 - g->begin_ns);
+
+	return time_ns > g->last_ns ? time_ns : g->last_ns + 1;
+}
+
 void generated_put(struct generated *g, void *event, enum event_id id, uint32_t thread)
 {
 	struct ev_header *header = event;
@@ -25,12 +38,15 @@ void generated_put(struct generated *g, void *event, enum event_id id, uint32_t 
 	if (g->events + 1 >= g->events_max)
 		return;
 	*header = (struct ev_header){
-		.time_ns = ++g->now_ns,
+		.time_ns = generated_time(g),
 		.thread = thread,
 		.subsys = id >> 16,
 		.event = id & 0xffff,
 	};
-	trace_writer_event(g->writer, header);
+	if (g->writer)
+		trace_writer_event(g->writer, header);
+	g->now_ns++;
+	g->last_ns = header->time_ns;
 	g->events++;
 }
 
@@ -76,7 +92,7 @@ static void put_files(struct generated *g)
 		length = snprintf(names, sizeof(names), "table%u.ibd%cdata%c/", i, 0, 0);
 		put_file(g, generated_file(i), S_IFREG | 0600, names, length + 1);
 	}
-	for (uint32_t i = 1; i < GENERATED_CHANNELS; i += 2) {
+	for (uint32_t i = 1; i < GENERATED_CHANNELS * g->shards; i += 2) {
 		length = snprintf(names, sizeof(names), "pipe:[%u]", i);
 		put_file(g, generated_channel(i), S_IFIFO | 0600, names, length + 1);
 	}
@@ -130,7 +146,7 @@ static void put_run(struct generated *g, uint32_t cpu_count)
 		struct ev_collect_run e;
 		char bytes[sizeof(struct ev_collect_run) + 4 + sizeof(text) + 8];
 	} capacity = { .e = { .realtime_ns = 1700000000000000000ull,
-			      .sample_period_ns = g->sample_ns,
+			      .sample_period_ns = stretched(g, g->sample_ns),
 			      .cpu_count = cpu_count,
 			      .pid_count = 1,
 			      .text_bytes = sizeof(text) } };
@@ -150,7 +166,7 @@ void generated_begin(struct generated *g, uint32_t cpu_count)
 
 void generated_end(struct generated *g)
 {
-	struct ev_collect_end e = { .ended_ns = g->now_ns + 1, .stacks = g->stacks, .events = g->events + 1 };
+	struct ev_collect_end e = { .ended_ns = generated_time(g), .stacks = g->stacks, .events = g->events + 1 };
 
 	g->events_max++;
 	generated_put(g, &e, EV_COLLECT_END, 0);

@@ -10,21 +10,27 @@ struct trace_writer;
 
 enum {
 	GENERATED_PID = 1000,
-	GENERATED_LOCKS = 24,
-	GENERATED_CHANNELS = 12,
-	GENERATED_FILES = 32,   /* odd channels are pipes */
-	GENERATED_REASONS = 50, /* to wait: each has as many call paths */
+	GENERATED_LOCKS = 24,    /* of a shard */
+	GENERATED_CHANNELS = 12, /* the same */
+	GENERATED_FILES = 32,    /* odd channels are pipes */
+	GENERATED_REASONS = 50,  /* to wait: each has as many call paths */
 };
 
-/* What the events are made of; begins with all but the number of events so far. */
+/* What the events are made of; begins with all but the number of events so far and the last one's time. */
 struct generated {
-	struct trace_writer *writer;
-	uint64_t random, now_ns, events, events_max, sample_ns;
-	uint32_t stacks;
+	struct trace_writer *writer; /* NULL: they go nowhere */
+	uint64_t random, begin_ns, now_ns, events, events_max, sample_ns;
+	uint32_t stacks, shards;
+	/* So much time of what happens takes so much in the trace; 0: the same. */
+	uint64_t natural_ns, written_ns;
+	uint64_t last_ns;
 };
 
 /* A random number below another one. */
 uint64_t generated_pick(struct generated *g, uint64_t below);
+
+/* What the trace has as the time of the event that is put next. */
+uint64_t generated_time(const struct generated *g);
 
 /* Puts an event a ns after the one before; nothing when there is only space for the end. */
 void generated_put(struct generated *g, void *event, enum event_id id, uint32_t thread);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * trace_gen FILE EVENTS [THREADS [CPUS [SEED [SAMPLE_US [STACKS]]]]]
- * (64 threads, 8 CPUs, seed 1, a sample of each busy CPU every 3000 us, 400 call paths)
+ * trace_gen FILE EVENTS [THREADS [CPUS [SEED [SAMPLE_US [STACKS [SHARDS [PER_S]]]]]]]
+ * (64 threads, 8 CPUs, seed 1, a sample of each busy CPU every 3000 us, 400 call paths, 1 shard)
  * Writes a trace of so many events as a busy server makes them: threads in front sleep, read from a disk
  * and hand work to those behind them, by conditions and pipes; all of them share locks, are preempted,
- * sampled, and now and then replaced. The same arguments give the same events. Needs memory for what lives
- * at once, however many events there are.
+ * sampled, and now and then replaced. Threads of a shard have locks, conditions and pipes of their own: else many
+ * CPUs would wait for a few locks. PER_S: all times are stretched so that there are so many events a second, on
+ * average. The same arguments give the same events. Needs memory for what lives at once, however many events there are.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -27,6 +28,7 @@ enum {
 	THREADS_MAX = 100000,
 	GENERATED_CPUS_MAX = 4096,
 	STACKS_MAX = 1000000,
+	SHARDS_MAX = 512,
 	NOBODY = UINT32_MAX,
 	SLICE_NS = 3000000,
 	IDLE_EXIT_NS = 1500,
@@ -42,6 +44,7 @@ struct thread {
 	uint32_t number, next;
 	uint32_t lock;    /* that it holds, or NOBODY */
 	uint64_t left_ns; /* of its burst */
+	uint32_t shard;
 	bool is_in_front;
 };
 
@@ -58,6 +61,16 @@ struct alarm {
 	uint32_t id;
 };
 
+struct lock {
+	uint32_t owner; /* a thread, or NOBODY */
+	struct queue waiters;
+};
+
+struct channel {
+	unsigned int pending;
+	struct queue waiters;
+};
+
 static struct {
 	struct generated g;
 	uint32_t numbers; /* of threads so far */
@@ -66,14 +79,8 @@ static struct {
 	struct cpu *cpus;
 	uint32_t cpu_count;
 	struct queue ready;
-	struct {
-		uint32_t owner; /* a thread, or NOBODY */
-		struct queue waiters;
-	} locks[GENERATED_LOCKS];
-	struct {
-		unsigned int pending;
-		struct queue waiters;
-	} channels[GENERATED_CHANNELS];
+	struct lock *locks; /* shard by shard, like the channels */
+	struct channel *channels;
 	struct alarm *alarms; /* a heap, the earliest first */
 	size_t alarm_count;
 } w;
@@ -165,7 +172,7 @@ static void put_born(uint32_t thread, uint32_t parent)
 		.pid = GENERATED_PID,
 		.ns_tid = tid_of(thread),
 		.ns_pid = GENERATED_PID,
-		.start_ns = w.g.now_ns,
+		.start_ns = generated_time(&w.g),
 	};
 
 	snprintf(e.name, sizeof(e.name), "%s-%u", w.threads[thread].is_in_front ? "front" : "worker",
@@ -189,15 +196,20 @@ static void run_on(uint32_t cpu)
 	set_alarm(w.g.now_ns + (left_ns < SLICE_NS ? left_ns : SLICE_NS), ALARM_CPU, cpu);
 }
 
+/* Each shard has CPUs that it prefers. */
 static void become_ready(uint32_t thread)
 {
+	uint32_t first = (uint64_t)w.threads[thread].shard * w.cpu_count / w.g.shards;
+
 	begin_burst(thread);
 	for (uint32_t i = 0; i < w.cpu_count; i++) {
-		if (w.cpus[i].thread != NOBODY)
+		uint32_t cpu = (first + i) % w.cpu_count;
+
+		if (w.cpus[cpu].thread != NOBODY)
 			continue;
-		w.cpus[i].thread = thread;
-		w.cpus[i].is_waking = true;
-		set_alarm(w.g.now_ns + IDLE_EXIT_NS, ALARM_CPU, i);
+		w.cpus[cpu].thread = thread;
+		w.cpus[cpu].is_waking = true;
+		set_alarm(w.g.now_ns + IDLE_EXIT_NS, ALARM_CPU, cpu);
 		return;
 	}
 	queue_push(&w.ready, thread);
@@ -248,13 +260,14 @@ static void unlock(uint32_t thread)
 	if (waiter == NOBODY)
 		return;
 	w.threads[waiter].lock = lock;
-	wake(waiter, thread, futex_wake(generated_lock(lock), lock));
+	wake(waiter, thread, futex_wake(generated_lock(lock), lock % GENERATED_LOCKS));
 }
 
 /* Whether the thread goes on. */
 static bool take_lock(uint32_t cpu)
 {
-	uint32_t thread = w.cpus[cpu].thread, lock = pick(4) ? pick(GENERATED_LOCKS) : 0;
+	uint32_t thread = w.cpus[cpu].thread, kind = pick(4) ? pick(GENERATED_LOCKS) : 0;
+	uint32_t lock = w.threads[thread].shard * GENERATED_LOCKS + kind;
 
 	if (w.locks[lock].owner == NOBODY) {
 		w.locks[lock].owner = thread;
@@ -267,15 +280,22 @@ static bool take_lock(uint32_t cpu)
 			   .operation = FUTEX_WAIT_PRIVATE,
 			   .object = generated_lock(lock),
 			   .value = 2,
-			   .stack = generated_stack(&w.g, lock),
+			   .stack = generated_stack(&w.g, kind),
 		   });
 	return false;
 }
 
+/* One of those of its shard; kind: which one of them. */
+static uint32_t pick_channel(uint32_t thread, uint32_t *kind)
+{
+	*kind = pick(GENERATED_CHANNELS);
+	return w.threads[thread].shard * GENERATED_CHANNELS + *kind;
+}
+
 static bool hand_out_work(uint32_t thread)
 {
-	uint32_t channel = pick(GENERATED_CHANNELS), waiter = queue_pop(&w.channels[channel].waiters);
-	struct ev_sched_wake e = futex_wake(generated_channel(channel), GENERATED_LOCKS + channel);
+	uint32_t kind, channel = pick_channel(thread, &kind), waiter = queue_pop(&w.channels[channel].waiters);
+	struct ev_sched_wake e = futex_wake(generated_channel(channel), GENERATED_LOCKS + kind);
 
 	if (waiter == NOBODY) {
 		if (w.channels[channel].pending < PENDING_MAX)
@@ -292,12 +312,12 @@ static bool hand_out_work(uint32_t thread)
 
 static bool take_work(uint32_t cpu)
 {
-	uint32_t channel = pick(GENERATED_CHANNELS);
+	uint32_t kind, channel = pick_channel(w.cpus[cpu].thread, &kind);
 	struct ev_sched_switch e = {
 		.syscall = SYS_futex,
 		.operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME,
 		.object = generated_channel(channel),
-		.stack = generated_stack(&w.g, GENERATED_LOCKS + channel),
+		.stack = generated_stack(&w.g, GENERATED_LOCKS + kind),
 	};
 
 	if (w.channels[channel].pending) {
@@ -427,16 +447,21 @@ static void begin(uint64_t seed)
 	static const struct queue empty = { NOBODY, NOBODY };
 
 	w.g.random = seed * 0x9e3779b97f4a7c15ull + 1;
-	w.g.now_ns = 1000000000000ull;
+	w.g.begin_ns = w.g.now_ns = 1000000000000ull;
+	w.g.events = w.g.last_ns = 0;
+	w.numbers = 0;
+	w.alarm_count = 0;
 	w.threads = xcalloc(w.thread_count, sizeof(*w.threads));
 	w.cpus = xcalloc(w.cpu_count, sizeof(*w.cpus));
 	w.alarms = xcalloc(w.thread_count + 2 * w.cpu_count, sizeof(*w.alarms));
+	w.locks = xcalloc(w.g.shards * GENERATED_LOCKS, sizeof(*w.locks));
+	w.channels = xcalloc(w.g.shards * GENERATED_CHANNELS, sizeof(*w.channels));
 	w.ready = empty;
-	for (uint32_t i = 0; i < GENERATED_LOCKS; i++) {
+	for (uint32_t i = 0; i < w.g.shards * GENERATED_LOCKS; i++) {
 		w.locks[i].owner = NOBODY;
 		w.locks[i].waiters = empty;
 	}
-	for (uint32_t i = 0; i < GENERATED_CHANNELS; i++)
+	for (uint32_t i = 0; i < w.g.shards * GENERATED_CHANNELS; i++)
 		w.channels[i].waiters = empty;
 	for (uint32_t i = 0; i < w.cpu_count; i++) {
 		w.cpus[i].thread = NOBODY;
@@ -444,13 +469,24 @@ static void begin(uint64_t seed)
 	}
 }
 
-static void generate(void)
+static void end(void)
 {
+	free(w.threads);
+	free(w.cpus);
+	free(w.alarms);
+	free(w.locks);
+	free(w.channels);
+}
+
+static void generate(uint64_t seed)
+{
+	begin(seed);
 	generated_begin(&w.g, w.cpu_count);
 	for (uint32_t i = 0; i < w.thread_count; i++) {
 		w.threads[i] = (struct thread){
 			.number = ++w.numbers,
 			.lock = NOBODY,
+			.shard = (uint64_t)i * w.g.shards / w.thread_count,
 			.is_in_front = i % 2 == 0,
 		};
 		put_born(i, i ? 1 : 0);
@@ -464,6 +500,21 @@ static void generate(void)
 		on_alarm(&alarm);
 	}
 	generated_end(&w.g);
+	end();
+}
+
+/* How long all of it takes is known only once it was generated. */
+static void stretch(uint64_t seed, uint64_t events_per_s)
+{
+	struct trace_writer *writer = w.g.writer;
+	uint64_t events_max = w.g.events_max;
+
+	w.g.writer = NULL;
+	generate(seed);
+	w.g.natural_ns = w.g.now_ns - w.g.begin_ns;
+	w.g.written_ns = (unsigned __int128)w.g.events * 1000000000 / events_per_s;
+	w.g.events_max = events_max;
+	w.g.writer = writer;
 }
 
 static uint64_t number_argument(int argc, char **argv, int i, uint64_t otherwise)
@@ -473,6 +524,7 @@ static uint64_t number_argument(int argc, char **argv, int i, uint64_t otherwise
 
 int main(int argc, char **argv)
 {
+	uint64_t seed = number_argument(argc, argv, 5, 1), events_per_s = number_argument(argc, argv, 9, 0);
 	struct text info = { 0 };
 	int err;
 
@@ -481,10 +533,12 @@ int main(int argc, char **argv)
 	w.cpu_count = number_argument(argc, argv, 4, 8);
 	w.g.sample_ns = 1000 * number_argument(argc, argv, 6, 3000);
 	w.g.stacks = number_argument(argc, argv, 7, 400);
+	w.g.shards = number_argument(argc, argv, 8, 1);
 	if (argc < 3 || !w.g.events_max || !w.thread_count || w.thread_count > THREADS_MAX || !w.cpu_count ||
 	    w.cpu_count > GENERATED_CPUS_MAX || !w.g.sample_ns || w.g.stacks < GENERATED_REASONS ||
-	    w.g.stacks > STACKS_MAX) {
-		fprintf(stderr, "usage: trace_gen FILE EVENTS [THREADS [CPUS [SEED [SAMPLE_US [STACKS]]]]]\n");
+	    w.g.stacks > STACKS_MAX || !w.g.shards || w.g.shards > SHARDS_MAX) {
+		fprintf(stderr, "usage: trace_gen FILE EVENTS [THREADS [CPUS [SEED [SAMPLE_US [STACKS [SHARDS "
+				"[PER_S]]]]]]]\n");
 		return 2;
 	}
 	err = trace_writer_open(argv[1], &w.g.writer);
@@ -492,14 +546,12 @@ int main(int argc, char **argv)
 		return fail(err, "cannot write %s", argv[1]) != 0;
 	trace_info_put(&info);
 	trace_writer_chunk(w.g.writer, TRACE_CHUNK_INFO, info.bytes, info.length, NULL);
-	begin(number_argument(argc, argv, 5, 1));
-	generate();
+	if (events_per_s)
+		stretch(seed, events_per_s);
+	generate(seed);
 	err = trace_writer_close(w.g.writer);
 	if (err)
 		fail(err, "cannot write %s", argv[1]);
 	text_fini(&info);
-	free(w.threads);
-	free(w.cpus);
-	free(w.alarms);
 	return err != 0;
 }
