@@ -56,6 +56,7 @@ help:
 	@echo "make causes     what pinch says of planted causes on servers and programs, scored; ONLY=, ROUNDS=, BESIDE=1"
 	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
 	@echo "make bench-traces   only how fast traces are read, indexed and asked"
+	@echo "make bench-cpus   what 2 to 256 CPUs cost collector and analyses (doc/scale.md)"
 	@echo "make bench-page   how soon the page of a report can be used"
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
 	@echo "make evidence   doc/evidence.md, from doc/evidence/*.json and what the last tests and benches found"
@@ -526,7 +527,7 @@ golden-update: all $(TEST_BINARIES)
 
 BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm $O/bench/sample_depth
 BENCH_GET_STACK := $O/bench/get_stack
-BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_read states_ask)
+BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_read states_ask many_cpus)
 
 bench: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
@@ -536,6 +537,11 @@ bench: bench-packages
 bench-traces: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
 	/usr/bin/python3 bench/run.py --build-dir $O --workload traces --rounds 3
+
+# What many CPUs cost collector and analyses, from generated events.
+bench-cpus: bench-packages
+	@$(MAKE) --no-print-directory -j2 $(addprefix $O/bench/,trace_gen many_cpus)
+	/usr/bin/python3 bench/many_cpus.py $O
 
 # How soon the page of a report can be used, in a browser.
 bench-page: bench-packages
@@ -591,6 +597,7 @@ $(BENCH_TOOLS): $O/bench/%: bench/%.c $O/libpinch.a
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $(filter %.c,$^) $O/libpinch.a $(LDLIBS)
 
 $O/bench/trace_gen: bench/generated.c bench/generated.h
+$O/bench/many_cpus: $(addprefix bench/,$(foreach part,kernel clock,fake_$(part).c fake_$(part).h))
 
 -include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(BPF_HOST_O:.o=.d) $(wildcard $O/tests/*.d) $(GOLDEN_O:.o=.d) \
 	$(FUZZ_PLECOC_O:.o=.d) $(wildcard $O/fuzz/*.d)
@@ -612,4 +619,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always truth causes causes-packages format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check check-all test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs
+.PHONY: always truth causes causes-packages format lint lint-packages repeat attacks bench-page bench-cpus bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check check-all test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs
