@@ -151,9 +151,9 @@ bool cpu_rings_drain(struct cpu_rings *rings, unsigned int i, ring_record_fn on_
 	return ring_drain(cpu->rings[kind], on_record, data);
 }
 
-static double more_of(double fill, const struct cpu_rings *rings, const struct ring *ring)
+static double more_of(double fill, const struct ring *ring, size_t size_bytes)
 {
-	double here = (double)ring_fill_bytes(ring) / rings->sizes.main_bytes;
+	double here = (double)ring_fill_bytes(ring) / size_bytes;
 
 	return here > fill ? here : fill;
 }
@@ -163,12 +163,14 @@ double cpu_rings_fill(const struct cpu_rings *rings)
 	double fill = 0;
 
 	for (unsigned int i = 0; i < rings->cpu_count; i++) {
-		double slots = slot_ring_fill(rings->cpus[i].slots);
+		const struct cpu_ring *cpu = &rings->cpus[i];
+		double slots = slot_ring_fill(cpu->slots);
 
 		fill = slots > fill ? slots : fill;
-		fill = more_of(fill, rings, rings->cpus[i].rings[RING_MAIN]);
+		fill = more_of(fill, cpu->rings[RING_MAIN], rings->sizes.main_bytes);
+		fill = more_of(fill, cpu->rings[RING_SAMPLES], rings->sizes.sample_bytes);
 		if (rings->tells_system)
-			fill = more_of(fill, rings, rings->cpus[i].rings[RING_SYSTEM]);
+			fill = more_of(fill, cpu->rings[RING_SYSTEM], rings->sizes.main_bytes);
 	}
 	return fill;
 }
