@@ -150,11 +150,11 @@ static __always_inline void frame_note(struct stack_scratch *s, __u64 frame)
 
 /*
  * Notes the frame and goes to the next, or does one step for the frames of Python or Ruby; 1 when there
- * is none. A function of its own: the verifier goes through a callback of bpf_loop() several times.
+ * is none. A callback of bpf_loop().
  */
-__noinline int frame_next(__u32 owner)
+static long frame_step(__u32 index __attribute__((unused)), void *owner)
 {
-	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, owner);
 	struct python_walk *p;
 	struct unwind *u;
 	__u64 sp, address, frame;
@@ -202,11 +202,6 @@ __noinline int frame_next(__u32 owner)
 	if (address - s->ruby.process.code_begin < s->ruby.process.code_bytes)
 		ruby_on_native(&s->ruby, NULL);
 	return 0;
-}
-
-static long frame_step(__u32 index __attribute__((unused)), void *owner)
-{
-	return frame_next(*(__u32 *)owner) != 0;
 }
 
 /* Finds the thread's state again, or decides whether it is worth looking for it. */
