@@ -128,6 +128,8 @@ struct collector *collector_new(struct session *session, struct kernel *kernel, 
 	collector->complete_ns = xcalloc(collector->ring_count, sizeof(*collector->complete_ns));
 	governor_init(&collector->governor, kernel_cpu_count(kernel), clock_ns());
 	collector->delivered_ns = clock_ns();
+	/* Not at once: a program that begins must not wait for that. */
+	collector->listeners_due_ns = clock_ns() + LISTENERS_PERIOD_NS;
 	session_subscribe(session, handlers, collector);
 	return collector;
 }

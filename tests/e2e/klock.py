@@ -16,7 +16,8 @@ import sys
 import graph_model
 from klock_model import Model, Recorder, Unavailable
 from lib import LIMIT_S, PINCH, Skip, check_laws, functions_of, main, near, parse_report, pinch, \
-    program, read, read_line, start, stop, test, wait_attached
+    program, read, read_line, start, stop, test, wait_attached, \
+    wait_until
 
 THREADS, LENGTH_MS = 8, 1000
 # A busy machine may have a crew take turns for once, and then nobody waits.
@@ -517,9 +518,11 @@ def kernel_threads():
         raise Skip("no network namespaces can be made here")
     for attempt in range(TRIES):
         load = start(program("klock_netns"), 4, 60000, stdout=subprocess.DEVNULL)
+        wait_until(lambda: load.poll() is not None or len(os.listdir(f"/proc/{load.pid}/task")) > 4, "namers to begin")
         # On an emulated machine beside others there may be no wait at all in a second.
         result = pinch("klock", "-q", *LARGE_RINGS, "--all", "--duration", f"{min(2 ** attempt, 8)}s",
                        "--json", "report.json")
+        assert load.poll() is None, f"the program has ended: {load.returncode}"
         stop(load)
         assert result.status == 0, result.text
         report = checked()

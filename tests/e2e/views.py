@@ -150,14 +150,15 @@ def check_comparison(views):
 
 def check_replay(views):
     """
-    A what-if that changes nothing is the run, but for what threads do that end and that nobody waits for; the critical
-    path is as long as the run.
+    A what-if that changes nothing and the critical path are the run, but for what threads do that end and that nobody
+    waits for.
     """
     wall_ns = views.report["target"]["wall_ns"]
     whatif = json.loads(replayed("whatif", "--scale", 1, "--json", "-", views.path).out)
     assert 0.9 * wall_ns < whatif["recorded_ns"] <= wall_ns, (whatif["recorded_ns"], wall_ns)
     path = json.loads(replayed("critical-path", "--json", "-", views.path).out)
-    near(sum(part["end_ns"] - part["begin_ns"] for part in path["parts"]), wall_ns, DIGITS * wall_ns, "the critical path")
+    path_ns = sum(part["end_ns"] - part["begin_ns"] for part in path["parts"])
+    assert 0.9 * wall_ns < path_ns <= wall_ns + 1, (path_ns, wall_ns)
 
 
 def check_kernel_locks(views):

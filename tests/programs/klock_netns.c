@@ -8,11 +8,17 @@
  */
 #include "klock.h"
 
+#include <errno.h>
+
 static void turn(int number)
 {
 	(void)number;
-	if (unshare(CLONE_NEWNET))
+	if (!unshare(CLONE_NEWNET))
+		return;
+	/* A slow machine has more of them than it may: the worker is behind. */
+	if (errno != ENOSPC && errno != ENOMEM)
 		die("unshare");
+	sleep_ms(1);
 }
 
 int main(int argc, char **argv)

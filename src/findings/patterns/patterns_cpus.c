@@ -179,14 +179,17 @@ static void say_neighbours(struct findings *findings, struct report_finding *row
 
 /* --- Findings -------------------------------------------------------------------------------------- */
 
+/* Less than a few time slices is how programs begin, not what holds them back. */
+static const uint64_t short_ns_min = 10000000;
+
 /* Whether it is a finding; of a program that hardly ever runs it is no loss. */
 static bool is_short_of_cpus(const struct findings *findings)
 {
 	const struct report *report = &findings->report;
 	double active_ns = report->balance.threads.running_ns + cpu_wait_ns(report);
 
-	return draft_lost(findings, cpu_wait_ns(report)) >= 0.05 && cpu_wait_ns(report) >= 0.25 * active_ns &&
-	       cpu_wait_ns(report) >= 0.2 * report->target.wall_ns;
+	return cpu_wait_ns(report) >= short_ns_min && draft_lost(findings, cpu_wait_ns(report)) >= 0.05 &&
+	       cpu_wait_ns(report) >= 0.25 * active_ns && cpu_wait_ns(report) >= 0.2 * report->target.wall_ns;
 }
 
 bool patterns_lose_cpus(const struct findings *findings)
