@@ -138,7 +138,7 @@ def first_line(*options):
 
 
 def users(reported, kind, name):
-    """How long the wait for it was, of a fast and of a slow execution, in the mean, in ns."""
+    """The mean wait for it in a fast and in a slow execution, in ns."""
     nodes = reported["nodes"]
     found = [node for node in nodes if node["label"].startswith(name) and nodes[node["parent"]]["kind"] == kind]
     return [sum(node[side]["mean"] for node in found) for side in ("first", "second")]
