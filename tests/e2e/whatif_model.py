@@ -56,8 +56,8 @@ def compare(before, after, *options):
         speed = record_speed("t.pinch", *before) / record_speed("after.pinch", *after)
         answer, is_ns = whatif(*options), whatif(trace="after.pinch")["recorded_ns"] * speed
         check_path(answer)
-        # The fewer others the machine worked for, the more it is the program that is measured.
-        prediction = min(prediction or answer, answer, key=lambda a: a["recorded_ns"])
+        # The fewer others the machine worked for, the more it is the program that is measured, and what is said of it.
+        prediction = min(prediction or answer, answer, key=lambda a: a["predicted_ns"])
         was_ns = min(was_ns or is_ns, is_ns)
         tried.append(f"recorded {prediction['recorded_ns'] / 1e6:.0f} ms, replay {prediction['replay_error']:+.1%}, "
                      f"predicted {prediction['predicted_ns'] / 1e6:.0f} ms ({prediction['least_ns'] / 1e6:.0f} to "
