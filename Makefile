@@ -154,7 +154,7 @@ $O/gen/report.ts: $(DESCRIBE)
 
 BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o stack.bpf.o unwind.bpf.o thread.bpf.o sample.bpf.o file.bpf.o \
 	try.bpf.o fault.bpf.o listener.bpf.o input.bpf.o ready.bpf.o host.bpf.o blocked.bpf.o system.bpf.o span.bpf.o klock.bpf.o \
-	klock_name.bpf.o acquire.bpf.o)
+	klock_name.bpf.o kernel_name.bpf.o acquire.bpf.o)
 
 $O/bpf/%.bpf.o: bpf/%.bpf.c | $O/gen/events.h
 	@echo "  BPF   $<"; mkdir -p $(@D)
@@ -407,7 +407,7 @@ BUILT_TESTS := $(addprefix +,$(UNIT_TESTS) $(BPF_TESTS)) \
 	"+tests/plecoc/run.sh $O/plecoc"
 FUZZ_TEST := "+tests/fuzz/replay.sh $O$(if $(SAN),,/san)/fuzz"
 # Of those that are quick, what reads files and memory of others: make check runs them with sanitizers, too.
-PARSERS := $(addsuffix _test,event_line fold go_table jit_hints jit_maps json kernel_symbols klock_spec perf_map python_code \
+PARSERS := $(addsuffix _test,event_line fold go_table jit_hints jit_maps json kernel_functions klock_spec perf_map python_code \
 	managed_codes python_lines ruby_code symbol symbol_object trace_file trace_info trace_schema)
 SANITIZED_TESTS := $(addprefix +$O/san/tests/,$(PARSERS))
 SOURCE_TESTS := "+tests/golden/view/validate.sh" \

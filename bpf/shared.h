@@ -145,6 +145,14 @@ struct system_cpu {
 };
 _Static_assert(sizeof(struct system_cpu) % 64 == 0, "no CPU writes to another's cache lines");
 
+enum { KERNEL_NAME_BYTES = 640 };
+
+/* What the kernel calls the function at an address, and how far in it that is: "name+0x1a/0x90 [module]". */
+struct kernel_name {
+	__u64 address;
+	char text[KERNEL_NAME_BYTES];
+};
+
 /* A record of a slot ring: space for the largest event that goes there. */
 struct slot {
 	__u64 words[8];

@@ -74,6 +74,7 @@ bool input_look_is_second = false;
 __u64 holds_left = 0;
 __u64 holds_lost = 0;
 struct klock_own own_hold = {};
+struct kernel_name kernel_name = {};
 volatile __u64 keep_all_above_ns = 0;
 volatile __u32 sample_timer_ns = 0;
 volatile __u32 sample_role = SAMPLE_REGULAR;

@@ -517,6 +517,7 @@ extern bool input_look_is_second;
 extern __u64 holds_left; /* sums that the last list of holds had no space for */
 extern __u64 holds_lost; /* acquisitions of locks of which there are too many */
 extern struct klock_own own_hold;
+extern struct kernel_name kernel_name; /* asked for, and the answer */
 extern __u64 threads_untracked; /* refused: no memory for their state, or too many */
 
 /* The governor: slices of less importance (ns of CMetric) are kept with a probability. */

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "collect/probe/acquisitions.h"
 #include "collect/probe/iterator.h"
+#include "collect/probe/kernel_names.h"
 #include "collect/probe/klock_programs.h"
 #include "collect/probe/span_calls.h"
 #include "collect/probe/system.h"
@@ -27,6 +28,7 @@
 #include "collect/tick.h"
 #include "session/syscalls.h"
 #include "shared.h"
+#include "symbol/symbol.h"
 #include "pinch.skel.h"
 
 enum {
@@ -412,6 +414,11 @@ unsigned int kernel_ring_count(const struct kernel *kernel)
 bool kernel_drain(struct kernel *kernel, unsigned int ring, ring_record_fn on_record, void *data)
 {
 	return cpu_rings_drain(kernel->rings, ring, on_record, data);
+}
+
+void kernel_tell_names(struct kernel *kernel, struct symbols *symbols)
+{
+	symbols_set_kernel_names(symbols, kernel_names_ask, kernel->bpf);
 }
 
 double kernel_fill(const struct kernel *kernel)

@@ -104,6 +104,11 @@ int kernel_list_holds(struct kernel *kernel);
 /* Rings of all CPUs, numbered from 0. */
 unsigned int kernel_ring_count(const struct kernel *kernel);
 
+struct symbols;
+
+/* Gives names to the kernel's functions from now on, until kernel_close(), also after kernel_detach(). */
+void kernel_tell_names(struct kernel *kernel, struct symbols *symbols);
+
 /* As ring_drain(). */
 bool kernel_drain(struct kernel *kernel, unsigned int ring, ring_record_fn on_record, void *data);
 

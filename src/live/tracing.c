@@ -58,9 +58,6 @@ enum {
 /* For what other processes read of the traced ones. */
 static const uint64_t settle_ns_last = 2000000000, java_ns_last = 3000000000;
 
-/* The names of the kernel's functions take 60 ms, which nobody has to wait for at the end. */
-static const uint64_t names_ns_step = 4000000, names_ns_period = 80000000;
-
 /*
  * How full the rings are when they are drained: sooner if more is in them, later if there is less, for each time a thread of
  * the program has to make way. One that is half full is drained at once.
@@ -97,6 +94,7 @@ static int open_engine(struct tracing *tracing)
 		symbols_ask_java(engine->symbols);
 	tracing->kernel_types = kernel_types_new();
 	symbols_set_kernel_types(engine->symbols, kernel_types_member, tracing->kernel_types);
+	kernel_tell_names(tracing->kernel, engine->symbols);
 	tracing->unwinder = unwinder_new(engine->session, engine->symbols,
 					 &(struct unwinder_options){
 						 .chunks_fd = kernel_unwind_chunks_fd(tracing->kernel),
@@ -444,22 +442,11 @@ static void list_long_waits(struct tracing *tracing)
 		collector_list_long_waits(tracing->collector);
 }
 
-static void read_names(struct tracing *tracing)
-{
-	uint64_t now_ns = clock_ns();
-
-	if (now_ns < tracing->names_due_ns || collector_fill(tracing->collector) > FILL_LOW)
-		return;
-	symbols_step_kernel(tracing->engine.symbols, names_ns_step);
-	tracing->names_due_ns = now_ns + names_ns_period;
-}
-
 int tracing_step(struct tracing *tracing, pid_t *sender)
 {
 	take_batch(tracing);
 	list_long_waits(tracing);
 	symbols_step(tracing->engine.symbols);
-	read_names(tracing);
 	titles_step(tracing->titles);
 	cgroup_limits_step(tracing->cgroups);
 	goroutines_step(tracing->goroutines);

@@ -32,7 +32,6 @@ struct tracing {
 	uint64_t opened_ns, started_ns, started_cpu_ns;
 	uint64_t suspended_ns;           /* of this machine, before */
 	uint64_t ended_ns, ended_cpu_ns; /* 0: it goes on */
-	uint64_t names_due_ns;           /* of the kernel are read then */
 	uint64_t polled_ns; /* when the rings were drained last */
 	int poll_ms;        /* until they are again */
 	unsigned long slack_ns;

@@ -14,7 +14,6 @@
 #include "symbol/java_maps.h"
 #include "symbol/java_methods.h"
 #include "symbol/known_code.h"
-#include "symbol/names/kernel_symbols.h"
 #include "symbol/managed_frames.h"
 #include "symbol/mapped_files.h"
 #include "symbol/names/names.h"
@@ -100,7 +99,7 @@ void symbols_free(struct symbols *symbols)
 	worker_free(symbols->worker);
 	opener_free(symbols->opener);
 	helper_pair_free(symbols->helpers);
-	kernel_symbols_free(symbols->kernel);
+	kernel_functions_free(symbols->kernel);
 	program_names_free(symbols->programs);
 	names_free(symbols->names);
 	notes_free(symbols->notes);
@@ -241,9 +240,6 @@ void symbols_each_mapping(const struct symbols *symbols, uint32_t pid,
 
 int symbols_begin(struct symbols *symbols)
 {
-	/* Later the privilege to see addresses may be gone. */
-	if (!symbols->kernel)
-		symbols->kernel = kernel_symbols_new("/proc/kallsyms", "/proc/modules");
 	return helper_pair_begin(symbols->helpers);
 }
 

@@ -16,6 +16,7 @@
 #include "session/session.h"
 #include "symbol/answer/symbol_names.h"
 #include "symbol/elf/build_id.h"
+#include "symbol/names/kernel_functions.h"
 #include "unwind/table_file.h"
 
 struct pause;
@@ -128,6 +129,9 @@ void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *
 
 /* Resolves a kernel address; one frame. Of a return address, pass the byte before it. */
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame);
+
+/* Who is asked of the running kernel's functions; without it, what a recording says of them is all that is known. */
+void symbols_set_kernel_names(struct symbols *symbols, kernel_address_fn *ask, void *data);
 
 /*
  * Puts what lies at an offset (bytes) of a type of the running kernel into name; -errno: that is unknown.
@@ -267,9 +271,6 @@ int symbols_ask_unwind_file(struct symbols *symbols, uint32_t module, symbols_on
 int symbols_begin(struct symbols *symbols);
 void symbols_step(struct symbols *symbols);
 void symbols_settle(struct symbols *symbols, uint64_t limit_ns);
-
-/* After symbols_begin(): reads names of the kernel's functions for so long, before anybody asks for them. */
-void symbols_step_kernel(struct symbols *symbols, uint64_t limit_ns);
 
 struct process_words;
 

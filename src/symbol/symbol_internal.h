@@ -23,7 +23,7 @@ struct symbols {
 	struct answer_cache *cache;      /* NULL: none */
 	struct answer_book *book;        /* of a recording; NULL: none */
 	size_t notes_kept;               /* in the book */
-	struct kernel_symbols *kernel;   /* NULL until it is needed */
+	struct kernel_functions *kernel; /* NULL: nobody knows */
 	symbol_member_fn *kernel_member; /* NULL: nobody knows */
 	void *kernel_member_data;
 	struct managed_frames *managed;
@@ -37,7 +37,7 @@ struct symbols {
 	struct variables *variables;
 	struct java_maps *java_maps; /* NULL: no JVM is asked */
 	bool is_offline;
-	bool has_noted_kernel;
+	bool has_noted_kernel; /* that a recording lacks them */
 	uint32_t noted_hints;  /* a bit for each of jit_hint() */
 	uint32_t hinted_space; /* the last one that this was about */
 };

@@ -4,15 +4,26 @@
 
 #include "base/table.h"
 #include "symbol/answer/answer_book.h"
-#include "symbol/elf/demangle.h"
-#include "symbol/names/kernel_symbols.h"
 #include "symbol/names/names.h"
 #include "symbol/names/notes.h"
 
+void symbols_set_kernel_names(struct symbols *symbols, kernel_address_fn *ask, void *data)
+{
+	kernel_functions_free(symbols->kernel);
+	symbols->kernel = kernel_functions_new(ask, data, symbols->names);
+}
+
+/* Once: what is true of one address is true of all. */
+static void note_missing(struct symbols *symbols)
+{
+	if (!symbols->has_noted_kernel)
+		notes_add(symbols->notes, "a recording does not contain the kernel's functions");
+	symbols->has_noted_kernel = true;
+}
+
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame)
 {
-	struct kernel_function function;
-	char name[512];
+	const struct kernel_function *function;
 
 	*frame = (struct symbol_frame){
 		.module = "[kernel]",
@@ -23,30 +34,19 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 		symbols_resolve_recorded_kernel(symbols, address, frame);
 		return;
 	}
-	if (!symbols->kernel)
-		symbols->kernel = kernel_symbols_new(symbols->is_offline ? "" : "/proc/kallsyms", "/proc/modules");
-	if (!kernel_symbols_count(symbols->kernel) && !symbols->has_noted_kernel) {
-		symbols->has_noted_kernel = true;
-		notes_add(symbols->notes,
-			  symbols->is_offline
-				  ? "a recording does not contain the kernel's functions"
-				  : "the kernel hides its symbol addresses: run as root or with CAP_SYSLOG, or set "
-				    "kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1");
-	}
-	if (!kernel_symbols_find(symbols->kernel, address, &function))
+	if (!symbols->kernel) {
+		note_missing(symbols);
 		return;
-	demangle(function.name, name, sizeof(name));
-	frame->function = names_get(symbols->names, name);
-	frame->module = function.module;
-	frame->offset = address - function.start;
+	}
+	function = kernel_functions_find(symbols->kernel, address);
+	if (!function->name)
+		return;
+	frame->function = function->name;
+	frame->module = function->module;
+	frame->offset = address - function->start;
 	if (symbols->book)
-		answer_book_put_function(symbols->book, BOOK_KERNEL, 0, address, function.start, name, function.module);
-}
-
-void symbols_step_kernel(struct symbols *symbols, uint64_t limit_ns)
-{
-	if (symbols->kernel)
-		kernel_symbols_step(symbols->kernel, limit_ns);
+		answer_book_put_function(symbols->book, BOOK_KERNEL, 0, address, function->start, function->name,
+					 function->module);
 }
 
 void symbols_set_kernel_types(struct symbols *symbols, symbol_member_fn *member, void *data)

@@ -211,29 +211,6 @@ static void check_sampling(struct machine_check *check)
 		close(fd);
 }
 
-static void check_kernel_symbols(struct machine_check *check)
-{
-	unsigned long long address = 0;
-	FILE *file = fopen("/proc/kallsyms", "re");
-
-	check->what = "kernel symbols";
-	if (file) {
-		if (fscanf(file, "%llx", &address) != 1)
-			address = 0;
-		/* The first symbols of a per-CPU area may be at 0: look a little further. */
-		for (int i = 0; i < 2000 && !address; i++)
-			if (fscanf(file, "%*[^\n]\n%llx", &address) != 1)
-				break;
-		fclose(file);
-	}
-	check->is_seen = address != 0;
-	snprintf(check->found, sizeof(check->found), "%s",
-		 address ? "/proc/kallsyms" : "/proc/kallsyms hides the addresses");
-	snprintf(check->remedy, sizeof(check->remedy),
-		 "run as root, or give the binary CAP_SYSLOG; or set kernel.kptr_restrict to 0 and "
-		 "kernel.perf_event_paranoid to 1; without it kernel frames have no names");
-}
-
 bool machine_has_kprobes(void)
 {
 	return !access("/sys/bus/event_source/devices/kprobe/type", F_OK);
@@ -252,8 +229,7 @@ static void check_kprobes(struct machine_check *check)
 size_t machine_check(struct machine_check *checks, size_t max)
 {
 	static void (*const all[])(struct machine_check *) = {
-		check_needed,   check_useful,         check_btf,     check_tracepoints, check_ring,
-		check_sampling, check_kernel_symbols, check_kprobes,
+		check_needed, check_useful, check_btf, check_tracepoints, check_ring, check_sampling, check_kprobes,
 	};
 	size_t count = sizeof(all) / sizeof(*all);
 
