@@ -37,7 +37,7 @@ class MariaDB:
     """The server runs all the time; tracers attach to it while sysbench is its load."""
 
     name = "mariadb"
-    ratio_max = 1.05
+    ratio_max = 1.03
     events = 4000
 
     def open(self, place, share):
@@ -158,9 +158,9 @@ WORKLOADS = [
     Command("pigz", pigz, 1.01, makes_data=True),
     Command("xz", xz, 1.01, makes_data=True),
     MariaDB(),
-    Command("mutex_storm", mutex_storm, 1.08),
-    Command("messaging", messaging, 1.08),
-    FsyncIO("fsync_io", fsync_io, 1.03),
+    Command("mutex_storm", mutex_storm, 1.01),
+    Command("messaging", messaging, 1.04),
+    FsyncIO("fsync_io", fsync_io, 1.01),
 ]
 
 # With and without --spin-inactive: nothing spins; many switches, each a slice; and it spins.
