@@ -116,6 +116,12 @@ def beside_perf(rounds):
     return at_most(figure, shares, "{:.0%}".format, GOAL_BESIDE_PERF)
 
 
+def beside_offcputime(rounds, reason):
+    figure = "wall, offcputime"
+    return row_of(figure, wall_ratios(rounds, "offcputime"), ratio) if not reason else \
+        Row(figure, "", "", f"cannot run here: {reason}")
+
+
 def lost(run):
     losses = run["report"]["losses"]
     return (sum(losses[key] for key in
@@ -163,13 +169,17 @@ def event_row(figure, runs, cost, limit):
     return at_most(figure, each, nanoseconds, limit) if is_judged else row_of(figure, each, nanoseconds)
 
 
-def workload_rows(workload, warm, rounds):
-    """warm: a first run under pinch, with an empty cache of symbols; rounds: name -> result."""
+def workload_rows(workload, warm, rounds, no_offcputime):
+    """
+    warm: a first run under pinch, with an empty cache of symbols; rounds: name -> result; no_offcputime: why it
+    was not measured.
+    """
     runs = [one["pinch"] for one in rounds]
     every = [warm] + runs
     yield row_of("wall, untraced", [one["untraced"]["wall_s"] for one in rounds], seconds)
     yield at_most("wall, pinch", wall_ratios(rounds, "pinch"), ratio, workload.ratio_max)
     yield row_of("wall, perf sched record", wall_ratios(rounds, "perf"), ratio)
+    yield beside_offcputime(rounds, no_offcputime)
     yield beside_perf(rounds)
     yield row_of("context switches", [run["report"]["totals"]["switches"] / run["wall_s"]
                                       for run in runs], rate)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tracing with pinch costs, beside `perf sched record`. See bench/README.md."""
+"""What tracing with pinch costs, beside `perf sched record` and bcc's offcputime. See bench/README.md."""
 
 import contextlib
 import argparse
@@ -24,6 +24,7 @@ import processes
 import real
 import recording
 import traces
+from offcputime import OffCpuTime
 from processes import Failure
 from tracers import GetStack, KernelSide, Perf, PerfDwarf, Pinch, Untraced
 from workloads import QUICK_SHARE, REPORTED, SPINNING, WORKLOADS, Command, scaled
@@ -107,10 +108,12 @@ def measure_rounds(name, rounds, tracers, run, goes_on=lambda results: False):
 
 def measure_workload(place, workload, arguments):
     tracers = [Untraced(place), Pinch(place), Perf(place)]
+    if not place.no_offcputime:
+        tracers.append(OffCpuTime(place))
     first = None
 
     def rows(rounds):
-        return list(figures.workload_rows(workload, first, rounds))
+        return list(figures.workload_rows(workload, first, rounds, place.no_offcputime))
 
     say(f"{workload.name}: preparing")
     workload.open(place, QUICK_SHARE if arguments.quick else 1)
@@ -292,6 +295,7 @@ def measure_all(place, arguments):
     raw, sections, failed = {}, [], False
     os.environ.pop("DEBUGINFOD_URLS", None)     # a download is no part of the cost
     place.kernel_side = KernelSide(place)
+    place.no_offcputime = OffCpuTime(place).cannot_run()
     jobs = [(workload.name, lambda w=workload: measure_workload(place, w, arguments))
             for workload in WORKLOADS]
     jobs.append((SWITCH_COST, lambda: measure_switches(place, arguments)))
