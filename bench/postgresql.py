@@ -14,8 +14,8 @@ SCALE = 2       # 100,000 accounts each
 
 
 class Server:
-    def __init__(self, place):
-        self.place = place
+    def __init__(self, place, scale=SCALE):
+        self.place, self.scale = place, scale
         self.directory = os.path.join(place.directory, "postgresql")
         self.data = os.path.join(self.directory, "data")
         self.log = os.path.join(self.directory, "log")
@@ -46,7 +46,7 @@ class Server:
                 stdout=log, stderr=log)
         processes.until(self._is_ready, self.process, "postgres")
         processes.run(self._as_user(self.program("pgbench"), "-h", self.directory, "-i", "-q", "-s",
-                                str(SCALE), "postgres"))
+                                str(self.scale), "postgres"))
 
     def _is_ready(self):
         return subprocess.run(self._as_user(self.program("pg_isready"), "-h", self.directory),
@@ -55,6 +55,11 @@ class Server:
     def pgbench(self, duration_s):
         return self._as_user(self.program("pgbench"), "-h", self.directory, "-c", "4", "-T",
                              str(duration_s), "postgres")
+
+    def load(self, clients, transactions):
+        """A fixed amount of work: so many transactions of each client."""
+        return self._as_user(self.program("pgbench"), "-h", self.directory, "-c", str(clients), "-j", "2", "-t",
+                             str(transactions), "postgres")
 
     def backends(self, count):
         """The processes that serve clients, when there are so many."""

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tracing with pinch costs, beside `perf sched record`. See bench/README.md."""
+"""What tracing with pinch costs, beside `perf sched record` and bcc's offcputime. See bench/README.md."""
 
 import contextlib
 import argparse
@@ -24,11 +24,14 @@ import processes
 import real
 import recording
 import traces
+from offcputime import OffCpuTime
 from processes import Failure
 from tracers import GetStack, KernelSide, Perf, PerfDwarf, Pinch, Untraced
 from workloads import QUICK_SHARE, REPORTED, SPINNING, WORKLOADS, Command, scaled
 
-ROUNDS_DEFAULT = 7
+KEPT = ("target", "totals", "losses", "cost", "stacks")     # of a report, in the raw figures
+ROUNDS_DEFAULT = 15
+ROUNDS_MORE = 2         # times as many at most, where the verdict is close
 SWITCH_COST = "switch cost"
 STACK_COST = "stack cost"
 STACK_FRAMES = (5, 10, 20, 50, 127)
@@ -91,21 +94,27 @@ def rotated(items, by):
     return items[by:] + items[:by]
 
 
-def measure_rounds(name, rounds, tracers, run):
-    """Interleaved, and each tracer is first, second and third in turn."""
+def measure_rounds(name, rounds, tracers, run, goes_on=lambda results: False):
+    """Interleaved, and each tracer is first, second and third in turn. goes_on(): whether more rounds are needed."""
     results = []
-    for i in range(rounds):
+    while len(results) < rounds or len(results) < rounds * ROUNDS_MORE and goes_on(results):
         one = {}
-        for tracer in rotated(tracers, i):
+        for tracer in rotated(tracers, len(results)):
             one[tracer.name] = run(tracer)
-            say(f"{name}: round {i + 1}/{rounds}, {tracer.name}: "
-                f"{one[tracer.name]['wall_s']:.3f} s")
+            say(f"{name}: round {len(results) + 1}, {tracer.name}: {one[tracer.name]['wall_s']:.3f} s")
         results.append(one)
     return results
 
 
 def measure_workload(place, workload, arguments):
     tracers = [Untraced(place), Pinch(place), Perf(place)]
+    if not place.no_offcputime:
+        tracers.append(OffCpuTime(place))
+    first = None
+
+    def rows(rounds):
+        return list(figures.workload_rows(workload, first, rounds, place.no_offcputime))
+
     say(f"{workload.name}: preparing")
     workload.open(place, QUICK_SHARE if arguments.quick else 1)
     try:
@@ -115,10 +124,11 @@ def measure_workload(place, workload, arguments):
             tracer.polls = False
             if tracer.name == "pinch":
                 first = warm
-        rounds = measure_rounds(workload.name, arguments.rounds, tracers, workload.run)
+        rounds = measure_rounds(workload.name, arguments.rounds, tracers, workload.run,
+                                lambda results: any(row.is_close for row in rows(results)))
     finally:
         workload.close()
-    return {"first": first, "rounds": rounds}, list(figures.workload_rows(workload, first, rounds))
+    return {"first": first, "rounds": rounds}, rows(rounds)
 
 
 @contextlib.contextmanager
@@ -285,6 +295,7 @@ def measure_all(place, arguments):
     raw, sections, failed = {}, [], False
     os.environ.pop("DEBUGINFOD_URLS", None)     # a download is no part of the cost
     place.kernel_side = KernelSide(place)
+    place.no_offcputime = OffCpuTime(place).cannot_run()
     jobs = [(workload.name, lambda w=workload: measure_workload(place, w, arguments))
             for workload in WORKLOADS]
     jobs.append((SWITCH_COST, lambda: measure_switches(place, arguments)))
@@ -325,8 +336,8 @@ def write_json(path, raw, sections, before):
         for one in job["rounds"] + ([{"pinch": job["first"]}] if "first" in job else []):
             for result in one.values():
                 result.pop("text", None)
-                for bulky in ("paths", "threads", "groups", "timeline"):
-                    result.get("report", {}).pop(bulky, None)
+                if "report" in result:
+                    result["report"] = {key: value for key, value in result["report"].items() if key in KEPT}
     with open(path, "w") as file:
         json.dump({"machine": before, "workloads": raw,
                    "table": {name: [vars(row) for row in rows] for name, rows in sections}},
@@ -343,7 +354,8 @@ def parse():
     add("--build-dir", default="build", metavar="DIR", help="where make builds (build)")
     add("--workload", action="append", choices=names, metavar="NAME",
         help="only this one; may be given again: " + ", ".join(names))
-    add("--rounds", type=int, metavar="N", help=f"default: {ROUNDS_DEFAULT}")
+    add("--rounds", type=int, metavar="N",
+        help=f"default: {ROUNDS_DEFAULT}; up to {ROUNDS_MORE} times as many where a verdict is close")
     add("--quick", action="store_true", help="one round of short runs: does it all work?")
     add("--json", metavar="FILE", help="write the raw figures too")
     add("--dir", default="/var/tmp", metavar="DIR",

@@ -5,7 +5,9 @@ import os
 import random
 import shutil
 
-from mariadb import Server
+import mariadb
+import postgresql
+import redis
 from processes import timed
 
 QUICK_SHARE = 0.2           # of the work, with --quick
@@ -33,18 +35,17 @@ class Command:
         return tracer.run(self.argv, env={**os.environ, "TMPDIR": self.place.directory})
 
 
-class MariaDB:
-    """The server runs all the time; tracers attach to it while sysbench is its load."""
+class Served:
+    """The server runs all the time; tracers attach to it while it has its load."""
 
-    name = "mariadb"
-    ratio_max = 1.05
-    events = 4000
+    ratio_max = 1.03
+    settings = ()
 
     def open(self, place, share):
         self.place = place
-        self.server = Server(place)
-        self.server.start()
-        self.load = self.server.sysbench("run", scaled(self.events, share))
+        self.server = self.make_server(place)
+        self.server.start(*self.settings)
+        self.load = self.make_load(share)
 
     def close(self):
         self.server.stop()
@@ -52,6 +53,36 @@ class MariaDB:
     def run(self, tracer):
         return tracer.around(self.server.process.pid,
                              lambda: timed(self.place.stamp, self.place.directory, [], self.load))
+
+
+class MariaDB(Served):
+    name = "mariadb"
+    events = 4000
+    make_server = mariadb.Server
+
+    def make_load(self, share):
+        return self.server.sysbench("run", scaled(self.events, share))
+
+
+class PostgreSQL(Served):
+    """More branches than clients, so that few wait for a row; data in memory; no work that comes by the clock."""
+
+    name = "postgresql"
+    settings = ("shared_buffers=512MB", "max_wal_size=8GB", "checkpoint_timeout=1h", "autovacuum=off")
+
+    def make_server(self, place):
+        return postgresql.Server(place, scale=20)
+
+    def make_load(self, share):
+        return self.server.load(16, scaled(800, share))
+
+
+class Redis(Served):
+    name = "redis"
+    make_server = redis.Server
+
+    def make_load(self, share):
+        return self.server.benchmark(scaled(200000, share))
 
 
 class Embedded(Command):
@@ -158,9 +189,11 @@ WORKLOADS = [
     Command("pigz", pigz, 1.01, makes_data=True),
     Command("xz", xz, 1.01, makes_data=True),
     MariaDB(),
-    Command("mutex_storm", mutex_storm, 1.08),
-    Command("messaging", messaging, 1.08),
-    FsyncIO("fsync_io", fsync_io, 1.03),
+    PostgreSQL(),
+    Redis(),
+    Command("mutex_storm", mutex_storm, 1.01),
+    Command("messaging", messaging, 1.04),
+    FsyncIO("fsync_io", fsync_io, 1.01),
 ]
 
 # With and without --spin-inactive: nothing spins; many switches, each a slice; and it spins.
