@@ -253,9 +253,15 @@ static __always_inline void spin_forget(__u32 key)
  * that it has interrupted, so an interrupt's beginning may be recorded and its end not: then it must not meet the end of a
  * later one.
  */
-static __always_inline void interrupts_forget(__u32 context)
+static __always_inline void interrupts_forget(struct cpu_counts *here, __u32 context)
 {
+	volatile __u32 *have_waited = &here->interrupts_spin;
+
+	if (!*have_waited)
+		return;
+	/* First: an interrupt may come right now. */
 	if (context < WAKE_SOFTIRQ) {
+		*have_waited = false;
 		spin_forget(WAKE_SOFTIRQ);
 		spin_forget(SPINS_INNER + WAKE_SOFTIRQ);
 	}
@@ -286,7 +292,9 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 	if (!is_recorded(current, thread))
 		return;
 	context = context_here(current);
-	interrupts_forget(context);
+	interrupts_forget(here, context);
+	if (context >= WAKE_SOFTIRQ)
+		here->interrupts_spin = true;
 	wait = wait_begun(thread, current, address, flags, context);
 	/* Of any other kind the end was not reported, and this is another wait. */
 	if (!wait || (wait->address == address && wait->kind == KLOCK_MUTEX))
@@ -353,7 +361,7 @@ static __always_inline void on_end(void *ctx, struct cpu_counts *here, __u64 add
 	if (!is_recorded(current, thread))
 		return;
 	context = context_here(current);
-	interrupts_forget(context);
+	interrupts_forget(here, context);
 	if (counts_acquisitions && thread && context == WAKE_THREAD)
 		hold_waited(thread, address, result != 0);
 	wait = wait_ended(thread, current, address, context);

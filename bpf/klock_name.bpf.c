@@ -16,6 +16,9 @@ enum {
 	FILE_KIND_SOCKET = 0140000,
 	FILE_KIND_PIPE = 0010000,
 	FAMILY_UNIX = 1,
+	/* In klocks_known. */
+	KNOWN_OTHER = 1,
+	KNOWN_QUEUE = 2, /* the lock of a run queue */
 };
 
 /* Since 6.13 ("bpf: Add kmem_cache iterator and kfunc"). */
@@ -153,15 +156,24 @@ static __always_inline void describe(struct ev_klock_lock *e, struct task_struct
 		bpf_probe_read_kernel_str(e->cache, sizeof(e->cache), cache->name);
 }
 
+static __always_inline struct known_lock *queue_lock_at(__u64 address)
+{
+	return &counts_here()->queue_locks[address * HASH_FACTOR >> (64 - QUEUE_LOCKS_BITS)];
+}
+
 __noinline __u64 klock_name(__u64 address, __u32 kind, __u32 is_thread)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	__u32 zero = 0;
 	struct ev_klock_lock *e = bpf_map_lookup_elem(&klock_scratch, &zero);
+	struct known_lock *queue_lock = queue_lock_at(address);
 	void *ring = ring_here();
+	const __u8 *known;
 	__u64 lock;
-	__u8 seen = 1;
+	__u8 seen;
 
+	if (queue_lock->address == address)
+		return queue_lock->name;
 	if (!e || !ring)
 		return 0;
 	event_clear(e, sizeof(*e));
@@ -170,11 +182,16 @@ __noinline __u64 klock_name(__u64 address, __u32 kind, __u32 is_thread)
 		is_of_inode(e, kind);
 	lock = hash_mix(hash_mix(hash_mix(0, address), e->file), e->pid);
 	lock = lock ? lock : 1;
-	if (bpf_map_lookup_elem(&klocks_known, &lock))
+	known = bpf_map_lookup_elem(&klocks_known, &lock);
+	if (known) {
+		if (*known == KNOWN_QUEUE)
+			*queue_lock = (struct known_lock){ address, lock };
 		return lock;
+	}
 	describe(e, current);
 	header_fill(&e->header, EV_KLOCK_LOCK, 0);
 	e->lock = lock;
+	seen = e->object == KLOCK_OF_RUN_QUEUE ? KNOWN_QUEUE : KNOWN_OTHER;
 	if (!gap_is_reported() || bpf_ringbuf_output(ring, e, sizeof(*e), BPF_RB_NO_WAKEUP))
 		event_lost();
 	else

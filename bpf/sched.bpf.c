@@ -442,6 +442,21 @@ static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e, st
 	thread->wait_mean_ns = (3ull * thread->wait_mean_ns + wait_ns) / 4;
 }
 
+/* Who was not asleep when it was about to be woken may be so until it is on a run queue: then it is looked at again. */
+static __always_inline void look_set(struct thread_state *thread, bool is_due)
+{
+	if (thread->is_look_due == is_due)
+		return;
+	thread->is_look_due = is_due;
+	__sync_fetch_and_add(&looks_due, is_due ? 1 : -1);
+}
+
+/* Whether anything follows from a thread's being on a run queue. */
+static __always_inline bool queued_matters(struct task_struct *task)
+{
+	return tells_system || !bpf_core_field_exists(task->throttled) || looks_due;
+}
+
 static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct task_struct *task, bool is_queued)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -455,9 +470,16 @@ static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct
 	}
 	if (thread && is_queued)
 		throttle_wake(thread, task);
-	/* It stays where it is until the waker goes on, so its record's time may come later. */
-	if (!thread || __sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED, PHASE_RUNNABLE) != PHASE_BLOCKED)
+	if (!thread)
 		return;
+	if (is_queued)
+		look_set(thread, false);
+	/* It stays where it is until the waker goes on, so its record's time may come later. */
+	if (__sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED, PHASE_RUNNABLE) != PHASE_BLOCKED) {
+		if (!is_queued)
+			look_set(thread, true);
+		return;
+	}
 	context = context_here(current);
 	if (!is_queued)
 		ready_emit(here, thread, context);
@@ -499,5 +521,5 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *task)
 {
-	return on_wake_event(ctx, task, true);
+	return queued_matters(task) ? on_wake_event(ctx, task, true) : 0;
 }

@@ -85,6 +85,12 @@ enum bell {
 	BELL_FULL,   /* a slot ring is half full */
 };
 
+/* A kernel lock whose name is known for good. */
+struct known_lock {
+	__u64 address, name; /* 0: none */
+};
+enum { QUEUE_LOCKS_BITS = 2, QUEUE_LOCKS = 1 << QUEUE_LOCKS_BITS };
+
 /*
  * What a CPU counts, on cache lines of its own. Its slot ring holds the records [slots_read,
  * slots_done); the one at slots_done is being written when slots_begun is ahead.
@@ -119,10 +125,14 @@ struct cpu_counts {
 	__u64 run_queue;       /* where the kernel has that of this CPU; 0: unknown */
 	__u32 stack_times[STACK_TIMES];
 	__u64 timer_due_ns; /* when the timer whose interrupt is being handled was to expire; 0: unknown */
-	/* The last socket that data came to here, when, and while which thread ran: its address in the kernel. */
-	__u64 ready_socket, ready_ns, ready_task;
+	/* The last socket that data came to here, how many records before it, and while which thread ran: its address in the kernel. */
+	__u64 ready_socket, ready_records, ready_task;
 	__u64 governed_ns; /* of the time spent on stacks that of those that the governor may leave out: all but those of samples */
-	__u64 reserved[3];
+	__u32 interrupts_spin; /* an interrupt here has waited for a kernel lock since a thread did */
+	__u32 reserved;
+	/* Locks of run queues by a hash: they never go. */
+	struct known_lock queue_locks[QUEUE_LOCKS];
+	__u64 reserved2[2];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
 

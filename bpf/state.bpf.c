@@ -60,6 +60,7 @@ struct system_cpu system_cpus[KERNEL_CPUS_MAX] __attribute__((aligned(128))) = {
 /* Written all the time; on a line of its own, for what follows is mostly read. */
 __u64 activity __attribute__((aligned(128))) = 0;
 __u64 threads_alive __attribute__((aligned(128))) = 0;
+volatile __u64 looks_due = 0;
 __u64 threads_born = 0;
 __u64 externals_seen = 0;
 __u32 names_rung = 0;

@@ -139,6 +139,7 @@ struct thread_state {
 	/* Kernel locks that it waits for, and may sleep meanwhile. */
 	struct klock_wait klocks[KLOCKS_AT_ONCE];
 	__u32 klock_means_ns[KLOCK_LENGTHS]; /* as wait_mean_ns */
+	__u32 is_look_due; /* when it is on a run queue: see look_set() */
 	__u32 input_look; /* of the first thread of a process: the last look that found new input of it */
 	/* With pinch klock --acquisitions: what it has. */
 	struct klock_hold klock_holds[KLOCK_HOLDS_AT_ONCE];
@@ -502,6 +503,8 @@ extern struct system_cpu system_cpus[KERNEL_CPUS_MAX];
  */
 extern __u64 activity;
 extern __u64 threads_alive;
+/* Threads that are to be looked at when they are on a run queue. */
+extern volatile __u64 looks_due;
 extern __u64 threads_born;   /* the last number given */
 extern __u64 externals_seen; /* the last number given to one of them, without THREAD_EXTERNAL */
 extern __u64 others_renamed;

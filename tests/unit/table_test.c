@@ -61,7 +61,7 @@ TEST(a_walk_meets_every_entry_once)
 }
 
 /* Against an array, long enough to grow, to wrap round and to move entries back. */
-TEST(it_agrees_with_an_array_under_random_puts_and_takes)
+static void check_against_array(uint64_t (*key_of)(uint32_t number))
 {
 	enum { KEYS = 512 };
 	struct table *table = table_new();
@@ -70,23 +70,65 @@ TEST(it_agrees_with_an_array_under_random_puts_and_takes)
 	uint32_t random = 42;
 
 	for (int i = 0; i < 200000; i++) {
-		uint32_t key;
+		uint32_t number;
 
 		random = random * 1103515245 + 12345;
-		key = random >> 10 & (KEYS - 1);
+		number = random >> 10 & (KEYS - 1);
 		if (random >> 24 & 1) {
-			count += !expected[key];
-			expected[key] = value_of(i);
-			table_put(table, (uint64_t)key << 32, expected[key]);
+			count += !expected[number];
+			expected[number] = value_of(i);
+			table_put(table, key_of(number), expected[number]);
 		} else {
-			CHECK_EQUAL(table_take(table, (uint64_t)key << 32), expected[key]);
-			count -= expected[key] != NULL;
-			expected[key] = NULL;
+			CHECK_EQUAL(table_take(table, key_of(number)), expected[number]);
+			count -= expected[number] != NULL;
+			expected[number] = NULL;
 		}
 		CHECK_EQUAL(table_count(table), count);
 	}
-	for (uint64_t key = 0; key < KEYS; key++)
-		CHECK_EQUAL(table_find(table, key << 32), expected[key]);
+	for (uint32_t number = 0; number < KEYS; number++)
+		CHECK_EQUAL(table_find(table, key_of(number)), expected[number]);
+	table_free(table);
+}
+
+static uint64_t as_address(uint32_t number)
+{
+	return (uint64_t)number << 32;
+}
+
+static uint64_t as_number(uint32_t number)
+{
+	return number;
+}
+
+/* Some are hashed until there are enough others. */
+static uint64_t with_gaps(uint32_t number)
+{
+	return number % 3 ? number : number * 9;
+}
+
+TEST(it_agrees_with_an_array_under_random_puts_and_takes)
+{
+	check_against_array(as_address);
+	check_against_array(as_number);
+	check_against_array(with_gaps);
+}
+
+TEST(a_walk_meets_numbers_and_hashed_keys)
+{
+	struct table *table = table_new();
+	uint64_t sum = 0, expected = 0;
+	size_t cursor = 0;
+	void *value;
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		table_put(table, i, value_of(i));
+		table_put(table, i << 40 | 1, value_of(2 * i));
+		expected += i + (i ? 2 * i : 0);
+	}
+	while ((value = table_next(table, &cursor)))
+		sum += (uintptr_t)value - 1;
+	CHECK_EQUAL(table_count(table), 1999);
+	CHECK_EQUAL(sum, expected);
 	table_free(table);
 }
 
