@@ -14,7 +14,7 @@ int BPF_PROG(data_ready, const struct sock *sock)
 	__u64 begin_ns = cost_begin(here);
 
 	here->ready_socket = (__u64)sock;
-	here->ready_records = here->slots_begun;
+	here->ready_ns = bpf_ktime_get_ns();
 	here->ready_task = (__u64)bpf_get_current_task_btf();
 	cost_end(here, begin_ns);
 	return 0;

@@ -9,7 +9,7 @@
 #include "file.bpf.h"
 
 enum {
-	READY_RECORDS_MAX = 4, /* of others whom the same data wakes */
+	READY_AGE_NS = 100000, /* between the two */
 	POLLERS_MAX = 4,
 	FAMILY_IPV4 = 2,
 	FAMILY_IPV6 = 10,
@@ -87,7 +87,7 @@ static __always_inline void ready_emit(struct cpu_counts *here, struct thread_st
 	if (!here->ready_socket || context == WAKE_HARDIRQ || !thread->file_private ||
 	    thread->wait_object != thread->file)
 		return;
-	if (here->ready_task != (__u64)bpf_get_current_task_btf() || here->slots_begun - here->ready_records > READY_RECORDS_MAX)
+	if (here->ready_task != (__u64)bpf_get_current_task_btf() || bpf_ktime_get_ns() - here->ready_ns > READY_AGE_NS)
 		return;
 	ready_send(here->ready_socket, thread);
 }

@@ -125,8 +125,8 @@ struct cpu_counts {
 	__u64 run_queue;       /* where the kernel has that of this CPU; 0: unknown */
 	__u32 stack_times[STACK_TIMES];
 	__u64 timer_due_ns; /* when the timer whose interrupt is being handled was to expire; 0: unknown */
-	/* The last socket that data came to here, how many records before it, and while which thread ran: its address in the kernel. */
-	__u64 ready_socket, ready_records, ready_task;
+	/* The last socket that data came to here, when, and while which thread ran: its address in the kernel. */
+	__u64 ready_socket, ready_ns, ready_task;
 	__u64 governed_ns; /* of the time spent on stacks that of those that the governor may leave out: all but those of samples */
 	__u32 interrupts_spin; /* an interrupt here has waited for a kernel lock since a thread did */
 	__u32 reserved;

@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_BYTES_FIRST = 16 * 1024,
-	STREAM_BYTES_KEPT = 1 << 20, /* more is what a stall took, and goes back soon */
+	STREAM_BYTES_KEPT = 4 << 20, /* more than a batch has: what a stall took goes back soon */
 	/*
 	 * How far back an event is put into its place. Interrupts swap neighbours; only damage
 	 * needs more, and must not make pushing quadratic.

@@ -20,6 +20,7 @@ enum {
 	OWNERS_MAX = 1 << 14,
 	THREADS_MAX = 1 << 17,
 	RIVALS_MAX = 4096,
+	RECENT = 64, /* owners whose rival is at hand, a power of two */
 };
 
 /* Who has a CPU: the tid of a thread that is not traced, or one of these. */
@@ -46,12 +47,19 @@ struct candidate {
 	uint64_t throttled_ns; /* of its wait, or more */
 };
 
+/* Whose time an owner's is. */
+struct recent {
+	uint64_t who;
+	struct rival *rival; /* NULL: it is not known */
+};
+
 struct cpu_waits {
 	struct arena *arena;
 	struct cpu *cpus[CPUS_MAX]; /* NULL until it is heard of */
 	struct table *candidates;   /* by number; each is the heap's */
 	const struct others *others;
 	struct table *rivals;
+	struct recent recent[RECENT]; /* by who, until a thread is named */
 	struct cpu_throttling throttling;
 	uint32_t gaps;
 };
@@ -143,7 +151,7 @@ static struct rival *other_rival(struct cpu_waits *waits, uint32_t tid)
 }
 
 /* NULL: unknown, or one too many. */
-static struct rival *rival_of(struct cpu_waits *waits, uint64_t who)
+static struct rival *find_rival(struct cpu_waits *waits, uint64_t who)
 {
 	switch (who) {
 	case OWNER_UNKNOWN:
@@ -155,6 +163,15 @@ static struct rival *rival_of(struct cpu_waits *waits, uint64_t who)
 	default:
 		return other_rival(waits, who);
 	}
+}
+
+static struct rival *rival_of(struct cpu_waits *waits, uint64_t who)
+{
+	struct recent *recent = &waits->recent[(who ^ who >> 32) & (RECENT - 1)];
+
+	if (recent->who != who || !recent->rival)
+		*recent = (struct recent){ who, find_rival(waits, who) };
+	return recent->rival;
 }
 
 /*
@@ -321,6 +338,13 @@ static void on_throttled(void *data, const struct ev_header *header)
 		candidate->throttled_ns = ((const struct ev_sched_throttled *)header)->throttled_ns;
 }
 
+static void on_other(void *data, const struct ev_header *header __attribute__((unused)))
+{
+	struct cpu_waits *waits = data;
+
+	memset(waits->recent, 0, sizeof(waits->recent));
+}
+
 static void on_gap(void *data, const struct ev_header *header __attribute__((unused)))
 {
 	struct cpu_waits *waits = data;
@@ -329,10 +353,9 @@ static void on_gap(void *data, const struct ev_header *header __attribute__((unu
 }
 
 static const struct event_handler handlers[] = {
-	{ EV_SCHED_SWITCH, on_switch }, { EV_SCHED_HIDDEN, on_hidden },
-	{ EV_SCHED_WAKE, on_wake },     { EV_SCHED_THROTTLED, on_throttled },
-	{ EV_THREAD_BORN, on_wake },    { EV_THREAD_FOUND, on_found },
-	{ EV_COLLECT_GAP, on_gap },     { 0, NULL },
+	{ EV_SCHED_SWITCH, on_switch },       { EV_SCHED_HIDDEN, on_hidden }, { EV_SCHED_WAKE, on_wake },
+	{ EV_SCHED_THROTTLED, on_throttled }, { EV_THREAD_BORN, on_wake },    { EV_THREAD_FOUND, on_found },
+	{ EV_COLLECT_GAP, on_gap },           { EV_THREAD_OTHER, on_other },  { 0, NULL },
 };
 
 struct cpu_waits *cpu_waits_new(struct session *session, const struct others *others)
