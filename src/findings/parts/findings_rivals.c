@@ -2,6 +2,7 @@
 /* Who had the CPU while threads waited for one. */
 #include "findings/parts/findings_waits.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,12 @@ static int by_time(const void *a, const void *b)
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
 	return strcmp(rival_kind_name(x->kind), rival_kind_name(y->kind));
+}
+
+/* The tracer, or one of its helpers. */
+static bool is_pinch(const struct report_rival *rival)
+{
+	return rival->kind == RIVAL_PROCESS && rival->name && !strcmp(rival->name, "pinch");
 }
 
 void findings_add_rivals(struct findings *findings, uint64_t waited_ns)
@@ -38,6 +45,9 @@ void findings_add_rivals(struct findings *findings, uint64_t waited_ns)
 			.pid = rival->pid,
 			.wait_ns = rival->wait_ns,
 		};
+	for (size_t i = 0; i < count; i++)
+		if (is_pinch(&rows[i]))
+			findings->report.cost.target_waited_ns += rows[i].wait_ns;
 	qsort(rows, count, sizeof(*rows), by_time);
 	if (count > RIVALS_NAMED_MAX)
 		count = RIVALS_NAMED_MAX;

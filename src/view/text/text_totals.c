@@ -181,6 +181,10 @@ static void show_cost(struct page *page, const struct report *report)
 	text_put_duration(&text, report->cost.collector_cpu_ns);
 	text_put(&text, " of CPU to collect ");
 	put_counted(&text, report->cost.events, "event", "events");
+	if (report->cost.target_waited_ns) {
+		text_put(&text, ", for which threads waited ");
+		text_put_duration(&text, report->cost.target_waited_ns);
+	}
 	text_put(&text, "; peak memory ");
 	text_put_size(&text, report->cost.peak_rss_bytes);
 	text_put(&text, "; start-up ");
