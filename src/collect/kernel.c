@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "collect/probe/iterator.h"
 #include "collect/probe/kernel_names.h"
 #include "collect/probe/klock_programs.h"
+#include "collect/probe/programs.h"
 #include "collect/probe/span_calls.h"
 #include "collect/probe/system.h"
 #include "collect/probe/user_probes.h"
@@ -36,7 +38,8 @@ enum {
 };
 
 struct kernel {
-	struct pinch_bpf *bpf;
+	struct programs *programs;
+	struct pinch_bpf *bpf; /* of programs */
 	unsigned int cpu_count;
 	struct cpu_rings *rings;
 	struct ring *doorbell;
@@ -50,14 +53,15 @@ struct kernel {
 
 static const char list_of_threads[] = "the kernel's threads";
 
-/* What libbpf last complained of: printed only when loading fails. */
+/* What libbpf complained of first, in whichever thread: printed only when loading fails. */
 static char libbpf_complaint[512];
+static atomic_flag has_complained = ATOMIC_FLAG_INIT;
 
 static int libbpf_print(enum libbpf_print_level level, const char *format, va_list args)
 {
 	if (getenv("PINCH_LIBBPF_DEBUG"))
 		return vfprintf(stderr, format, args);
-	if (level == LIBBPF_WARN && !libbpf_complaint[0]) {
+	if (level == LIBBPF_WARN && !atomic_flag_test_and_set(&has_complained)) {
 		vsnprintf(libbpf_complaint, sizeof(libbpf_complaint), format, args);
 		libbpf_complaint[strcspn(libbpf_complaint, "\n")] = '\0';
 	}
@@ -104,7 +108,7 @@ static void choose_context(struct kernel *kernel, const struct btf *btf)
 /* What depends on the kernel, as its type information tells it; without that, loading will say so. */
 static void choose_programs(struct kernel *kernel)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf *btf = programs_types(kernel->programs);
 
 	choose_sampling(kernel, btf);
 	choose_context(kernel, btf);
@@ -116,7 +120,6 @@ static void choose_programs(struct kernel *kernel)
 	/* Without it, who sleeps to try again to lock a file seems to sleep for nothing. */
 	bpf_program__set_autoload(kernel->bpf->progs.lock_posix, btf && machine_has_lock_events(btf));
 	bpf_program__set_autoload(kernel->bpf->progs.lock_flock, btf && machine_has_lock_events(btf));
-	btf__free(btf);
 }
 
 /* Whether this machine can be traced so. The number of its CPUs, or a negative errno after a message. */
@@ -175,15 +178,12 @@ static void set_options(struct kernel *kernel, const struct kernel_options *opti
 	choose_programs(kernel);
 }
 
-static int load(struct kernel *kernel)
+/* What libbpf says. */
+static int explain(int err)
 {
-	int err = pinch_bpf__load(kernel->bpf);
-
 	if (err && !machine_explain_missing())
 		fail(err, "the kernel refuses the BPF programs (%s)",
 		     libbpf_complaint[0] ? libbpf_complaint : "no reason given");
-	if (!err)
-		malloc_trim(0); /* the kernel's type information is large and done with */
 	return err;
 }
 
@@ -210,15 +210,13 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	kernel->sample_period_ns = options->sample_period_ns;
 	kernel->acquisitions_spec = options->acquisitions;
 	libbpf_set_print(libbpf_print);
-	kernel->bpf = pinch_bpf__open();
-	if (!kernel->bpf) {
+	kernel->programs = programs_open(&kernel->bpf);
+	if (!kernel->programs) {
 		err = fail(-errno, "cannot open the BPF programs");
 		goto out_close;
 	}
 	set_options(kernel, options);
-	err = load(kernel);
-	if (!err)
-		err = open_rings(kernel);
+	err = explain(programs_make_maps(kernel->programs));
 	if (err)
 		goto out_close;
 	kernel->user_probes = user_probes_new(kernel->bpf);
@@ -228,6 +226,12 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 out_close:
 	kernel_close(kernel);
 	return err;
+}
+
+int kernel_begin_load(struct kernel *kernel)
+{
+	programs_begin(kernel->programs);
+	return open_rings(kernel);
 }
 
 void kernel_close(struct kernel *kernel)
@@ -240,7 +244,7 @@ void kernel_close(struct kernel *kernel)
 	user_probes_free(kernel->user_probes);
 	sampler_free(kernel->sampler);
 	acquisitions_free(kernel->acquisitions);
-	pinch_bpf__destroy(kernel->bpf);
+	programs_free(kernel->programs);
 	free(kernel);
 }
 
@@ -263,11 +267,21 @@ static void start_sampling(struct kernel *kernel)
 	}
 }
 
+static int end_load(struct kernel *kernel)
+{
+	int err = explain(programs_end(kernel->programs));
+
+	malloc_trim(0); /* the kernel's type information is large and done with */
+	return err;
+}
+
 int kernel_attach(struct kernel *kernel)
 {
 	struct pinch_bpf *bpf = kernel->bpf;
-	int err;
+	int err = end_load(kernel);
 
+	if (err)
+		return err;
 	bpf_program__set_autoattach(bpf->progs.sample_timer, false);
 	bpf_program__set_autoattach(bpf->progs.sample_expiry, false);
 	bpf_program__set_autoattach(bpf->progs.list_threads, false);

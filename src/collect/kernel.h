@@ -40,11 +40,14 @@ struct kernel_options {
 	const struct klock_spec *acquisitions; /* borrowed; NULL: they are not counted */
 };
 
-/* Loads the programs. Says what is missing when it fails. */
+/* Opens the programs and makes their maps. Says what is missing when it fails. */
 int kernel_open(const struct kernel_options *options, struct kernel **out);
 void kernel_close(struct kernel *kernel);
 
-/* From here on traced threads leave records; before, the targets may be set. */
+/* Begins to load the programs, in threads of their own, which have this one's priority; makes the rings meanwhile. */
+int kernel_begin_load(struct kernel *kernel);
+
+/* Waits until they are loaded. From here on traced threads leave records; before, the targets may be set. */
 int kernel_attach(struct kernel *kernel);
 
 /* Who puts probes into functions of programs, which kernel_detach() detaches; borrowed. */

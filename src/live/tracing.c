@@ -92,6 +92,16 @@ static int open_engine(struct tracing *tracing)
 	symbols_begin(engine->symbols);
 	if (settings->asks_java)
 		symbols_ask_java(engine->symbols);
+	return err;
+}
+
+/* All else that listens to the engine's session. */
+static int open_listeners(struct tracing *tracing)
+{
+	const struct settings *settings = tracing->settings;
+	struct engine *engine = &tracing->engine;
+	int err = 0;
+
 	tracing->kernel_types = kernel_types_new();
 	symbols_set_kernel_types(engine->symbols, kernel_types_member, tracing->kernel_types);
 	kernel_tell_names(tracing->kernel, engine->symbols);
@@ -110,9 +120,9 @@ static int open_engine(struct tracing *tracing)
 	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
 	tracing->taking_in = (struct pause){ take_pause, tracing, TAKE_IN_PERIOD_NS, 0 };
 	tracing_set_pause(tracing, NULL);
-	if (!err && settings->trace_path)
+	if (settings->trace_path)
 		err = recorder_open(engine, settings->trace_path, &settings->ring, &tracing->recorder);
-	else if (!err && wants_memory_trace(settings))
+	else if (wants_memory_trace(settings))
 		tracing->memory = memory_trace_new(engine, &tracing->recorder);
 	return err;
 }
@@ -170,7 +180,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	err = show_check(settings);
 	if (!err)
 		err = open_signals(tracing);
-	/* On a busy machine the kernel's verifier would take ten times as long. */
+	/* On a busy machine the kernel would take ten times as long. */
 	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	if (!err)
 		err = open_kernel(tracing);
@@ -180,6 +190,12 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 		err = sideband_open(&tracing->sideband);
 	if (!err)
 		err = open_engine(tracing);
+	/* The same again; and a reader that waits for the CPU behind its targets would lose records. */
+	setpriority(PRIO_PROCESS, 0, PRIORITY);
+	if (!err)
+		err = kernel_begin_load(tracing->kernel);
+	if (!err)
+		err = open_listeners(tracing);
 	if (!err)
 		err = kernel_attach(tracing->kernel);
 	if (!err && settings->kernel.follows_hosts)
@@ -189,8 +205,6 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 							tracing->kernel, &settings->spans);
 	if (err)
 		goto out_close;
-	/* A reader that waits for the CPU behind its targets would lose records. */
-	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	*out = tracing;
 	return 0;
 
