@@ -25,7 +25,8 @@ static __always_inline int preempt_count(struct task_struct *current)
 
 	if (preempt_count_offset && bpf_core_field_exists(current->se.cfs_rq))
 		bpf_probe_read_kernel(&count, sizeof(count),
-				      (void *)current->se.cfs_rq->rq - runqueues_offset + preempt_count_offset);
+				      (void *)for_pointers(current)->se.cfs_rq->rq - runqueues_offset +
+					      preempt_count_offset);
 	return count;
 }
 

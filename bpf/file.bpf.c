@@ -302,9 +302,17 @@ static __always_inline __u64 socket_name(struct file_scratch *s, struct file *fi
 
 __noinline __u64 file_find_here(__u32 descriptor)
 {
+	struct files_struct *files = bpf_get_current_task_btf()->files;
+	struct fdtable *table;
 	__u64 file = 0;
 
-	return file_find(bpf_get_current_task_btf(), descriptor, &file) ? file : FILE_NONE;
+	if (!files)
+		return FILE_NONE;
+	table = files->fdt;
+	if (descriptor >= table->max_fds)
+		return FILE_NONE;
+	bpf_probe_read_kernel(&file, sizeof(file), table->fd + descriptor);
+	return file;
 }
 
 __noinline __u64 file_name(__u64 file, __u64 inode, __u32 owner)

@@ -55,26 +55,29 @@ static __always_inline __u64 file_known(struct thread_state *thread, __u64 file,
 	return thread->file;
 }
 
-/* Where the kernel has the file behind a descriptor of a thread; 0 while it is being closed. False: there is none. */
+/*
+ * Where the kernel has the file behind a descriptor of a thread; 0 while it is being closed. False: there is none. It has no pointer
+ * whose type would take the verifier long.
+ */
 static __always_inline bool file_find(struct task_struct *task, __u32 descriptor, __u64 *file)
 {
-	struct files_struct *files = task->files;
+	struct files_struct *files = BPF_CORE_READ(task, files);
 	struct fdtable *table;
 
 	*file = 0;
 	if (!files)
 		return false;
-	table = files->fdt;
-	if (descriptor >= table->max_fds)
+	table = BPF_CORE_READ(files, fdt);
+	if (descriptor >= BPF_CORE_READ(table, max_fds))
 		return false;
-	bpf_probe_read_kernel(file, sizeof(*file), table->fd + descriptor);
+	bpf_probe_read_kernel(file, sizeof(*file), BPF_CORE_READ(table, fd) + descriptor);
 	return true;
 }
 
 /* No address of a file: the current thread has none behind that descriptor. */
 #define FILE_NONE 1ull
 
-/* The same of the current thread: the file, 0 or FILE_NONE. Verified once, for each pointer's type takes the verifier long. */
+/* The same of the current thread: the file, 0 or FILE_NONE. Faster; verified once, for each pointer's type takes the verifier long. */
 __u64 file_find_here(__u32 descriptor);
 
 /* The file behind a descriptor of a thread, the current one if it is for switches. 0: there is none. */

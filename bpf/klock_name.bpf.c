@@ -148,7 +148,7 @@ static __always_inline void describe(struct ev_klock_lock *e, struct task_struct
 	if (!e->object)
 		bpf_loop(KERNEL_CPUS_MAX, queue_step, &e, 0);
 	if (e->pid)
-		bpf_probe_read_kernel(e->process, sizeof(e->process), current->group_leader->comm);
+		bpf_probe_read_kernel(e->process, sizeof(e->process), BPF_CORE_READ(current, group_leader)->comm);
 	if (e->object == KLOCK_OF_RUN_QUEUE || !bpf_get_kmem_cache)
 		return;
 	cache = bpf_get_kmem_cache(e->address);

@@ -3,6 +3,7 @@
  * Context switches and wake-ups of traced threads. Filter first: a switch between two
  * others costs two look-ups.
  */
+#define CASTS_TASKS
 #include "context.bpf.h"
 #include "cost.bpf.h"
 #include "external_sched.bpf.h"
@@ -408,7 +409,7 @@ static __always_inline void stacks_wake(void *ctx, struct task_struct *current, 
 	e->flags |= WAKE_HAS_WAIT_STACK;
 	if (thread->has_exit_stack)
 		e->wait_stack = thread->exit_stack;
-	else if (task->mm && current->mm == task->mm)
+	else if (has_memory_of(task, current))
 		e->wait_stack = stack_take(ctx, task, thread, false, SCRATCH_OF_SWITCHES);
 }
 

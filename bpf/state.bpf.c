@@ -23,6 +23,7 @@ const volatile bool tells_system = false;
 const volatile bool counts_acquisitions = false;
 const volatile struct klock_kind_name klock_kind_names[KLOCK_KINDS_MAX] = {};
 const volatile __u32 own_pid = 0;
+const volatile __u32 task_type = 0;
 const volatile __u32 slot_mask = 0;
 const volatile struct span_call span_calls[SYSCALLS_MAX] = {};
 const volatile struct span_rule span_rules[2 * SPANS_MAX] = {};

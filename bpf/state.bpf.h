@@ -41,6 +41,7 @@ extern const volatile bool tells_system;        /* of all threads, and system.bp
 extern const volatile bool counts_acquisitions; /* acquire.bpf.c is there */
 extern const volatile struct klock_kind_name klock_kind_names[KLOCK_KINDS_MAX];
 extern const volatile __u32 own_pid;                              /* never traced */
+extern const volatile __u32 task_type;                            /* the kernel's number of task_struct; 0: unknown */
 extern const volatile __u32 slot_mask;                            /* slots of a ring, less one: a power of two */
 extern const volatile struct span_call span_calls[SYSCALLS_MAX];  /* by system call */
 extern const volatile struct span_rule span_rules[2 * SPANS_MAX]; /* begin and end of each span */
@@ -465,6 +466,25 @@ struct inputs_map {
 	__type(key, __u64); /* where the queue lies */
 	__type(value, struct input_seen);
 };
+
+/*
+ * The same, to read pointers from. Of each that is read from a task that the verifier trusts, it searches all of the kernel's types
+ * four times for whether that is to be trusted, too: 1 ms for each way that leads there. The cast costs nothing when it runs.
+ */
+#ifdef CASTS_TASKS /* by one object alone: libbpf 1.1 cannot link two that call the same function of the kernel's */
+/* Since 6.2 ("bpf: Add kfunc bpf_rdonly_cast"). */
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+
+static __always_inline struct task_struct *for_pointers(struct task_struct *task)
+{
+	return task_type && bpf_rdonly_cast ? bpf_rdonly_cast(task, task_type) : task;
+}
+#else
+static __always_inline struct task_struct *for_pointers(struct task_struct *task)
+{
+	return task;
+}
+#endif
 
 extern struct chunks_map unwind_chunks SEC(".maps");
 extern struct spaces_map unwind_spaces SEC(".maps");

@@ -238,13 +238,15 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(sched_process_exit, struct task_struct *task)
 {
 	struct thread_state *thread = thread_of(task);
+	struct signal_struct *signal;
 
 	if (!thread)
 		return 0;
 	if (task->mm)
 		thread->exit_stack = stack_take(ctx, task, thread, kernel_stacks, SCRATCH_OF_OTHERS);
 	thread->has_exit_stack = 1;
-	if (!task->signal->live.counter) /* the last one of its process */
+	signal = BPF_CORE_READ(task, signal);
+	if (!BPF_CORE_READ(signal, live.counter)) /* the last one of its process */
 		space_end(task);
 	return 0;
 }

@@ -150,7 +150,7 @@ static __always_inline void other_emit(struct cpu_counts *here, struct task_stru
 		(e)->tid = (task)->pid;                                            \
 		(e)->pid = (task)->tgid;                                           \
 		(e)->ns_tid = namespace_id(task);                                  \
-		(e)->ns_pid = namespace_id((task)->group_leader);                  \
+		(e)->ns_pid = namespace_id(BPF_CORE_READ(task, group_leader));     \
 		(e)->start_ns = (task)->start_boottime;                            \
 		(e)->cpus_allowed = (task)->nr_cpus_allowed;                       \
 		bpf_probe_read_kernel((e)->name, sizeof((e)->name), (task)->comm); \

@@ -42,10 +42,13 @@ static __always_inline __u64 past_queue_stopped_ns(struct cfs_rq *queue)
 
 static __always_inline void queue_note(struct thread_state *thread, struct task_struct *task)
 {
+	struct cfs_rq *queue;
+
 	if (!bpf_core_field_exists(task->se.cfs_rq))
 		return;
-	thread->queue = (__u64)task->se.cfs_rq;
-	thread->queue_stopped_ns = queue_stopped_ns(task->se.cfs_rq);
+	queue = for_pointers(task)->se.cfs_rq;
+	thread->queue = (__u64)queue;
+	thread->queue_stopped_ns = queue_stopped_ns(queue);
 }
 
 /* A thread that was blocked is in a queue from here on. */
@@ -66,12 +69,14 @@ static __always_inline void throttle_leave(struct thread_state *thread, struct t
 static __always_inline __u64 stopped_since_noted(struct thread_state *thread, struct task_struct *task)
 {
 	__u64 queue = thread->queue;
+	struct cfs_rq *now;
 
 	if (!bpf_core_field_exists(task->se.cfs_rq) || !queue)
 		return 0;
 	thread->queue = 0;
-	if (queue == (__u64)task->se.cfs_rq)
-		return queue_stopped_ns(task->se.cfs_rq) - thread->queue_stopped_ns;
+	now = for_pointers(task)->se.cfs_rq;
+	if (queue == (__u64)now)
+		return queue_stopped_ns(now) - thread->queue_stopped_ns;
 	/* It was moved to another CPU's. */
 	return past_queue_stopped_ns((struct cfs_rq *)queue) - thread->queue_stopped_ns;
 }

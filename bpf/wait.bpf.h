@@ -333,7 +333,7 @@ static __always_inline void wait_describe(struct ev_sched_switch *e, struct task
 /* The current thread's futex, if it lies in memory that processes share. What is mapped there is looked up once in a row. */
 static __always_inline __u64 place_of(struct task_struct *task, struct thread_state *thread, enum scratch_owner owner)
 {
-	__u64 address = thread->wait_object, space = (__u64)task->mm, file, name = 0;
+	__u64 address = thread->wait_object, space = (__u64)for_pointers(task)->mm, file, name = 0;
 
 	if (thread->place_address == address && thread->place_space == space)
 		return thread->place;

@@ -10,13 +10,21 @@
  */
 static __always_inline bool may_be_sender(struct task_struct *current, __u8 context)
 {
-	return context <= WAKE_KERNEL_THREAD || (context == WAKE_SOFTIRQ && current->mm);
+	return context <= WAKE_KERNEL_THREAD || (context == WAKE_SOFTIRQ && for_pointers(current)->mm);
+}
+
+/* Whether both have the same memory. */
+static __always_inline bool has_memory_of(struct task_struct *task, struct task_struct *current)
+{
+	struct mm_struct *memory = for_pointers(task)->mm;
+
+	return memory && memory == for_pointers(current)->mm;
 }
 
 /* Whether an interrupt that wakes the thread has work of the kernel's for it. */
 static __always_inline bool is_for_work(struct task_struct *task, __u8 context)
 {
-	return context > WAKE_KERNEL_THREAD && task->task_works;
+	return context > WAKE_KERNEL_THREAD && for_pointers(task)->task_works;
 }
 
 /* What wakes: the current thread, or what has interrupted it. */

@@ -400,13 +400,27 @@ static struct btf *make_part(const struct all_types *all, const struct btf *aske
 	return btf;
 }
 
-struct btf *kernel_btf_new(const struct btf *asked, const char *const *others, size_t count)
+static uint32_t find_struct(const struct all_types *all, const char *name)
+{
+	for (uint32_t number = 1; number < all->count; number++) {
+		const struct btf_type *type = type_of(all, number);
+
+		if (btf_is_struct(type) && !strcmp(name_at(all, type->name_off), name))
+			return number;
+	}
+	return 0;
+}
+
+struct btf *kernel_btf_new(const struct btf *asked, const char *const *others, size_t count, uint32_t *task_type)
 {
 	struct all_types all = { 0 };
 	struct btf *btf = NULL;
 
-	if (read_all(&all) && find_sections(&all) && index_all(&all))
+	*task_type = 0;
+	if (read_all(&all) && find_sections(&all) && index_all(&all)) {
 		btf = make_part(&all, asked, others, count);
+		*task_type = find_struct(&all, "task_struct");
+	}
 	free_all(&all);
 	return btf;
 }

@@ -6,12 +6,13 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct btf;
 
 /*
  * Types with the names of types in asked, what stands behind "___" apart, and those of these other names, whatever they are; of both
  * what they consist of. What pointers lead to is left out, unless it is a function. A few others are among them. NULL: the kernel
- * has no type information, or none that is understood. To be freed by btf__free().
+ * has no type information, or none that is understood. To be freed by btf__free(). Gives the kernel's number of task_struct; 0: it has none.
  */
-struct btf *kernel_btf_new(const struct btf *asked, const char *const *others, size_t count);
+struct btf *kernel_btf_new(const struct btf *asked, const char *const *others, size_t count, uint32_t *task_type);

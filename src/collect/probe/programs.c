@@ -34,6 +34,7 @@ struct programs {
 	struct pinch_bpf *bpf;
 	struct btf *types;
 	int types_fd;
+	uint32_t task_type;          /* the kernel's number of it; 0: unknown */
 	char types_path[PATH_BYTES]; /* empty: libbpf is to read all types */
 	bool *is_chosen;             /* by program */
 	struct share shares[SHARES_MAX];
@@ -102,7 +103,8 @@ static bool make_types(struct programs *programs)
 	const void *bytes;
 	uint32_t size_bytes;
 
-	programs->types = kernel_btf_new(bpf_object__btf(programs->bpf->obj), others, sizeof(others) / sizeof(*others));
+	programs->types = kernel_btf_new(bpf_object__btf(programs->bpf->obj), others, sizeof(others) / sizeof(*others),
+					 &programs->task_type);
 	if (!programs->types || may_lack_types(programs->types))
 		return false;
 	bytes = btf__raw_data(programs->types, &size_bytes);
@@ -127,6 +129,7 @@ struct programs *programs_open(struct pinch_bpf **bpf)
 		return NULL;
 	}
 	programs->is_chosen = xcalloc(programs->bpf->skeleton->prog_cnt, sizeof(*programs->is_chosen));
+	programs->bpf->rodata->task_type = programs->task_type;
 	*bpf = programs->bpf;
 	return programs;
 }

@@ -54,6 +54,7 @@ long bpf_find_vma(struct task_struct *task, __u64 address,
 		  long (*found)(struct task_struct *task, struct vm_area_struct *area, void *data), void *data,
 		  __u64 flags);
 struct task_struct *bpf_task_from_pid(__s32 pid);
+void *bpf_rdonly_cast(void *object, __u32 type);
 void bpf_task_release(struct task_struct *task);
 struct kmem_cache *bpf_get_kmem_cache(__u64 address);
 long bpf_probe_read_user(void *to, __u32 size, const void *from);
