@@ -200,7 +200,7 @@ static int open_rings(struct kernel *kernel)
 
 int kernel_open(const struct kernel_options *options, struct kernel **out)
 {
-	int cpu_count = check_machine(options), err;
+	int cpu_count = check_machine(options);
 	struct kernel *kernel;
 
 	if (cpu_count < 0)
@@ -212,26 +212,22 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	libbpf_set_print(libbpf_print);
 	kernel->programs = programs_open(&kernel->bpf);
 	if (!kernel->programs) {
-		err = fail(-errno, "cannot open the BPF programs");
-		goto out_close;
+		int err = fail(-errno, "cannot open the BPF programs");
+
+		kernel_close(kernel);
+		return err;
 	}
 	set_options(kernel, options);
-	err = explain(programs_make_maps(kernel->programs));
-	if (err)
-		goto out_close;
 	kernel->user_probes = user_probes_new(kernel->bpf);
 	*out = kernel;
 	return 0;
-
-out_close:
-	kernel_close(kernel);
-	return err;
 }
 
 int kernel_begin_load(struct kernel *kernel)
 {
-	programs_begin(kernel->programs);
-	return open_rings(kernel);
+	int err = explain(programs_begin(kernel->programs));
+
+	return err ? err : open_rings(kernel);
 }
 
 void kernel_close(struct kernel *kernel)

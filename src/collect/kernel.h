@@ -40,11 +40,14 @@ struct kernel_options {
 	const struct klock_spec *acquisitions; /* borrowed; NULL: they are not counted */
 };
 
-/* Opens the programs and makes their maps. Says what is missing when it fails. */
+/* Opens the programs. */
 int kernel_open(const struct kernel_options *options, struct kernel **out);
 void kernel_close(struct kernel *kernel);
 
-/* Begins to load the programs, in threads of their own, which have this one's priority; makes the rings meanwhile. */
+/*
+ * Begins to load the programs, in threads of their own, which have this one's priority; makes the rings meanwhile. Says what is missing
+ * when it fails.
+ */
 int kernel_begin_load(struct kernel *kernel);
 
 /* Waits until they are loaded. From here on traced threads leave records; before, the targets may be set. */

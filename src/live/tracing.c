@@ -170,7 +170,6 @@ static int open_kernel(struct tracing *tracing)
 int tracing_open(const struct settings *settings, struct tracing **out)
 {
 	struct tracing *tracing = xcalloc(1, sizeof(*tracing));
-	int priority = getpriority(PRIO_PROCESS, 0);
 	int err;
 
 	tracing->settings = settings;
@@ -180,20 +179,20 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	err = show_check(settings);
 	if (!err)
 		err = open_signals(tracing);
-	/* On a busy machine the kernel would take ten times as long. */
-	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	if (!err)
 		err = open_kernel(tracing);
-	/* For the engine's worker. */
-	setpriority(PRIO_PROCESS, 0, priority);
-	if (!err)
-		err = sideband_open(&tracing->sideband);
+	/* Its processes have this one's priority, and are made before there are threads. */
 	if (!err)
 		err = open_engine(tracing);
-	/* The same again; and a reader that waits for the CPU behind its targets would lose records. */
+	/*
+	 * On a busy machine the kernel would take ten times as long to verify programs; and a reader that waits for the CPU behind its
+	 * targets would lose records.
+	 */
 	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	if (!err)
 		err = kernel_begin_load(tracing->kernel);
+	if (!err)
+		err = sideband_open(&tracing->sideband);
 	if (!err)
 		err = open_listeners(tracing);
 	if (!err)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -16,7 +17,7 @@
 #include "shared.h"
 #include "pinch.skel.h"
 
-enum { SHARES_MAX = 4, PATH_BYTES = 32 };
+enum { SHARES_MAX = 4, PATH_BYTES = 32, FILES_MIN = 512 };
 
 struct programs;
 
@@ -30,8 +31,13 @@ struct share {
 	int err;
 };
 
+enum maps_state { MAPS_AWAITED, MAPS_MADE, MAPS_MISSING };
+
 struct programs {
 	struct pinch_bpf *bpf;
+	pthread_mutex_t mutex;
+	pthread_cond_t are_maps_known;
+	enum maps_state maps; /* guarded by mutex */
 	struct btf *types;
 	int types_fd;
 	uint32_t task_type;          /* the kernel's number of it; 0: unknown */
@@ -49,8 +55,8 @@ static const struct {
 	const char *name;
 	unsigned int share;
 } long_programs[] = {
-	{ "sched_switch", 0 }, { "klock_begin", 1 },  { "klock_end", 1 },
-	{ "sched_waking", 2 }, { "sched_wakeup", 2 }, { "sched_process_exit", 2 },
+	{ "sched_switch", 0 }, { "klock_begin", 1 },        { "klock_end", 1 },  { "sched_waking", 2 },
+	{ "sched_wakeup", 2 }, { "sched_process_exit", 2 }, { "list_waits", 2 },
 };
 
 static unsigned int share_of(const struct programs *programs, const char *name)
@@ -61,11 +67,16 @@ static unsigned int share_of(const struct programs *programs, const char *name)
 	return (SHARES_MAX - 1) % programs->share_count;
 }
 
+/* 0: the skeleton loads all programs. */
 static unsigned int count_shares(void)
 {
 	cpu_set_t cpus;
-	int count = sched_getaffinity(0, sizeof(cpus), &cpus) ? SHARES_MAX : CPU_COUNT(&cpus);
+	struct rlimit files;
+	int count = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
 
+	/* Each has a descriptor of each map. */
+	if (count < 2 || getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur < FILES_MIN)
+		return 0;
 	return count < SHARES_MAX ? count : SHARES_MAX;
 }
 
@@ -111,10 +122,32 @@ static bool make_types(struct programs *programs)
 	return write(programs->types_fd, bytes, size_bytes) == (ssize_t)size_bytes;
 }
 
+static void tell_of_maps(struct programs *programs, enum maps_state state)
+{
+	pthread_mutex_lock(&programs->mutex);
+	programs->maps = state;
+	pthread_cond_broadcast(&programs->are_maps_known);
+	pthread_mutex_unlock(&programs->mutex);
+}
+
+static bool await_maps(struct programs *programs)
+{
+	bool are_made;
+
+	pthread_mutex_lock(&programs->mutex);
+	while (programs->maps == MAPS_AWAITED)
+		pthread_cond_wait(&programs->are_maps_known, &programs->mutex);
+	are_made = programs->maps == MAPS_MADE;
+	pthread_mutex_unlock(&programs->mutex);
+	return are_made;
+}
+
 struct programs *programs_open(struct pinch_bpf **bpf)
 {
 	struct programs *programs = xcalloc(1, sizeof(*programs));
 
+	pthread_mutex_init(&programs->mutex, NULL);
+	pthread_cond_init(&programs->are_maps_known, NULL);
 	programs->types_fd = memfd_create("pinch-types", MFD_CLOEXEC);
 	if (programs->types_fd >= 0)
 		snprintf(programs->types_path, sizeof(programs->types_path), "/proc/self/fd/%d", programs->types_fd);
@@ -151,6 +184,8 @@ void programs_free(struct programs *programs)
 	pinch_bpf__destroy(programs->bpf);
 	for (unsigned int i = 0; i < programs->share_count; i++)
 		bpf_object__close(programs->shares[i].object);
+	pthread_cond_destroy(&programs->are_maps_known);
+	pthread_mutex_destroy(&programs->mutex);
 	free(programs->is_chosen);
 	free(programs);
 }
@@ -158,19 +193,6 @@ void programs_free(struct programs *programs)
 const struct btf *programs_types(const struct programs *programs)
 {
 	return programs->types;
-}
-
-int programs_make_maps(struct programs *programs)
-{
-	const struct bpf_object_skeleton *skeleton = programs->bpf->skeleton;
-
-	for (int i = 0; i < skeleton->prog_cnt; i++) {
-		struct bpf_program *program = *skeleton->progs[i].prog;
-
-		programs->is_chosen[i] = bpf_program__autoload(program);
-		bpf_program__set_autoload(program, false);
-	}
-	return pinch_bpf__load(programs->bpf);
 }
 
 static int take_maps(struct share *share)
@@ -204,38 +226,70 @@ static void choose_programs(struct share *share)
 	}
 }
 
-static void *load_share(void *data)
+/* All types of the kernel, which libbpf needs for where programs are attached, are read while the maps are made. */
+static void read_types(struct share *share)
 {
-	struct share *share = data;
+	static const char name[] = "sched_process_exit";
+
+	bpf_program__set_attach_target(bpf_object__find_program_by_name(share->object, name), 0, name);
+}
+
+static int load(struct share *share)
+{
 	const struct programs *programs = share->programs;
 	const struct bpf_object_skeleton *skeleton = programs->bpf->skeleton;
 	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = skeleton->name,
 		    .btf_custom_path = *programs->types_path ? programs->types_path : NULL);
+	int err;
 
 	share->object = bpf_object__open_mem(skeleton->data, skeleton->data_sz, &options);
-	if (!share->object) {
-		share->err = -errno;
-		return NULL;
-	}
+	if (!share->object)
+		return -errno;
 	choose_programs(share);
-	share->err = take_maps(share);
-	if (!share->err)
-		share->err = bpf_object__load(share->object);
+	read_types(share);
+	if (!await_maps(share->programs))
+		return -ECANCELED;
+	err = take_maps(share);
+	return err ? err : bpf_object__load(share->object);
+}
+
+static void *load_share(void *data)
+{
+	struct share *share = data;
+
+	share->err = load(share);
 	return NULL;
 }
 
-void programs_begin(struct programs *programs)
+/* Leaves all programs to the shares. */
+static void begin_shares(struct programs *programs)
 {
-	programs->share_count = count_shares();
+	const struct bpf_object_skeleton *skeleton = programs->bpf->skeleton;
+
+	for (int i = 0; i < skeleton->prog_cnt; i++) {
+		programs->is_chosen[i] = bpf_program__autoload(*skeleton->progs[i].prog);
+		bpf_program__set_autoload(*skeleton->progs[i].prog, false);
+	}
 	for (unsigned int i = 0; i < programs->share_count; i++) {
 		struct share *share = &programs->shares[i];
 
 		share->programs = programs;
 		share->number = i;
-		share->has_thread = !pthread_create(&share->thread, NULL, load_share, share);
-		if (!share->has_thread)
-			load_share(share);
+		share->err = -pthread_create(&share->thread, NULL, load_share, share);
+		share->has_thread = !share->err;
 	}
+}
+
+int programs_begin(struct programs *programs)
+{
+	int err;
+
+	programs->share_count = count_shares();
+	if (programs->share_count)
+		begin_shares(programs);
+	err = pinch_bpf__load(programs->bpf);
+	tell_of_maps(programs, err ? MAPS_MISSING : MAPS_MADE);
+	return err;
 }
 
 /* What attaches and asks programs finds them in the skeleton. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The BPF programs of the skeleton, loaded by several threads at once: the kernel takes a quarter of a second of CPU time to verify
- * them. Each thread has an object of its own, with a share of the programs and the maps of the skeleton's object, which has no
- * programs. The threads end before programs_end() returns.
+ * The BPF programs of the skeleton, loaded by several threads at once: the kernel takes a sixth of a second of CPU time to verify
+ * them. Each thread has an object of its own, with a share of the programs and the maps of the skeleton's, which has no programs.
+ * The threads end before programs_end() returns.
  */
 #pragma once
 
@@ -19,11 +19,8 @@ void programs_free(struct programs *programs);
 /* What is needed of the kernel's type information; NULL: it has none. Borrowed. */
 const struct btf *programs_types(const struct programs *programs);
 
-/* Makes the maps. 0, or a negative errno. */
-int programs_make_maps(struct programs *programs);
-
-/* Begins to load what is chosen. */
-void programs_begin(struct programs *programs);
+/* Makes the maps and begins to load what is chosen. 0, or a negative errno. */
+int programs_begin(struct programs *programs);
 
 /* Waits until all is loaded: the skeleton has the programs then. 0, or a negative errno. */
 int programs_end(struct programs *programs);
