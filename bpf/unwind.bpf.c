@@ -23,35 +23,54 @@ static __always_inline void *unit_at(const struct unwind *u __attribute__((unuse
 	return bpf_map_lookup_elem(chunk, &index);
 }
 
-/* Reads with it what follows on its page: one reading takes the same time whatever its size. */
-static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *word)
+/* Reads a word, and with it what follows on its page: one reading takes the same time whatever its size. */
+static __always_inline bool window_fill(struct unwind *u, __u64 address)
+{
+	__u32 bytes = PAGE_BYTES - address % PAGE_BYTES;
+
+	if (bytes > sizeof(u->window))
+		bytes = sizeof(u->window);
+	barrier_var(bytes);
+	if (bytes > sizeof(u->window) || bpf_probe_read_user(u->window, bytes, (void *)address)) {
+		u->window_bytes = 0;
+		return false;
+	}
+	u->window_begin = address;
+	u->window_bytes = bytes;
+	return true;
+}
+
+/* Verified once, not for each word that a step may need. */
+__noinline int window_read(struct unwind *u, __u64 address)
+{
+	return u && window_fill(u, address);
+}
+
+/* is_innermost: in a function so deep that the stack has no space for another one. */
+static __always_inline bool word_find(struct unwind *u, __u64 address, __u64 *word, bool is_innermost)
 {
 	__u64 offset = address - u->window_begin;
-	__u32 bytes;
 
 	if (address % WORD_BYTES)
 		return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
 	if (offset >= u->window_bytes) {
-		bytes = PAGE_BYTES - address % PAGE_BYTES;
-		if (bytes > sizeof(u->window))
-			bytes = sizeof(u->window);
-		barrier_var(bytes);
-		if (bytes > sizeof(u->window) || bpf_probe_read_user(u->window, bytes, (void *)address)) {
-			u->window_bytes = 0;
+		if (!(is_innermost ? window_fill(u, address) : window_read(u, address)))
 			return false;
-		}
-		u->window_begin = address;
-		u->window_bytes = bytes;
 		offset = 0;
 	}
 	*word = u->window[(offset / WORD_BYTES) & (UNWIND_WINDOW_WORDS - 1)];
 	return true;
 }
 
+static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *word)
+{
+	return word_find(u, address, word, false);
+}
+
 /* Into u->word. Verified once, not for each word that a step may need. */
 __noinline int word_load(struct unwind *u, __u64 address)
 {
-	return u && word_read(u, address, &u->word);
+	return u && word_find(u, address, &u->word, true);
 }
 
 static __always_inline bool rare_word(struct unwind *u, __u64 address, __u64 *word)
@@ -119,6 +138,41 @@ __noinline __u32 rule_search(struct unwind *u, __u64 address)
 	return u ? rule_find(u, address) : UNWIND_NONE;
 }
 
+/* The same of what only some runtimes need. */
+__noinline int python_advance(struct python_walk *p)
+{
+	if (p)
+		python_step(p, NULL);
+	return 0;
+}
+
+__noinline int python_meet(struct python_walk *p, __u64 begin, __u64 end)
+{
+	if (p)
+		python_on_native(p, NULL, begin, end);
+	return 0;
+}
+
+/* A frame for the stack; 0: none. */
+__noinline __u64 ruby_advance(struct ruby_walk *r)
+{
+	__u64 frame;
+
+	return r && ruby_next(r, NULL, &frame) ? frame : 0;
+}
+
+__noinline int ruby_meet(struct ruby_walk *r)
+{
+	if (r)
+		ruby_on_native(r, NULL);
+	return 0;
+}
+
+__noinline __u64 v8_search(struct unwind *u)
+{
+	return u ? v8_frame(u) : 0;
+}
+
 /* Stacks are much like those before them, and a search takes ten times as long as this. */
 static __always_inline __u32 rule_remember(struct stack_scratch *s, __u64 address)
 {
@@ -142,8 +196,7 @@ static __always_inline __u32 rule_remember(struct stack_scratch *s, __u64 addres
 
 static __always_inline void frame_note(struct stack_scratch *s, __u64 frame)
 {
-	if (frame & STACK_FRAME_MANAGED)
-		s->managed_count++;
+	s->managed_count += (frame & STACK_FRAME_MANAGED) != 0;
 	s->frames[(s->first + s->unwind.count) & (STACK_FRAMES_CAPACITY - 1)] = frame;
 	s->unwind.count++;
 }
@@ -165,7 +218,7 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 	u = &s->unwind;
 	p = &s->python;
 	if (p->state < PYTHON_EMITS) {
-		python_step(p, NULL);
+		python_advance(p);
 		return 0;
 	}
 	if (u->count >= stack_depth) {
@@ -178,7 +231,8 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 		return 0;
 	}
 	if (s->ruby.state == RUBY_READS) {
-		if (ruby_next(&s->ruby, NULL, &frame))
+		frame = ruby_advance(&s->ruby);
+		if (frame)
 			frame_note(s, frame);
 		return 0;
 	}
@@ -189,7 +243,7 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 	if ((rule & 0xf) == UNWIND_INTERPRETED)
 		frame = jvm_method_frame(u);
 	else if (u->space.v8.shared_type && (rule & 0xf) == UNWIND_NONE)
-		frame = v8_frame(u);
+		frame = v8_search(u);
 	if (frame) /* its frame pointer leads on, whether or not tables know the code */
 		u->lacks_range = false;
 	frame_note(s, frame ? frame : unwind_frame(u));
@@ -198,9 +252,9 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 	if (follows_hosts && u->sp == s->subject.return_at + WORD_BYTES)
 		u->ip = s->subject.return_address;
 	if (address - p->process.code_begin < p->process.code_bytes)
-		python_on_native(p, NULL, sp, u->sp);
+		python_meet(p, sp, u->sp);
 	if (address - s->ruby.process.code_begin < s->ruby.process.code_bytes)
-		ruby_on_native(&s->ruby, NULL);
+		ruby_meet(&s->ruby);
 	return 0;
 }
 

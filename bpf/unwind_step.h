@@ -270,8 +270,9 @@ static __always_inline bool step_by_frame_pointer(struct unwind *u)
 /* The frame that is being examined, as it is sent. */
 static __always_inline __u64 unwind_frame(const struct unwind *u)
 {
-	return (u->ip & STACK_FRAME_ADDRESS) | (u->is_guessed ? STACK_FRAME_GUESSED : 0) |
-	       (u->is_exact && !u->is_innermost ? STACK_FRAME_EXACT : 0);
+	/* Without branches, which the verifier would follow. */
+	return (u->ip & STACK_FRAME_ADDRESS) | u->is_guessed * STACK_FRAME_GUESSED |
+	       (u->is_exact & !u->is_innermost) * STACK_FRAME_EXACT;
 }
 
 static __always_inline void unwind_begin(struct unwind *u, __u64 ip, __u64 sp, __u64 bp)
