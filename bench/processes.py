@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,6 +22,14 @@ running = []
 
 class Failure(Exception):
     """Something could not be measured; the text says what and why."""
+
+
+def find(name):
+    """The path of a program, also of those that are for root."""
+    path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    if not path:
+        raise Failure(f"{name} is not installed")
+    return path
 
 
 def start(argv, **options):

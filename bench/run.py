@@ -69,6 +69,8 @@ class Place:
         # So that "symbols not cached" is true the first time and only then.
         os.environ["XDG_CACHE_HOME"] = os.path.join(self.directory, "cache")
 
+    find = staticmethod(processes.find)
+
     def built(self, name):
         path = os.path.join(self.build_dir, name)
         if not os.access(path, os.X_OK):
@@ -77,13 +79,6 @@ class Place:
 
     def program(self, name):
         return self.built("programs/" + name)
-
-    @staticmethod
-    def find(name):
-        path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-        if not path:
-            raise Failure(f"{name} is not installed")
-        return path
 
     def close(self):
         shutil.rmtree(self.directory, ignore_errors=True)

@@ -140,7 +140,7 @@ struct thread_state {
 	/* Kernel locks that it waits for, and may sleep meanwhile. */
 	struct klock_wait klocks[KLOCKS_AT_ONCE];
 	__u32 klock_means_ns[KLOCK_LENGTHS]; /* as wait_mean_ns */
-	__u32 is_look_due; /* when it is on a run queue: see look_set() */
+	__u32 is_look_due;                   /* when it is on a run queue: see look_set() */
 	__u32 input_look; /* of the first thread of a process: the last look that found new input of it */
 	/* With pinch klock --acquisitions: what it has. */
 	struct klock_hold klock_holds[KLOCK_HOLDS_AT_ONCE];
@@ -541,7 +541,7 @@ extern __u64 holds_left; /* sums that the last list of holds had no space for */
 extern __u64 holds_lost; /* acquisitions of locks of which there are too many */
 extern struct klock_own own_hold;
 extern struct kernel_name kernel_name; /* asked for, and the answer */
-extern __u64 threads_untracked; /* refused: no memory for their state, or too many */
+extern __u64 threads_untracked;        /* refused: no memory for their state, or too many */
 
 /* The governor: slices of less importance (ns of CMetric) are kept with a probability. */
 extern volatile __u64 keep_all_above_ns;
