@@ -24,6 +24,7 @@
 #include "collect/span_functions.h"
 #include "collect/machine_use.h"
 #include "collect/target/cpus.h"
+#include "collect/target/machine.h"
 #include "collect/goroutines.h"
 #include "collect/unwind/jvms.h"
 #include "collect/titles.h"
@@ -96,6 +97,16 @@ static int open_engine(struct tracing *tracing)
 }
 
 /* All else that listens to the engine's session. */
+/* Maps can be made with fewer privileges than this needs. */
+static int open_sideband(struct tracing *tracing)
+{
+	int err = sideband_open(&tracing->sideband);
+
+	if (err && !machine_explain_missing())
+		fail(err, "cannot follow the mappings of processes");
+	return err;
+}
+
 static int open_listeners(struct tracing *tracing)
 {
 	const struct settings *settings = tracing->settings;
@@ -192,7 +203,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	if (!err)
 		err = kernel_begin_load(tracing->kernel);
 	if (!err)
-		err = sideband_open(&tracing->sideband);
+		err = open_sideband(tracing);
 	if (!err)
 		err = open_listeners(tracing);
 	if (!err)

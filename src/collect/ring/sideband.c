@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/memory.h"
 #include "base/table.h"
 
@@ -145,7 +144,7 @@ int sideband_open(struct sideband **out)
 	}
 	if (!opened) {
 		sideband_close(sideband);
-		return fail(err, "cannot follow the mappings of processes");
+		return err;
 	}
 	*out = sideband;
 	return 0;

@@ -11,6 +11,7 @@
 
 struct sideband;
 
+/* 0, or a negative errno, without a message. */
 int sideband_open(struct sideband **out);
 void sideband_close(struct sideband *sideband);
 
