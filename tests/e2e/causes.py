@@ -1214,9 +1214,9 @@ def shared_wrapper():
 
 @test("cond_wait: where a function has one caller, or its condition a name, no caller is said")
 def no_callers():
-    found = [seen for f in trace("cond_wait")["findings"] if f["pattern"] == "wait"
-             for seen in f["symptoms"] or [f["title"]]]
-    assert found and not any("called by" in title for title in found), found
+    findings = trace("cond_wait")["findings"]
+    found = [seen for f in findings if f["pattern"] == "wait" for seen in f["symptoms"] or [f["title"]]]
+    assert found and not any("called by" in title for title in found), [(f["pattern"], f["title"]) for f in findings]
 
 
 @test("saturated_pool: submit waits for crew, whose threads are never without a job")
