@@ -41,7 +41,8 @@ def draw(stacks, title, unit):
     root = tree_of(stacks)
     drawn = list(boxes(root, title, 0, 0, root["weight"]))
     height = (max(box[0] for box in drawn) + 1) * ROW
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="monospace" '
+    lines = ["<!-- SPDX-License-Identifier: GPL-2.0-or-later -->",
+             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="monospace" '
              'font-size="11">']
     for depth, x, width, name, weight in drawn:
         text = html.escape(name[:max(0, int(width * WIDTH / TEXT_WIDTH) - 1)])
