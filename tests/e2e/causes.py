@@ -46,6 +46,15 @@ def trace(name, *arguments, options=()):
     return traced(name, *arguments, options=options).report
 
 
+def trace_alone(name, *arguments):
+    """The same of a run in which no other program had a CPU that this one wanted, if there is one in so many."""
+    for _ in range(5):
+        report = trace(name, *arguments)
+        if not any(f["pattern"] == "cpu-wait" for f in report["findings"]):
+            break
+    return report
+
+
 # --- Threads that wait for each other -------------------------------------------------------------
 
 @test("cond_wait: consumers wait for not_empty, which put_item in producer signals")
@@ -1174,7 +1183,7 @@ def assert_chain(report, text):
 
 @test("chain_of_waits: clients wait behind two locks for a sleep, and that is the finding")
 def chain_of_waits():
-    report = trace("chain_of_waits")
+    report = trace_alone("chain_of_waits")
     root = assert_chain(report, "sleep in ")
     # Four clients and the writer wait for it, and the flusher sleeps itself.
     assert root["cause"] == "sleep" and 5 * 600 * FORCED_NS <= root["ns"] <= 6.5 * root["direct_ns"], root
@@ -1183,12 +1192,12 @@ def chain_of_waits():
 
 @test("chain_of_waits computing: the same for code that runs")
 def chain_of_waits_computing():
-    assert assert_chain(trace("chain_of_waits", "computing"), "which runs")["kind"] == "code"
+    assert assert_chain(trace_alone("chain_of_waits", "computing"), "which runs")["kind"] == "code"
 
 
 @test("idle_crowd: what costs most is till_lock, and a hundred idle threads make that no less")
 def idle_crowd():
-    report = trace("idle_crowd")
+    report = trace_alone("idle_crowd")
     threads = report["balance"]["threads"]
     assert threads["busy_ns"] < 0.2 * threads["total_ns"], threads
     # Three are not idle, main among them; one of these waits for it nearly all the time, and who has it sleeps.
@@ -1199,7 +1208,7 @@ def idle_crowd():
 
 @test("heap_locks: locks of which none matters by itself are one finding")
 def heap_locks_found():
-    report = trace("heap_locks")
+    report = trace_alone("heap_locks")
     lock, = [f for f in report["findings"] if "mutex locks in update_node" in f["title"]]
     heaviest = max(k["wait_ns"] for k in report["locks"] if k["kind"] == "mutex")
     assert lock["share"] * report["balance"]["threads"]["busy_ns"] > 2 * heaviest, lock
@@ -1207,21 +1216,21 @@ def heap_locks_found():
 
 @test("shared_wrapper: waits for conditions without a name in one function are told apart by its callers")
 def shared_wrapper():
-    report = trace("shared_wrapper")
+    report = trace_alone("shared_wrapper")
     for taker, maker in (("take_order", "make_order"), ("take_parcel", "make_parcel")):
         assert_found(report, "wait", f"wait_for (shared_wrapper.c:23), called by {taker}, ", f", called by {maker}")
 
 
 @test("cond_wait: where a function has one caller, or its condition a name, no caller is said")
 def no_callers():
-    findings = trace("cond_wait")["findings"]
+    findings = trace_alone("cond_wait")["findings"]
     found = [seen for f in findings if f["pattern"] == "wait" for seen in f["symptoms"] or [f["title"]]]
     assert found and not any("called by" in title for title in found), [(f["pattern"], f["title"]) for f in findings]
 
 
 @test("saturated_pool: submit waits for crew, whose threads are never without a job")
 def saturated_pool():
-    report = trace("saturated_pool")
+    report = trace_alone("saturated_pool")
     assert_found(report, "saturated-pool", "submit (", "3 threads of crew-*")
     found, = [f for f in report["findings"] if f["pattern"] == "saturated-pool"]
     said, = [e for e in found["evidence"] if e.startswith("they are mostly in ")]
@@ -1230,13 +1239,13 @@ def saturated_pool():
 
 @test("saturated_pool slack: no pool is saturated whose threads wait for jobs")
 def saturated_pool_slack():
-    report = trace("saturated_pool", "slack")
+    report = trace_alone("saturated_pool", "slack")
     assert not [f for f in report["findings"] if f["pattern"] == "saturated-pool"], report["findings"]
 
 
 @test("saturated_pool unnamed: threads of one name are told apart by where they began")
 def saturated_pool_unnamed():
-    report = trace("saturated_pool", "unnamed")
+    report = trace_alone("saturated_pool", "unnamed")
     first = max(report["groups"], key=lambda group: group["cmetric_ns"])
     assert (first["name"], first["thread_count"]) == ("run_other", 4), report["groups"]
     assert_found(report, "saturated-pool", "submit (", "3 threads of run_crew")
