@@ -378,6 +378,7 @@ def check_laws(report, is_lossless=True):
         lost = losses_of(report)
         assert not lost, f"lost: {lost}"
         check_states(report)
+    assert report["cost"]["target_waited_ns"] <= report["balance"]["threads"]["cpu_wait_ns"], report["cost"]
 
 
 def stolen_ticks():
