@@ -296,7 +296,7 @@ static bool put_question(uint32_t pid, const struct managed_runtimes *runtimes, 
 	return true;
 }
 
-/* False: it is a function of JavaScript that may be there later. */
+/* False: it is a function of JavaScript that may be there later, or one of Python that may be there again. */
 static bool look(struct managed_codes *codes, uint32_t pid, uint32_t space, uint64_t time_ns,
 		 const struct managed_runtimes *runtimes, uint64_t frame)
 {
@@ -317,7 +317,7 @@ static bool look(struct managed_codes *codes, uint32_t pid, uint32_t space, uint
 		give_up(codes, &question, err);
 	if (!err && answer->kind == MANAGED_IS_NEW)
 		hand_out(codes, &question, answer);
-	return err || code || answer->kind != MANAGED_IS_GONE || !question.v8_heap;
+	return err || code || answer->kind != MANAGED_IS_GONE || question.language == MANAGED_RUBY;
 }
 
 /* Each function once, in however many stacks it is. */

@@ -40,6 +40,8 @@ static void begin(uint32_t number)
 	version = python_version_find(number);
 	memset(memory_bytes, 0, sizeof(memory_bytes));
 	readable_bytes = BYTES;
+	put(CODE, 1, 8);
+	put(TABLE, UINT32_MAX, 8); /* it lives forever (3.12) */
 	put(CODE + version->code.first_line, 42, 4);
 	put(CODE + version->code.qualified_name, BASE + NAME, 8);
 	put(CODE + version->code.file_name, BASE + FILE_NAME, 8);
@@ -163,6 +165,19 @@ TEST(a_table_that_is_too_large_is_left_out)
 	put(TABLE + 16, UINT64_MAX, 8);
 	CHECK(read_code(&key) && !code.table_bytes);
 	CHECK_STRING(code.name, "Class.method");
+}
+
+TEST(what_was_freed_is_not_read)
+{
+	struct python_code_key key;
+
+	begin(0x030b);
+	put(TABLE, 0x7f1200345670, 8); /* of the next free block */
+	CHECK(read_code(&key) && !code.table_bytes);
+	put(CODE, 0x7f1200345670, 8);
+	CHECK(!read_code(&key));
+	put(CODE, 0, 8);
+	CHECK(!read_code(&key));
 }
 
 TEST(memory_may_end_anywhere)

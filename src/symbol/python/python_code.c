@@ -8,6 +8,7 @@
 
 enum {
 	/* PyVarObject, PyBytesObject, PyASCIIObject: the same in all versions. */
+	REFERENCES_OFFSET = 0,
 	SIZE_OFFSET = 16,
 	BYTES_TEXT_OFFSET = 32,
 	STATE_OFFSET = 32,
@@ -37,6 +38,14 @@ static uint64_t word_at(const uint8_t *bytes, size_t offset)
 	return word;
 }
 
+/* Whether something still refers to an object. Allocators write the address of another free block where the count was. */
+static bool is_alive(const uint8_t *object)
+{
+	uint64_t references = word_at(object, REFERENCES_OFFSET);
+
+	return references && references <= UINT32_MAX;
+}
+
 uint64_t python_code_identity(const struct python_code_key *key)
 {
 	uint64_t hash = hash_u64(key->name ^ hash_u64(key->file ^ hash_u64(key->table)));
@@ -49,7 +58,7 @@ bool python_code_read_key(const struct memory_reader *memory, const struct pytho
 {
 	uint8_t bytes[UINT8_MAX];
 
-	if (!read_at(memory, address, bytes, layout->bytes))
+	if (!read_at(memory, address, bytes, layout->bytes) || !is_alive(bytes))
 		return false;
 	*key = (struct python_code_key){
 		.name = word_at(bytes, layout->qualified_name),
@@ -129,7 +138,7 @@ bool python_code_read(const struct memory_reader *memory, const struct python_co
 	if (!read_string(memory, layout, key->name, code->name, sizeof(code->name)))
 		return false;
 	read_string(memory, layout, key->file, code->file, sizeof(code->file));
-	if (read_at(memory, key->table, object, sizeof(object)) &&
+	if (read_at(memory, key->table, object, sizeof(object)) && is_alive(object) &&
 	    word_at(object, SIZE_OFFSET) <= sizeof(code->table) &&
 	    read_at(memory, key->table + BYTES_TEXT_OFFSET, code->table, word_at(object, SIZE_OFFSET)))
 		code->table_bytes = word_at(object, SIZE_OFFSET);

@@ -33,6 +33,7 @@ struct python_code {
 /* What tells code objects apart that had one address, as one number. */
 uint64_t python_code_identity(const struct python_code_key *key);
 
+/* False if there is none: it was freed. */
 bool python_code_read_key(const struct memory_reader *memory, const struct python_code_layout *layout, uint64_t address,
 			  struct python_code_key *key);
 

@@ -253,7 +253,7 @@ static void find_python(const struct server *server, const struct question *ques
 {
 	const struct python_version *version = python_version_find(question->version);
 	struct python_code *code = server->python;
-	struct python_code_key key;
+	struct python_code_key key, after;
 
 	if (!version || !python_code_read_key(memory, &version->code, question->address, &key) ||
 	    /* The code object was freed, and its memory is something else. */
@@ -263,7 +263,10 @@ static void find_python(const struct server *server, const struct question *ques
 	found->first_line = key.first_line;
 	if (found->identity == question->code_identity)
 		found->kind = MANAGED_IS_KNOWN;
-	else if (python_code_read(memory, &version->code, &key, code))
+	/* It may be freed, and its memory used for something else, while it is read. */
+	else if (python_code_read(memory, &version->code, &key, code) &&
+		 python_code_read_key(memory, &version->code, question->address, &after) &&
+		 python_code_identity(&after) == found->identity)
 		put_managed(found, code->name, code->file, code->table, code->table_bytes);
 }
 
