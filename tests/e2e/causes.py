@@ -512,8 +512,9 @@ def check_resolved(result):
     assert wait["object"] == f"{peer} (slow.example)", describe_wait(wait)
     hosts = {s["peer"]: s["host"] for s in result.report["sockets"] if s["host"]}
     assert hosts == {peer: "slow.example"}, hosts
-    # What starts the program may have no symbols.
-    assert all("symbols" in note for note in result.report["notes"]), result.report["notes"]
+    # What starts the program may have no symbols; an interrupt may wait where the kernel enters no program again.
+    assert all("symbols" in note or "an interrupt waited" in note for note in result.report["notes"]), \
+        result.report["notes"]
 
 
 @test("resolve_slow --dns: the peer is called slow.example, as getaddrinfo() was asked")

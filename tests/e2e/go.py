@@ -249,10 +249,10 @@ def check_kinds(*options):
     assert goroutines["pid"] == process.pid and goroutines["examined_share"] == 1
     check_sums(goroutines)
     check_known(goroutines)
-    # It was measured a little longer than it was traced.
+    # It was measured a little longer than it was traced. The error is of two standard errors: one run in 20 has more.
     row = row_of(goroutines, "main.wantLock", "sync.(*Mutex).Lock")
     assert row["kind"] == "lock", row
-    assert abs(row["waiting"] - known) <= row["waiting_error"] + 0.1, (row["waiting"], row["waiting_error"], known)
+    assert abs(row["waiting"] - known) <= 2 * row["waiting_error"] + 0.1, (row["waiting"], row["waiting_error"], known)
     assert "main.wantMessage" in read("report.txt")
 
 
