@@ -464,7 +464,7 @@ check: test-packages causes-packages
 
 check-all: test-packages causes-packages kernel-packages
 	$(build-checked)
-	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(SANITIZED_TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(CAUSES_TEST) \
+	@RESULTS=$O/results UNSTEADY_MAX=6 tests/run $(KERNEL_TEST) $(TESTS) $(SANITIZED_TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(CAUSES_TEST) \
 		$(ATTACK_TESTS) $(ROOT_TESTS)
 
 attacks: test-packages
