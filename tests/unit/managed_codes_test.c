@@ -104,6 +104,8 @@ static void set_code(struct code *code, const char *name, const char *file, uint
 {
 	set_string(&code->name, name);
 	set_string(&code->file, file);
+	put(code->object, 0, 1, 8); /* something refers to it */
+	put(code->table, 0, 1, 8);
 	put(code->object, 16, 3, 8);
 	put(code->object, version->code.first_line, first_line, 4);
 	put(code->object, version->code.qualified_name, (uintptr_t)&code->name, 8);
