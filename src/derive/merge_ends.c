@@ -146,6 +146,7 @@ static void add_counts(struct ev_collect_end *sum, const struct ev_collect_end *
 	sum->post_processing_ns += end->post_processing_ns;
 	sum->events += end->events;
 	sum->event_bytes += end->event_bytes;
+	sum->events_deferred += end->events_deferred;
 }
 
 struct ev_collect_end *merged_end(const struct merge_source *sources, size_t count)

@@ -5,6 +5,7 @@
 #include "account/code_samples.h"
 #include "account/run_samples.h"
 #include "klocks/klocks.h"
+#include "session/backlog.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "spin/spin_judge.h"
@@ -24,6 +25,9 @@
 #include "waits/unread_input.h"
 
 enum { PENDING_BYTES_MAX = 128 << 20 };
+
+/* Of events that wait for a CPU that nobody needs. */
+static const struct backlog_limits backlog_limits = { 16 << 20, 1 << 30, "/var/tmp" };
 
 static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, const struct ev_sched_sample *e,
 			const struct ev_sched_sample *before)
@@ -50,30 +54,33 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 
 	engine->options = *options;
 	engine->session = session_new(options->stream_count, PENDING_BYTES_MAX);
-	engine->threads = threads_new(engine->session);
-	engine->stacks = stacks_new(engine->session, 0);
+	engine->analyses = options->is_offline ? engine->session : session_new(1, 0);
+	engine->threads = threads_new(engine->analyses);
+	engine->stacks = stacks_new(engine->analyses, 0);
+	engine->present = options->is_offline ? NULL : threads_new(engine->session);
 	engine->symbols = symbols_new(engine->session);
 	if (options->is_offline) {
 		symbols_set_offline(engine->symbols, options->opens_files);
 	} else {
 		symbols_use_cache(engine->symbols);
-		symbols_follow_stacks(engine->symbols, engine->threads);
+		threads_forget_also(engine->threads, engine->present);
+		symbols_follow_stacks(engine->symbols, engine->present);
 	}
 	engine->fold = fold_rules_new();
 	engine->samples = run_samples_new();
 	engine->code = options->has_critical_slices ? NULL : code_samples_new();
 	engine->judge = spin_judge_new(engine->symbols, engine->fold);
-	engine->files = files_new(engine->session, 0);
-	engine->others = others_new(engine->session);
-	engine->klocks = klocks_new(engine->session, engine->threads);
-	engine->missing = missing_wakeups_new(engine->session);
+	engine->files = files_new(engine->analyses, 0);
+	engine->others = others_new(engine->analyses);
+	engine->klocks = klocks_new(engine->analyses, engine->threads);
+	engine->missing = missing_wakeups_new(engine->analyses);
 	engine->waits = waits_new(engine->files, engine->others, engine->missing);
-	engine->go_waits = go_waits_new(engine->session);
-	engine->accept_queues = accept_queues_new(engine->session);
-	engine->unread_input = unread_input_new(engine->session);
-	engine->cpu_waits = cpu_waits_new(engine->session, engine->others);
-	engine->block_users = block_users_new(engine->session, engine->threads, engine->others);
-	engine->resources = resource_use_new(engine->session);
+	engine->go_waits = go_waits_new(engine->analyses);
+	engine->accept_queues = accept_queues_new(engine->analyses);
+	engine->unread_input = unread_input_new(engine->analyses);
+	engine->cpu_waits = cpu_waits_new(engine->analyses, engine->others);
+	engine->block_users = block_users_new(engine->analyses, engine->threads, engine->others);
+	engine->resources = resource_use_new(engine->analyses);
 	account.stacks = engine->stacks;
 	account.waits = engine->waits;
 	account.missing = engine->missing;
@@ -83,13 +90,19 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 		account.is_spinning = is_spinning;
 		account.spin_data = engine->judge;
 	}
-	engine->criticality = criticality_new(engine->session, engine->threads, &account);
+	engine->criticality = criticality_new(engine->analyses, engine->threads, &account);
 	unread_input_ask(engine->unread_input, iteration_length_of, engine->criticality);
 	return fold_rules_add_user(engine->fold);
 }
 
+void engine_connect(struct engine *engine)
+{
+	engine->backlog = backlog_new(engine->session, engine->analyses, &backlog_limits);
+}
+
 void engine_close(struct engine *engine)
 {
+	backlog_free(engine->backlog);
 	criticality_free(engine->criticality);
 	spin_judge_free(engine->judge);
 	run_samples_free(engine->samples);
@@ -108,6 +121,9 @@ void engine_close(struct engine *engine)
 	symbols_free(engine->symbols);
 	stacks_free(engine->stacks);
 	threads_free(engine->threads);
+	threads_free(engine->present);
+	if (engine->analyses != engine->session)
+		session_free(engine->analyses);
 	session_free(engine->session);
 	fold_rules_free(engine->fold);
 	*engine = (struct engine){ 0 };

@@ -22,8 +22,11 @@ struct engine_options {
 
 struct engine {
 	struct engine_options options;
-	struct session *session;
-	struct threads *threads;
+	struct session *session;  /* of the provider, and of those who look at the machine while events come */
+	struct session *analyses; /* the same, or what engine_connect() feeds: events may come later there */
+	struct backlog *backlog;  /* between these; NULL: they are the same, or not connected */
+	struct threads *present;  /* as session has them; NULL: nobody asks */
+	struct threads *threads;  /* as analyses have them */
 	struct stacks *stacks;
 	struct symbols *symbols;
 	struct fold_rules *fold;
@@ -46,6 +49,9 @@ struct engine {
 
 /* 0, or a negative errno after having said what is wrong with the user's rules. */
 int engine_open(struct engine *engine, const struct engine_options *options);
+
+/* All that hands out events of its own has subscribed to the session: from now on analyses get what it has. */
+void engine_connect(struct engine *engine);
 
 /* Also of an engine that was not opened, or only in part. */
 void engine_close(struct engine *engine);

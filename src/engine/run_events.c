@@ -120,6 +120,7 @@ static const struct {
 	COUNTER(post_processing_ns, cost.post_processing_ns),
 	COUNTER(events, cost.events),
 	COUNTER(event_bytes, cost.event_bytes),
+	COUNTER(events_deferred, cost.events_deferred),
 #undef COUNTER
 };
 

@@ -2,10 +2,11 @@
 #include "live/sampling_watch.h"
 
 #include "account/code_samples.h"
-#include "account/criticality.h"
 #include "account/sample_bias.h"
 #include "collect/kernel.h"
 #include "engine/engine.h"
+#include "session/backlog.h"
+#include "session/session.h"
 
 static const uint64_t FIRST_NS = 125000000, WAIT_NS_MAX = 4000000000;
 
@@ -32,6 +33,37 @@ static void sample_beside(const struct sampling_watch *watch, struct kernel *ker
 		kernel_sample_beside_ticks(kernel, (uint32_t)(((1 << doublings) + golden_ratio) * tick_ns));
 }
 
+/* Which code samples meet is known at once; by how much of the time, when the analyses have had all events. */
+static bool is_bias_seen(const struct sampling_watch *watch, const struct engine *engine)
+{
+	double chance = chance_of_look(watch->looks);
+
+	return sample_bias_is_seen(watch->bias, NULL, chance) ||
+	       (backlog_is_empty(engine->backlog) &&
+		sample_bias_is_seen(code_samples_bias(engine->code), engine->criticality, chance));
+}
+
+static void on_sample(void *data, const struct ev_header *header)
+{
+	struct sampling_watch *watch = data;
+
+	sample_bias_add(watch->bias, (const struct ev_sched_sample *)header, 0);
+}
+
+void sampling_watch_open(struct sampling_watch *watch, struct session *session)
+{
+	static const struct event_handler handlers[] = { { EV_SCHED_SAMPLE, on_sample }, { 0, NULL } };
+
+	watch->bias = sample_bias_new();
+	session_subscribe(session, handlers, watch);
+}
+
+void sampling_watch_close(struct sampling_watch *watch)
+{
+	sample_bias_free(watch->bias);
+	watch->bias = NULL;
+}
+
 void sampling_watch_step(struct sampling_watch *watch, const struct engine *engine, struct kernel *kernel,
 			 uint64_t now_ns)
 {
@@ -39,10 +71,9 @@ void sampling_watch_step(struct sampling_watch *watch, const struct engine *engi
 
 	if (!period_ns || !engine->code || now_ns < watch->next_ns)
 		return;
-	if (!watch->looks && !criticality_counts(engine->criticality).alive)
+	if (!watch->looks && !kernel_counts(kernel).threads_alive)
 		return;
-	if (watch->looks &&
-	    sample_bias_is_seen(code_samples_bias(engine->code), engine->criticality, chance_of_look(watch->looks))) {
+	if (watch->looks && is_bias_seen(watch, engine)) {
 		kernel_sample_off_tick(kernel);
 		return;
 	}

@@ -33,6 +33,7 @@
 #include "live/memory_trace.h"
 #include "engine/run_events.h"
 #include "live/privileges.h"
+#include "session/backlog.h"
 #include "show/show.h"
 #include "show/show_files.h"
 #include "view/status.h"
@@ -135,6 +136,7 @@ static int open_listeners(struct tracing *tracing)
 		err = recorder_open(engine, settings->trace_path, &settings->ring, &tracing->recorder);
 	else if (wants_memory_trace(settings))
 		tracing->memory = memory_trace_new(engine, &tracing->recorder);
+	sampling_watch_open(&tracing->sampling, engine->session);
 	return err;
 }
 
@@ -215,6 +217,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 							tracing->kernel, &settings->spans);
 	if (err)
 		goto out_close;
+	engine_connect(&tracing->engine);
 	*out = tracing;
 	return 0;
 
@@ -231,6 +234,7 @@ void tracing_close(struct tracing *tracing)
 	recorder_close(tracing->recorder);
 	memory_trace_free(tracing->memory);
 	collector_free(tracing->collector);
+	sampling_watch_close(&tracing->sampling);
 	span_functions_free(tracing->functions);
 	resolver_free(tracing->resolver);
 	titles_free(tracing->titles);
@@ -334,13 +338,15 @@ struct tracing_counts tracing_counts(const struct tracing *tracing)
 
 static void show_status(struct tracing *tracing)
 {
+	bool is_behind = !backlog_is_empty(tracing->engine.backlog);
+	struct kernel_counts kernel = kernel_counts(tracing->kernel);
 	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
 	struct status_counts status = {
 		.time_ns = clock_ns() - tracing->started_ns,
-		.threads = counts.alive,
-		.parallelism = counts.active,
+		.threads = is_behind ? kernel.threads_alive : counts.alive,
+		.parallelism = is_behind ? -1.0 : (double)counts.active,
 		.events = session_counts(tracing->engine.session).delivered,
-		.lost = counts.lost_records,
+		.lost = is_behind ? kernel.lost : counts.lost_records,
 	};
 
 	status_show(&status);
@@ -460,6 +466,19 @@ static int next_wait_ms(struct tracing *tracing)
 	return sooner(wait_ms, collector_wait_ms(tracing->collector));
 }
 
+/* Who looks at a report, and who decides by an analysis, wants all of them at once. */
+static void defer(struct tracing *tracing)
+{
+	if (!tracing->settings->has_tui && !tracing->settings->is_spin_inactive)
+		deferral_step(&tracing->deferral, tracing->engine.backlog,
+			      session_counts(tracing->engine.session).delivered, clock_ns(), &tracing->taking_in);
+}
+
+static void catch_up(struct tracing *tracing)
+{
+	backlog_catch_up(tracing->engine.backlog, &tracing->taking_in);
+}
+
 static void list_long_waits(struct tracing *tracing)
 {
 	if (!tracing->settings->kernel.trace_all)
@@ -469,6 +488,7 @@ static void list_long_waits(struct tracing *tracing)
 int tracing_step(struct tracing *tracing, pid_t *sender)
 {
 	take_batch(tracing);
+	defer(tracing);
 	list_long_waits(tracing);
 	symbols_step(tracing->engine.symbols);
 	titles_step(tracing->titles);
@@ -489,11 +509,12 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	return tracing_wait_signal(tracing, next_wait_ms(tracing), sender);
 }
 
-static bool has_thread_of(const struct tracing *tracing, uint32_t pid)
+static bool has_thread_of(struct tracing *tracing, uint32_t pid)
 {
 	const struct thread_metrics *metrics;
 	size_t cursor = 0;
 
+	catch_up(tracing);
 	while ((metrics = criticality_next_thread(tracing->engine.criticality, &cursor)))
 		if (metrics->is_alive && metrics->thread && metrics->thread->pid == pid)
 			return true;
@@ -504,6 +525,7 @@ void tracing_await_end(struct tracing *tracing, uint32_t pid)
 {
 	uint64_t limit_ns = clock_ns() + END_MS_MAX * 1000000ull;
 
+	tracing->ended_cpu_ns = clock_cpu_ns();
 	while (!tracing->ended_ns && has_thread_of(tracing, pid) && clock_ns() < limit_ns) {
 		poll(NULL, 0, POLL_MS_FIRST);
 		collector_poll(tracing->collector);
@@ -529,13 +551,16 @@ bool tracing_is_time_over(const struct tracing *tracing)
 	return duration_ns && clock_ns() - tracing->started_ns >= duration_ns;
 }
 
-bool tracing_is_target_gone(const struct tracing *tracing)
+bool tracing_is_target_gone(struct tracing *tracing)
 {
-	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
+	struct criticality_counts counts;
 
+	if (tracing->settings->kernel.trace_all || kernel_counts(tracing->kernel).threads_alive)
+		return false;
+	catch_up(tracing);
+	counts = criticality_counts(tracing->engine.criticality);
 	/* The first events may be a thread's birth and its end, while others have not been listed. */
-	return !tracing->settings->kernel.trace_all && counts.threads && !counts.alive &&
-	       !kernel_counts(tracing->kernel).threads_alive;
+	return counts.threads && !counts.alive;
 }
 
 static bool has_odd(const struct tracing *tracing)
@@ -556,12 +581,14 @@ static void await_hidden(struct tracing *tracing)
 
 	if (!kernel_counts(tracing->kernel).hidden && !has_odd(tracing))
 		return;
+	catch_up(tracing);
 	poll(NULL, 0, HIDDEN_POLL_MS);
 	collector_poll(tracing->collector);
 	while (has_odd(tracing) && clock_ns() < limit_ns) {
 		cpus_visit();
 		poll(NULL, 0, HIDDEN_POLL_MS);
 		collector_poll(tracing->collector);
+		catch_up(tracing);
 	}
 }
 
@@ -569,8 +596,9 @@ void tracing_finish(struct tracing *tracing)
 {
 	if (tracing->ended_ns)
 		return;
+	if (!tracing->ended_cpu_ns)
+		tracing->ended_cpu_ns = clock_cpu_ns();
 	await_hidden(tracing);
-	tracing->ended_cpu_ns = clock_cpu_ns();
 	tracing->ended_ns = clock_ns();
 	status_stop();
 	list_waits(tracing);
@@ -579,6 +607,7 @@ void tracing_finish(struct tracing *tracing)
 	if (tracing->klock_spec)
 		collector_list_holds(tracing->collector);
 	collector_finish(tracing->collector);
+	deferral_end(&tracing->deferral, tracing->engine.backlog, NULL);
 	titles_finish(tracing->titles);
 	cgroup_limits_finish(tracing->cgroups);
 	machine_use_finish(tracing->machine_use);

@@ -81,7 +81,7 @@ void tracing_set_watch(struct tracing *tracing, const struct tracing_watch *watc
 bool tracing_is_time_over(const struct tracing *tracing);
 
 /* Something was traced, and all of it has ended; all of a machine never has. */
-bool tracing_is_target_gone(const struct tracing *tracing);
+bool tracing_is_target_gone(struct tracing *tracing);
 
 /* A signal ends pinch again: the user should not have to wait for a report. */
 void tracing_restore_signals(void);

@@ -4,6 +4,7 @@
 
 #include "base/pause.h"
 #include "engine/engine.h"
+#include "live/deferral.h"
 #include "live/sampling_watch.h"
 #include "live/tracing.h"
 
@@ -28,12 +29,13 @@ struct tracing {
 	int signal_fd;
 	const struct tracing_watch *watch; /* NULL: nothing */
 	struct sampling_watch sampling;
+	struct deferral deferral;
 	struct pause taking_in; /* unless somebody else is let in, who does that, too */
 	uint64_t opened_ns, started_ns, started_cpu_ns;
 	uint64_t suspended_ns;           /* of this machine, before */
-	uint64_t ended_ns, ended_cpu_ns; /* 0: it goes on */
-	uint64_t polled_ns; /* when the rings were drained last */
-	int poll_ms;        /* until they are again */
+	uint64_t ended_ns, ended_cpu_ns; /* 0: it goes on; the command may have ended before */
+	uint64_t polled_ns;              /* when the rings were drained last */
+	int poll_ms;                     /* until they are again */
 	unsigned long slack_ns;
 	/* Of the processes to attach to: their children that ran already; those that were not there any more. */
 	struct pid_list children, gone;

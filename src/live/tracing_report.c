@@ -19,6 +19,7 @@
 #include "live/memory_trace.h"
 #include "live/tracing_internal.h"
 #include "query/report_whatifs.h"
+#include "session/backlog.h"
 #include "show/show.h"
 #include "show/show_files.h"
 #include "symbol/symbol.h"
@@ -54,6 +55,7 @@ static void add_kernel_counts(struct tracing *tracing, struct report *report)
 	report->losses.threads_untracked = counts.threads_untracked;
 	report->cost.events = session.delivered;
 	report->cost.event_bytes = session.pushed_bytes;
+	report->cost.events_deferred = backlog_counts(tracing->engine.backlog).deferred;
 	report->cost.bpf_ns = counts.run_ns;
 	report->cost.bpf_runs = counts.runs;
 }
@@ -150,6 +152,7 @@ static struct findings *find(struct tracing *tracing, const struct findings_inpu
 
 	if (tracing->ended_ns)
 		return findings_new(input);
+	backlog_catch_up(tracing->engine.backlog, input->pause);
 	criticality_advance(tracing->engine.criticality, collector_delivered_ns(tracing->collector));
 	criticality_count_open_waits(tracing->engine.criticality);
 	findings = findings_new(input);

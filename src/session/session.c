@@ -117,6 +117,11 @@ void session_subscribe(struct session *session, const struct event_handler *hand
 	}
 }
 
+bool session_has_handlers(const struct session *session, enum event_id id)
+{
+	return session->handlers[(id >> 16) * EVENTS_MAX + (id & 0xffff)].count;
+}
+
 static struct entry *entry_at(const struct stream *stream, size_t offset)
 {
 	return (struct entry *)(stream->bytes + offset);

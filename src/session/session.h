@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,8 @@ void session_free(struct session *session);
 
 /* Handlers of one kind are called in the order in which they subscribed. */
 void session_subscribe(struct session *session, const struct event_handler *handlers, void *data);
+
+bool session_has_handlers(const struct session *session, enum event_id id);
 
 /*
  * Copies one event of a stream. A stream is in time order except for neighbours that an

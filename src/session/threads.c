@@ -13,6 +13,7 @@ enum { EXTERNALS_MAX = 1 << 16 };
 
 struct threads {
 	struct session *session;
+	struct threads *other; /* NULL: none forgets what is forgotten here */
 	struct table *by_number;
 	size_t external_count;
 };
@@ -162,6 +163,11 @@ struct threads *threads_new(struct session *session)
 	return threads;
 }
 
+void threads_forget_also(struct threads *threads, struct threads *other)
+{
+	threads->other = other;
+}
+
 void threads_free(struct threads *threads)
 {
 	struct thread *thread;
@@ -223,8 +229,13 @@ struct thread *threads_get(struct threads *threads, uint32_t number)
 
 void threads_forget(struct threads *threads, struct thread *thread)
 {
+	struct thread *twin;
+
 	if (thread->is_kept)
 		return;
+	twin = threads->other ? table_find(threads->other->by_number, thread->number) : NULL;
+	if (twin)
+		threads_forget(threads->other, twin);
 	table_take(threads->by_number, thread->number);
 	thread_free(thread);
 }

@@ -32,6 +32,9 @@ struct thread {
 };
 
 struct threads *threads_new(struct session *session);
+
+/* What is forgotten in the one is forgotten in the other, too, which was told of events earlier. */
+void threads_forget_also(struct threads *threads, struct threads *other);
 void threads_free(struct threads *threads);
 
 /* The thread with this number; a nameless one is made when a lost record hid its birth. */

@@ -55,7 +55,9 @@ void status_format(const struct status_counts *counts, uint32_t columns, struct 
 		text_put_duration(text, counts->time_ns);
 	text_put(text, "  ");
 	text_put_count(text, counts->threads);
-	text_printf(text, " thread%s  parallelism %.1f  ", counts->threads == 1 ? "" : "s", counts->parallelism);
+	text_put(text, counts->threads == 1 ? " thread  " : " threads  ");
+	if (counts->parallelism >= 0)
+		text_printf(text, "parallelism %.1f  ", counts->parallelism);
 	text_put_count(text, counts->events);
 	text_put(text, counts->events == 1 ? " event  " : " events  ");
 	text_put_count(text, counts->lost);

@@ -13,7 +13,7 @@ struct text;
 struct status_counts {
 	uint64_t time_ns;   /* since tracing began */
 	uint64_t threads;   /* alive */
-	double parallelism; /* of late, or on average */
+	double parallelism; /* of late, or on average; below 0: not known yet */
 	uint64_t events, lost;
 };
 

@@ -59,6 +59,17 @@ def planted():
     assert_replays(program("fork_storm"), status=7)
 
 
+@test("events that were analysed later, as all CPUs were busy, are analysed the same")
+def deferred():
+    hogs = [start(sys.executable, "-c", "while True: pass") for _ in range(os.cpu_count())]
+    live = assert_replays(program("mutex_storm"), 16, 60000)
+    for hog in hogs:
+        stop(hog)
+    # Each event is analysed; where the machine had a CPU to spare after all, at once.
+    assert 0 < live["cost"]["events_deferred"] <= live["cost"]["events"], live["cost"]
+    assert sum(t["slices"] for t in live["threads"]) > 20000, live["totals"]
+
+
 @test("an example with lines, inlined calls and templates: a replayed trace gives the same text")
 def text():
     path = os.path.join(os.path.dirname(PINCH), "examples/pipeline")

@@ -660,6 +660,7 @@ static void set_cost(struct report *report)
 	report->cost.post_processing_ns = 243000000;
 	report->cost.events = 231912;
 	report->cost.event_bytes = 9300000;
+	report->cost.events_deferred = 118000;
 }
 
 static void make_lock(struct report_fixture *fixture)

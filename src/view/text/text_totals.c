@@ -181,6 +181,11 @@ static void show_cost(struct page *page, const struct report *report)
 	text_put_duration(&text, report->cost.collector_cpu_ns);
 	text_put(&text, " of CPU to collect ");
 	put_counted(&text, report->cost.events, "event", "events");
+	if (report->cost.events_deferred) {
+		text_put(&text, ", of which ");
+		text_put_count(&text, report->cost.events_deferred);
+		text_put(&text, " were analysed later");
+	}
 	if (report->cost.target_waited_ns) {
 		text_put(&text, ", for which threads waited ");
 		text_put_duration(&text, report->cost.target_waited_ns);

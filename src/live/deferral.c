@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "live/deferral.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "session/backlog.h"
+
+/* Between two looks, at least. */
+static const uint64_t PERIOD_NS = 50 * 1000 * 1000;
+
+/* With fewer, to analyse them takes less than half a percent of a CPU. */
+static const uint64_t EVENTS_A_SECOND_MIN = 10000;
+
+static const uint64_t SECOND_NS = 1000 * 1000 * 1000;
+
+/* Busy: less than half of one CPU was idle. */
+static const double IDLE_CPUS_MIN = 0.5;
+
+enum { LINE_BYTES = 256, CLOSED = 0, MISSING = -1 };
+
+/* How long CPUs had nothing to do, together, also as they waited for disks. False: not known. */
+static bool read_idle(struct deferral *deferral, uint64_t *ticks)
+{
+	unsigned long long idle, iowait;
+	char line[LINE_BYTES];
+	ssize_t n;
+
+	if (deferral->stat_fd == CLOSED)
+		deferral->stat_fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+	if (deferral->stat_fd < 0)
+		return false;
+	n = pread(deferral->stat_fd, line, sizeof(line) - 1, 0);
+	if (n <= 0)
+		return false;
+	line[n] = '\0';
+	if (sscanf(line, "cpu %*u %*u %*u %llu %llu", &idle, &iowait) != 2)
+		return false;
+	*ticks = idle + iowait;
+	return true;
+}
+
+static bool is_busy(struct deferral *deferral, uint64_t passed_ns)
+{
+	uint64_t tick_ns = SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK), before = deferral->idle_ticks;
+
+	return read_idle(deferral, &deferral->idle_ticks) &&
+	       (double)(deferral->idle_ticks - before) * (double)tick_ns < IDLE_CPUS_MIN * (double)passed_ns;
+}
+
+static void look(struct deferral *deferral, struct backlog *backlog, uint64_t events, uint64_t now_ns,
+		 struct pause *pause)
+{
+	uint64_t passed_ns = now_ns - deferral->looked_ns, come = events - deferral->events;
+	bool is_first = !deferral->looked_ns;
+	/* Always asked, for the next time. */
+	bool was_busy = is_busy(deferral, passed_ns);
+
+	deferral->looked_ns = now_ns;
+	deferral->events = events;
+	deferral->is_on = was_busy && !is_first && come * SECOND_NS > EVENTS_A_SECOND_MIN * passed_ns;
+	backlog_set_deferring(backlog, deferral->is_on, pause);
+}
+
+void deferral_step(struct deferral *deferral, struct backlog *backlog, uint64_t events, uint64_t now_ns,
+		   struct pause *pause)
+{
+	if (now_ns - deferral->looked_ns >= PERIOD_NS)
+		look(deferral, backlog, events, now_ns, pause);
+	else if (backlog_is_full(backlog))
+		backlog_catch_up(backlog, pause);
+}
+
+void deferral_end(struct deferral *deferral, struct backlog *backlog, struct pause *pause)
+{
+	deferral->is_on = false;
+	backlog_set_deferring(backlog, false, pause);
+	if (deferral->stat_fd > CLOSED)
+		close(deferral->stat_fd);
+	deferral->stat_fd = MISSING;
+}
