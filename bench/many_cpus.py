@@ -19,7 +19,8 @@ SAMPLE_US, STACKS = 3000, 400
 MB = 1 << 20
 
 HEAD = ["CPUs", "collector, ns an event", "CPUs used", "delay, ms", "with analyses, ns an event", "CPUs used",
-        "delay, ms", "lost", "own memory, MB", "rings touched, MB", "report"]
+        "delay, ms", "lost", "analysed later, ns an event", "CPUs used", "then, s", "lost", "own memory, MB",
+        "rings touched, MB", "reports"]
 
 
 def measure(build, directory, cpus, per_s, seconds):
@@ -36,11 +37,14 @@ def delay(part):
 
 
 def row(measured):
-    collector, whole = measured["collector"], measured["with_analyses"]
+    collector, whole, deferred = measured["collector"], measured["with_analyses"], measured["deferred"]
     # Of records that are lost, the trace has what they say.
-    same = "–" if whole["lost"] else "the same" if measured["report"] == measured["replayed"] else "DIFFERS"
+    reports = {measured[name] for name, part in (("report", whole), ("later", deferred)) if not part["lost"]}
+    same = "–" if not reports else "the same" if reports == {measured["replayed"]} else "DIFFER"
     return [str(measured["cpus"]), f"{collector['event_ns']:.0f}", f"{collector['cpus_used']:.2f}", delay(collector),
             f"{whole['event_ns']:.0f}", f"{whole['cpus_used']:.2f}", delay(whole), f"{whole['lost']:,}",
+            f"{deferred['event_ns']:.0f}", f"{deferred['cpus_used']:.2f}", f"{measured['later_s']:.1f}",
+            f"{deferred['lost']:,}",
             f"{measured['own_bytes'] / MB:.0f}", f"{measured['touched_bytes'] / MB:.0f}", same]
 
 

@@ -28,15 +28,15 @@ def measure(*options):
     return json.loads(run.stdout)
 
 
-@test("what comes through the rings of 1 to 256 CPUs gives the report of the trace that has the same events")
+@test("what comes through the rings of 1 to 256 CPUs, and what is analysed later, gives the report of the trace")
 def same_report():
     for cpus in (1, 16, 64, 256):
         generate(cpus)
         measured = measure()
         assert measured["cpus"] == cpus, measured
-        for part in (measured["collector"], measured["with_analyses"]):
+        for part in (measured["collector"], measured["with_analyses"], measured["deferred"]):
             assert not part["lost"] and not part["late"], measured
-        assert measured["report"] == measured["replayed"], measured
+        assert measured["report"] == measured["later"] == measured["replayed"], measured
 
 
 @test("on 256 CPUs, nothing that generated threads do is unexplained")
