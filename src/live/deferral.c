@@ -7,16 +7,16 @@
 
 #include "session/backlog.h"
 
-/* Between two looks, at least. */
-static const uint64_t PERIOD_NS = 50 * 1000 * 1000;
+/* Between two looks, at least; and where no events come. */
+static const uint64_t PERIOD_NS = 50 * 1000 * 1000, QUIET_PERIOD_NS = 1000 * 1000 * 1000;
 
 /* With fewer, to analyse them takes less than half a percent of a CPU. */
 static const uint64_t EVENTS_A_SECOND_MIN = 10000;
 
 static const uint64_t SECOND_NS = 1000 * 1000 * 1000;
 
-/* Busy: less than half of one CPU was idle. */
-static const double IDLE_CPUS_MIN = 0.5;
+/* Busy: on average, less than most of one CPU was idle. Shorter gaps do not fit what a batch takes. */
+static const double IDLE_CPUS_MIN = 0.8;
 
 enum { LINE_BYTES = 256, CLOSED = 0, MISSING = -1 };
 
@@ -66,7 +66,8 @@ static void look(struct deferral *deferral, struct backlog *backlog, uint64_t ev
 void deferral_step(struct deferral *deferral, struct backlog *backlog, uint64_t events, uint64_t now_ns,
 		   struct pause *pause)
 {
-	if (now_ns - deferral->looked_ns >= PERIOD_NS)
+	/* Events come in batches: between two there is nothing to go by. */
+	if (now_ns - deferral->looked_ns >= (events == deferral->events ? QUIET_PERIOD_NS : PERIOD_NS))
 		look(deferral, backlog, events, now_ns, pause);
 	else if (backlog_is_full(backlog))
 		backlog_catch_up(backlog, pause);

@@ -105,7 +105,10 @@ static void hand_out(uint32_t mark)
 		char bytes[sizeof(struct ev_stack_frames) + FRAMES_MAX * sizeof(uint64_t)];
 	} stack = { 0 };
 	struct ev_sched_wake wake = {
-		.header = { .time_ns = mark, .thread = mark, .subsys = EV_SCHED_WAKE >> 16, .event = EV_SCHED_WAKE & 0xffff },
+		.header = { .time_ns = mark,
+			    .thread = mark,
+			    .subsys = EV_SCHED_WAKE >> 16,
+			    .event = EV_SCHED_WAKE & 0xffff },
 	};
 
 	if (mark % 3) {
@@ -152,7 +155,8 @@ static uint64_t run(const struct backlog_limits *limits, unsigned int seed)
 TEST(events_are_the_same_whenever_they_are_handed_out)
 {
 	static const struct backlog_limits in_memory = { 64 << 20, 0, "" }, in_file = { 0, 1 << 30, "/var/tmp" },
-					   both = { 2 << 20, 2 << 20, "/var/tmp" }, nowhere = { 0, 1 << 30, "/proc/1/x" };
+					   both = { 2 << 20, 2 << 20, "/var/tmp" },
+					   nowhere = { 0, 1 << 30, "/proc/1/x" };
 	uint64_t at_once = run(&in_memory, 0);
 
 	for (unsigned int seed = 1; seed < 8; seed++) {
