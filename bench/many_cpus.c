@@ -96,7 +96,7 @@ static void poll_all(struct run *run)
 		fake_clock_go_on();
 		collector_poll(run->collector);
 		if (run->backlog && backlog_is_full(run->backlog))
-			backlog_catch_up(run->backlog, NULL);
+			backlog_catch_up(run->backlog, 0, NULL);
 		fake_clock_stop();
 		run->polls++;
 	}

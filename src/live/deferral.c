@@ -10,8 +10,14 @@
 /* Between two looks, at least; and where no events come. */
 static const uint64_t PERIOD_NS = 50 * 1000 * 1000, QUIET_PERIOD_NS = 1000 * 1000 * 1000;
 
-/* With fewer, to analyse them takes less than half a percent of a CPU. */
-static const uint64_t EVENTS_A_SECOND_MIN = 10000;
+/*
+ * With fewer, to analyse them takes less than half a percent of a CPU. With more than the most, one CPU may not be enough,
+ * however many there are.
+ */
+static const uint64_t EVENTS_A_SECOND_MIN = 10000, EVENTS_A_SECOND_MAX = 200000;
+
+/* At once, for the rings are read in between. */
+static const uint64_t CATCH_UP_NS = 50 * 1000 * 1000;
 
 static const uint64_t SECOND_NS = 1000 * 1000 * 1000;
 
@@ -49,33 +55,40 @@ static bool is_busy(struct deferral *deferral, uint64_t passed_ns)
 	       (double)(deferral->idle_ticks - before) * (double)tick_ns < IDLE_CPUS_MIN * (double)passed_ns;
 }
 
-static void look(struct deferral *deferral, struct backlog *backlog, uint64_t events, uint64_t now_ns,
-		 struct pause *pause)
+static bool wants_deferral(struct deferral *deferral, uint64_t events, uint64_t now_ns)
 {
-	uint64_t passed_ns = now_ns - deferral->looked_ns, come = events - deferral->events;
+	uint64_t passed_ns = now_ns - deferral->looked_ns, per_s = (events - deferral->events) * SECOND_NS / passed_ns;
 	bool is_first = !deferral->looked_ns;
 	/* Always asked, for the next time. */
 	bool was_busy = is_busy(deferral, passed_ns);
 
 	deferral->looked_ns = now_ns;
 	deferral->events = events;
-	deferral->is_on = was_busy && !is_first && come * SECOND_NS > EVENTS_A_SECOND_MIN * passed_ns;
-	backlog_set_deferring(backlog, deferral->is_on, pause);
+	return !is_first && (per_s > EVENTS_A_SECOND_MAX || (was_busy && per_s > EVENTS_A_SECOND_MIN));
+}
+
+static void look(struct deferral *deferral, struct backlog *backlog, uint64_t events, uint64_t now_ns,
+		 struct pause *pause)
+{
+	bool is_deferring = wants_deferral(deferral, events, now_ns);
+
+	if (!is_deferring)
+		backlog_catch_up(backlog, CATCH_UP_NS, pause);
+	backlog_set_deferring(backlog, is_deferring || !backlog_is_empty(backlog), pause);
 }
 
 void deferral_step(struct deferral *deferral, struct backlog *backlog, uint64_t events, uint64_t now_ns,
 		   struct pause *pause)
 {
+	if (backlog_is_full(backlog))
+		backlog_catch_up(backlog, 0, pause);
 	/* Events come in batches: between two there is nothing to go by. */
 	if (now_ns - deferral->looked_ns >= (events == deferral->events ? QUIET_PERIOD_NS : PERIOD_NS))
 		look(deferral, backlog, events, now_ns, pause);
-	else if (backlog_is_full(backlog))
-		backlog_catch_up(backlog, pause);
 }
 
 void deferral_end(struct deferral *deferral, struct backlog *backlog, struct pause *pause)
 {
-	deferral->is_on = false;
 	backlog_set_deferring(backlog, false, pause);
 	if (deferral->stat_fd > CLOSED)
 		close(deferral->stat_fd);

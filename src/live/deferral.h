@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When analyses get their events: at once where a CPU is idle or the events are few, later where the program wants all CPUs.
+ * When analyses get their events: at once where a CPU is idle and the events are not too many, later where the program wants all CPUs.
  * The owner keeps the struct, which begins as zeros, and closes it.
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct backlog;
 struct pause;
 
 struct deferral {
-	int stat_fd;         /* of /proc/stat; 0: not opened; -1: not to be had */
-	uint64_t idle_ticks; /* of all CPUs, then */
-	uint64_t looked_ns, events;
-	bool is_on;
+	int stat_fd;                /* of /proc/stat; 0: not opened; -1: not to be had */
+	uint64_t idle_ticks;        /* of all CPUs, then */
+	uint64_t looked_ns, events; /* when it looked last, and how many had come; 0: not yet */
 };
 
 /* To be called again and again, with how many events have come. Costs little. */

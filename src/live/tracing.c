@@ -476,7 +476,7 @@ static void defer(struct tracing *tracing)
 
 static void catch_up(struct tracing *tracing)
 {
-	backlog_catch_up(tracing->engine.backlog, &tracing->taking_in);
+	backlog_catch_up(tracing->engine.backlog, 0, &tracing->taking_in);
 }
 
 static void list_long_waits(struct tracing *tracing)

@@ -152,7 +152,7 @@ static struct findings *find(struct tracing *tracing, const struct findings_inpu
 
 	if (tracing->ended_ns)
 		return findings_new(input);
-	backlog_catch_up(tracing->engine.backlog, input->pause);
+	backlog_catch_up(tracing->engine.backlog, 0, input->pause);
 	criticality_advance(tracing->engine.criticality, collector_delivered_ns(tracing->collector));
 	criticality_count_open_waits(tracing->engine.criticality);
 	findings = findings_new(input);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/out/out_temporary.h"
 #include "base/pause.h"
@@ -28,6 +29,7 @@ struct backlog {
 	struct backlog_limits limits;
 	struct chunk *chunks; /* in order; the last one is being filled */
 	size_t chunk_count, chunk_capacity;
+	size_t first, at;    /* what is next: in which of them, and where in that */
 	size_t memory_bytes; /* of them */
 	int fd;              /* -1: there is none yet, or never */
 	uint64_t file_end;
@@ -113,14 +115,15 @@ static bool put_into_file(struct backlog *backlog, struct chunk *chunk)
 /* One with space for so many bytes. */
 static struct chunk *chunk_for(struct backlog *backlog, size_t size_bytes)
 {
-	struct chunk *last = backlog->chunk_count ? &backlog->chunks[backlog->chunk_count - 1] : NULL;
+	struct chunk *last = backlog_is_empty(backlog) ? NULL : &backlog->chunks[backlog->chunk_count - 1];
 	size_t capacity = size_bytes > CHUNK_BYTES ? size_bytes : CHUNK_BYTES;
 	char *bytes = NULL;
 
 	if (last && last->capacity - last->used >= size_bytes)
 		return last;
 	if (last && backlog->memory_bytes + capacity > backlog->limits.memory_bytes) {
-		if (put_into_file(backlog, last)) {
+		/* Not the one that is being handed out. */
+		if (backlog->chunk_count - 1 > backlog->first && put_into_file(backlog, last)) {
 			backlog->memory_bytes -= last->capacity;
 			bytes = last->bytes;
 			last->bytes = NULL;
@@ -200,54 +203,65 @@ static void lose(struct backlog *backlog, const struct chunk *chunk)
 	session_hand_out(backlog->to, &gap.header);
 }
 
-static void hand_out(struct backlog *backlog, const char *bytes, size_t used, struct pause *pause)
+/* From where the last one ended. False: it is too late, and some are left. */
+static bool hand_out(struct backlog *backlog, const struct chunk *chunk, uint64_t end_ns, struct pause *pause)
 {
-	size_t at = 0;
+	for (size_t i = 1; backlog->at < chunk->used; i++) {
+		const struct ev_header *header = (const struct ev_header *)(chunk->bytes + backlog->at);
 
-	for (size_t i = 0; at < used; i++) {
-		const struct ev_header *header = (const struct ev_header *)(bytes + at);
-
-		at += padded(event_bytes(header));
+		backlog->at += padded(event_bytes(header));
 		session_hand_out(backlog->to, header);
-		if (i % PAUSE_EVENTS == 0)
-			pause_take_if_due(pause);
+		if (i % PAUSE_EVENTS)
+			continue;
+		pause_take_if_due(pause);
+		if (end_ns && clock_ns() >= end_ns)
+			break;
 	}
+	return backlog->at == chunk->used;
 }
 
-static void hand_out_chunk(struct backlog *backlog, struct chunk *chunk, char **buffer, struct pause *pause)
+/* Of one that is in the file. */
+static void take_back(struct backlog *backlog, struct chunk *chunk)
 {
-	if (chunk->bytes) {
-		hand_out(backlog, chunk->bytes, chunk->used, pause);
+	chunk->bytes = xrealloc(NULL, chunk->capacity, 1);
+	backlog->memory_bytes += chunk->capacity;
+	if (read_whole(backlog->fd, chunk->bytes, chunk->used, chunk->offset))
 		return;
-	}
-	*buffer = xrealloc(*buffer, chunk->capacity, 1);
-	if (read_whole(backlog->fd, *buffer, chunk->used, chunk->offset))
-		hand_out(backlog, *buffer, chunk->used, pause);
-	else
-		lose(backlog, chunk);
+	lose(backlog, chunk);
+	chunk->used = 0;
 }
 
-void backlog_catch_up(struct backlog *backlog, struct pause *pause)
+static void forget(struct backlog *backlog, struct chunk *chunk)
 {
-	char *buffer = NULL;
+	backlog->memory_bytes -= chunk->capacity;
+	free(chunk->bytes);
+	chunk->bytes = NULL;
+	backlog->at = 0;
+	backlog->first++;
+}
 
-	for (size_t i = 0; i < backlog->chunk_count; i++) {
-		struct chunk *chunk = &backlog->chunks[i];
+void backlog_catch_up(struct backlog *backlog, uint64_t limit_ns, struct pause *pause)
+{
+	uint64_t end_ns = limit_ns ? clock_ns() + limit_ns : 0;
 
-		hand_out_chunk(backlog, chunk, &buffer, pause);
-		free(chunk->bytes);
-	}
-	free(buffer);
-	backlog->chunk_count = 0;
-	backlog->memory_bytes = 0;
 	backlog->is_full = false;
+	while (backlog->first < backlog->chunk_count) {
+		struct chunk *chunk = &backlog->chunks[backlog->first];
+
+		if (!chunk->bytes)
+			take_back(backlog, chunk);
+		if (!hand_out(backlog, chunk, end_ns, pause))
+			return;
+		forget(backlog, chunk);
+	}
+	backlog->chunk_count = backlog->first = 0;
 	close_file(backlog);
 }
 
 void backlog_set_deferring(struct backlog *backlog, bool is_deferring, struct pause *pause)
 {
 	if (!is_deferring)
-		backlog_catch_up(backlog, pause);
+		backlog_catch_up(backlog, 0, pause);
 	backlog->is_deferring = is_deferring;
 }
 

@@ -29,10 +29,13 @@ void backlog_free(struct backlog *backlog);
 /* From now on events are put away, or handed out at once: then all that were put away are, before. Pause may be NULL. */
 void backlog_set_deferring(struct backlog *backlog, bool is_deferring, struct pause *pause);
 
-/* Hands out all that were put away; those that come afterwards are put away again, if that was so. Not from within an event. */
-void backlog_catch_up(struct backlog *backlog, struct pause *pause);
+/*
+ * Hands out those that were put away, for about limit_ns; 0: all of them. Those that come afterwards are put away again, if that
+ * was so. Not from within an event.
+ */
+void backlog_catch_up(struct backlog *backlog, uint64_t limit_ns, struct pause *pause);
 
-/* It holds all that it may: time to catch up. It goes on to take events. */
+/* It has held all that it may since it caught up last: time to do so. It goes on to take events. */
 bool backlog_is_full(const struct backlog *backlog);
 
 bool backlog_is_empty(const struct backlog *backlog);

@@ -134,7 +134,9 @@ static uint64_t run(const struct backlog_limits *limits, unsigned int seed)
 		int chance = seed ? rand() % 2000 : -1;
 
 		if (!chance)
-			backlog_catch_up(backlog, NULL);
+			backlog_catch_up(backlog, 0, NULL);
+		else if (chance >= 4 && chance < 12)
+			backlog_catch_up(backlog, 1, NULL); /* some of them */
 		else if (chance > 0 && chance < 4)
 			backlog_set_deferring(backlog, chance > 1, NULL);
 		hand_out(mark);
@@ -177,7 +179,7 @@ TEST(what_memory_does_not_hold_goes_into_the_file_until_that_is_full)
 	}
 	CHECK(backlog_counts(backlog).in_file && backlog_counts(backlog).in_file < backlog_counts(backlog).deferred);
 	CHECK(backlog_is_full(backlog));
-	backlog_catch_up(backlog, NULL);
+	backlog_catch_up(backlog, 0, NULL);
 	CHECK(!backlog_is_full(backlog) && backlog_is_empty(backlog));
 	CHECK_EQUAL(seen.count, backlog_counts(backlog).deferred);
 	hand_out(1);
