@@ -526,6 +526,7 @@ void tracing_await_end(struct tracing *tracing, uint32_t pid)
 	uint64_t limit_ns = clock_ns() + END_MS_MAX * 1000000ull;
 
 	tracing->ended_cpu_ns = clock_cpu_ns();
+	tracing->command_ended_ns = clock_ns();
 	while (!tracing->ended_ns && has_thread_of(tracing, pid) && clock_ns() < limit_ns) {
 		poll(NULL, 0, POLL_MS_FIRST);
 		collector_poll(tracing->collector);

@@ -34,6 +34,7 @@ struct tracing {
 	uint64_t opened_ns, started_ns, started_cpu_ns;
 	uint64_t suspended_ns;           /* of this machine, before */
 	uint64_t ended_ns, ended_cpu_ns; /* 0: it goes on; the command may have ended before */
+	uint64_t command_ended_ns;       /* 0: there is none, or it goes on */
 	uint64_t polled_ns;              /* when the rings were drained last */
 	int poll_ms;                     /* until they are again */
 	unsigned long slack_ns;

@@ -160,6 +160,12 @@ static struct findings *find(struct tracing *tracing, const struct findings_inpu
 	return findings;
 }
 
+/* For the report: since when whoever ran it has nothing else to wait for. */
+static uint64_t waited_since_ns(const struct tracing *tracing)
+{
+	return tracing->command_ended_ns ? tracing->command_ended_ns : tracing->ended_ns;
+}
+
 struct findings *tracing_findings(struct tracing *tracing, const struct outcome *outcome, size_t path_count_max,
 				  struct pause *pause)
 {
@@ -182,7 +188,7 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
 	report->cost.collector_cpu_ns = (is_over ? tracing->ended_cpu_ns : clock_cpu_ns()) - tracing->started_cpu_ns;
 	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->engine.symbols);
-	report->cost.post_processing_ns = clock_ns() - (is_over ? tracing->ended_ns : begin_ns);
+	report->cost.post_processing_ns = clock_ns() - (is_over ? waited_since_ns(tracing) : begin_ns);
 	return findings;
 }
 
