@@ -189,7 +189,7 @@ void backlog_free(struct backlog *backlog)
 	free(backlog);
 }
 
-/* It cannot be read again: whoever counts is told that something is missing. */
+/* The file cannot be read: a collect.GAP tells the analyses how many events are missing. */
 static void lose(struct backlog *backlog, const struct chunk *chunk)
 {
 	struct ev_collect_gap gap = {

@@ -33,7 +33,7 @@ struct thread {
 
 struct threads *threads_new(struct session *session);
 
-/* What is forgotten in the one is forgotten in the other, too, which was told of events earlier. */
+/* Other, of an earlier session, forgets each thread that threads forgets. */
 void threads_forget_also(struct threads *threads, struct threads *other);
 void threads_free(struct threads *threads);
 
