@@ -47,24 +47,24 @@ static bool read_idle(struct deferral *deferral, uint64_t *ticks)
 	return true;
 }
 
-static bool is_busy(struct deferral *deferral, uint64_t passed_ns)
+/* Since this was asked last; what the kernel has to add up for it takes the longer, the more CPUs there are. */
+static bool is_busy(struct deferral *deferral, uint64_t now_ns)
 {
-	uint64_t tick_ns = SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK), before = deferral->idle_ticks;
+	uint64_t tick_ns = SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t before = deferral->idle_ticks, since_ns = deferral->idle_read_ns;
 
-	return read_idle(deferral, &deferral->idle_ticks) &&
-	       (double)(deferral->idle_ticks - before) * (double)tick_ns < IDLE_CPUS_MIN * (double)passed_ns;
+	deferral->idle_read_ns = now_ns;
+	return read_idle(deferral, &deferral->idle_ticks) && since_ns &&
+	       (double)(deferral->idle_ticks - before) * (double)tick_ns < IDLE_CPUS_MIN * (double)(now_ns - since_ns);
 }
 
 static bool wants_deferral(struct deferral *deferral, uint64_t events, uint64_t now_ns)
 {
 	uint64_t passed_ns = now_ns - deferral->looked_ns, per_s = (events - deferral->events) * SECOND_NS / passed_ns;
-	bool is_first = !deferral->looked_ns;
-	/* Always asked, for the next time. */
-	bool was_busy = is_busy(deferral, passed_ns);
 
 	deferral->looked_ns = now_ns;
 	deferral->events = events;
-	return !is_first && (per_s > EVENTS_A_SECOND_MAX || (was_busy && per_s > EVENTS_A_SECOND_MIN));
+	return per_s > EVENTS_A_SECOND_MIN && (per_s > EVENTS_A_SECOND_MAX || is_busy(deferral, now_ns));
 }
 
 static void look(struct deferral *deferral, struct backlog *backlog, uint64_t events, uint64_t now_ns,

@@ -11,9 +11,9 @@ struct backlog;
 struct pause;
 
 struct deferral {
-	int stat_fd;                /* of /proc/stat; 0: not opened; -1: not to be had */
-	uint64_t idle_ticks;        /* of all CPUs, then */
-	uint64_t looked_ns, events; /* when it looked last, and how many had come; 0: not yet */
+	int stat_fd;                       /* of /proc/stat; 0: not opened; -1: not to be had */
+	uint64_t idle_ticks, idle_read_ns; /* of all CPUs, and when that was read; 0: not yet */
+	uint64_t looked_ns, events;        /* when it looked last, and how many had come; 0: not yet */
 };
 
 /* To be called again and again, with how many events have come. Costs little. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/backlog.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,44 +64,13 @@ static bool open_file(struct backlog *backlog)
 	return backlog->fd >= 0;
 }
 
-static bool write_whole(int fd, const char *bytes, size_t size_bytes, uint64_t offset)
-{
-	while (size_bytes) {
-		ssize_t n = pwrite(fd, bytes, size_bytes, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		bytes += n;
-		size_bytes -= n;
-		offset += n;
-	}
-	return true;
-}
-
-static bool read_whole(int fd, char *bytes, size_t size_bytes, uint64_t offset)
-{
-	while (size_bytes) {
-		ssize_t n = pread(fd, bytes, size_bytes, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		bytes += n;
-		size_bytes -= n;
-		offset += n;
-	}
-	return true;
-}
-
 /* A chunk that has its end goes into the file. False: it stays in memory. */
 static bool put_into_file(struct backlog *backlog, struct chunk *chunk)
 {
 	if (backlog->has_no_file || backlog->file_end + chunk->used > backlog->limits.file_bytes)
 		return false;
-	if (!open_file(backlog) || !write_whole(backlog->fd, chunk->bytes, chunk->used, backlog->file_end)) {
+	if (!open_file(backlog) ||
+	    pwrite(backlog->fd, chunk->bytes, chunk->used, (off_t)backlog->file_end) != (ssize_t)chunk->used) {
 		backlog->has_no_file = true;
 		return false;
 	}
@@ -225,7 +193,7 @@ static void take_back(struct backlog *backlog, struct chunk *chunk)
 {
 	chunk->bytes = xrealloc(NULL, chunk->capacity, 1);
 	backlog->memory_bytes += chunk->capacity;
-	if (read_whole(backlog->fd, chunk->bytes, chunk->used, chunk->offset))
+	if (pread(backlog->fd, chunk->bytes, chunk->used, (off_t)chunk->offset) == (ssize_t)chunk->used)
 		return;
 	lose(backlog, chunk);
 	chunk->used = 0;
