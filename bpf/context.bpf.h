@@ -5,9 +5,7 @@
  */
 #pragma once
 
-#include "state.bpf.h"
-
-#include <bpf/bpf_core_read.h>
+#include "read.bpf.h"
 
 /* include/linux/preempt.h */
 enum {
@@ -21,13 +19,14 @@ enum {
  */
 static __always_inline int preempt_count(struct task_struct *current)
 {
-	int count = 0;
+	struct cpu_counts *here = counts_here();
 
-	if (preempt_count_offset && bpf_core_field_exists(current->se.cfs_rq))
-		bpf_probe_read_kernel(&count, sizeof(count),
-				      (void *)for_pointers(current)->se.cfs_rq->rq - runqueues_offset +
-					      preempt_count_offset);
-	return count;
+	if (!preempt_count_offset || !bpf_core_field_exists(current->se.cfs_rq))
+		return 0;
+	if (!here->preempt_count)
+		here->preempt_count = unfollowed(here, (__u64)for_pointers(current)->se.cfs_rq->rq) - runqueues_offset +
+				      preempt_count_offset;
+	return kernel_word(here->preempt_count);
 }
 
 static __always_inline enum wake_context context_here(struct task_struct *current)

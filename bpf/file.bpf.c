@@ -23,6 +23,7 @@ enum {
 };
 
 static const char process_name[] = "[pidfd]";
+static const char epoll_name[] = "[eventpoll]";
 
 /* Notes a name behind those before; false when there is no space or nothing to read. */
 static __always_inline bool name_add(struct file_scratch *s, const void *name)
@@ -304,15 +305,23 @@ __noinline __u64 file_find_here(__u32 descriptor)
 {
 	struct files_struct *files = bpf_get_current_task_btf()->files;
 	struct fdtable *table;
-	__u64 file = 0;
 
 	if (!files)
 		return FILE_NONE;
 	table = files->fdt;
 	if (descriptor >= table->max_fds)
 		return FILE_NONE;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + descriptor);
-	return file;
+	return kernel_word(unfollowed(counts_here(), (__u64)table->fd) + descriptor * sizeof(*table->fd));
+}
+
+__noinline int file_is_epoll(__u64 file)
+{
+	struct dentry *dentry = BPF_CORE_READ((struct file *)file, f_path.dentry);
+	__u64 found[2] = {}, epoll[2] = {};
+
+	__builtin_memcpy(epoll, epoll_name, sizeof(epoll_name));
+	bpf_probe_read_kernel(found, sizeof(epoll_name), BPF_CORE_READ(dentry, d_name.name));
+	return found[0] == epoll[0] && found[1] == epoll[1];
 }
 
 __noinline __u64 file_name(__u64 file, __u64 inode, __u32 owner)

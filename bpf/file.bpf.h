@@ -6,9 +6,7 @@
  */
 #pragma once
 
-#include "state.bpf.h"
-
-#include <bpf/bpf_core_read.h>
+#include "read.bpf.h"
 
 enum { CURRENT_DIRECTORY = -100 }; /* AT_FDCWD */
 
@@ -33,13 +31,16 @@ __u64 directory_name(__u64 descriptor, __u32 owner);
  */
 __u64 called_name(__u64 directory, __u64 address, __u32 owner);
 
+/* Whether it is an epoll. */
+int file_is_epoll(__u64 file);
+
 /* The name of a file that a thread waits for; the last one is in its state. */
 static __always_inline __u64 file_known(struct thread_state *thread, __u64 file, enum scratch_owner owner)
 {
-	__u64 inode = (__u64)BPF_CORE_READ((struct file *)file, f_inode);
-	__u64 number = BPF_CORE_READ((struct inode *)inode, i_ino);
+	__u64 inode = KERNEL_WORD(struct file, file, f_inode);
+	__u64 number = KERNEL_WORD(struct inode, inode, i_ino);
 	/* What has no inode of its own may lie where another one was that had none either. */
-	__u64 private = (__u64)BPF_CORE_READ((struct file *)file, private_data);
+	__u64 private = KERNEL_WORD(struct file, file, private_data);
 	__u64 name;
 
 	if (thread->file_struct != file || thread->file_inode != inode || thread->file_inode_number != number ||
@@ -51,6 +52,9 @@ static __always_inline __u64 file_known(struct thread_state *thread, __u64 file,
 		thread->file_inode = inode;
 		thread->file_inode_number = number;
 		thread->file_private = private;
+		thread->file_polls = file_is_epoll(file);
+		if (thread->file_polls)
+			polls_many = 1;
 	}
 	return thread->file;
 }

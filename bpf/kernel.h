@@ -315,6 +315,7 @@ struct thread_struct {
 };
 
 struct thread_info {
+	unsigned long flags;
 	__u32 status;
 };
 

@@ -303,6 +303,8 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 	wait->begin_ns = bpf_ktime_get_ns();
 	wait->kind = kind_of(flags);
 	wait->address = address;
+	if (thread && may_sleep(flags))
+		thread->waits_klocks = true;
 	wait->lock = klock_name(address, wait->kind, context == WAKE_THREAD);
 	owner_note(wait);
 	if (is_own(thread, context))
@@ -368,6 +370,8 @@ static __always_inline void on_end(void *ctx, struct cpu_counts *here, __u64 add
 	if (!wait)
 		return;
 	wait->address = 0;
+	if (thread && thread->waits_klocks)
+		thread->waits_klocks = thread->klocks[0].address || thread->klocks[KLOCKS_AT_ONCE - 1].address;
 	now_ns = bpf_ktime_get_ns();
 	if (is_own(thread, context))
 		stack_late(ctx, wait, current, thread, now_ns - wait->begin_ns);

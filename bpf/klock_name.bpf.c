@@ -39,11 +39,13 @@ static __always_inline bool lies_in(struct ev_klock_lock *e, __u64 base, __u32 b
 /* Of the process or of the thread itself. */
 static __always_inline bool is_of_process(struct ev_klock_lock *e, struct task_struct *current)
 {
-	if (!LIES_IN(e, BPF_CORE_READ(current, mm), struct mm_struct, KLOCK_OF_MEMORY) &&
-	    !LIES_IN(e, BPF_CORE_READ(current, files), struct files_struct, KLOCK_OF_DESCRIPTORS) &&
-	    !LIES_IN(e, BPF_CORE_READ(current, sighand), struct sighand_struct, KLOCK_OF_SIGNALS) &&
-	    !LIES_IN(e, BPF_CORE_READ(current, signal), struct signal_struct, KLOCK_OF_PROCESS) &&
-	    !LIES_IN(e, bpf_get_current_task(), struct task_struct, KLOCK_OF_THREAD))
+	__u64 task = bpf_get_current_task();
+
+	if (!LIES_IN(e, KERNEL_WORD(struct task_struct, task, mm), struct mm_struct, KLOCK_OF_MEMORY) &&
+	    !LIES_IN(e, KERNEL_WORD(struct task_struct, task, files), struct files_struct, KLOCK_OF_DESCRIPTORS) &&
+	    !LIES_IN(e, KERNEL_WORD(struct task_struct, task, sighand), struct sighand_struct, KLOCK_OF_SIGNALS) &&
+	    !LIES_IN(e, KERNEL_WORD(struct task_struct, task, signal), struct signal_struct, KLOCK_OF_PROCESS) &&
+	    !LIES_IN(e, task, struct task_struct, KLOCK_OF_THREAD))
 		return false;
 	e->pid = e->object == KLOCK_OF_THREAD ? current->pid : current->tgid;
 	return true;
@@ -51,13 +53,13 @@ static __always_inline bool is_of_process(struct ev_klock_lock *e, struct task_s
 
 static __always_inline bool is_of_socket(struct ev_klock_lock *e, struct file *file)
 {
-	struct socket *socket = BPF_CORE_READ(file, private_data);
-	struct sock *sock = BPF_CORE_READ(socket, sk);
+	__u64 socket = KERNEL_WORD(struct file, file, private_data);
+	struct sock *sock = (struct sock *)KERNEL_WORD(struct socket, socket, sk);
 
 	if (BPF_CORE_READ(sock, __sk_common.skc_family) != FAMILY_UNIX)
 		return LIES_IN(e, sock, struct sock, KLOCK_OF_SOCKET);
 	return LIES_IN(e, sock, struct unix_sock, KLOCK_OF_UNIX_SOCKET) ||
-	       LIES_IN(e, BPF_CORE_READ((struct unix_sock *)sock, peer), struct unix_sock, KLOCK_OF_UNIX_PEER);
+	       LIES_IN(e, KERNEL_WORD(struct unix_sock, sock, peer), struct unix_sock, KLOCK_OF_UNIX_PEER);
 }
 
 /* Of the file that the current system call is on. */
@@ -81,11 +83,11 @@ static __always_inline bool is_of_file(struct ev_klock_lock *e, struct task_stru
 	file = file_find_here(regs->di);
 	if (file <= FILE_NONE)
 		return false;
-	inode = BPF_CORE_READ((struct file *)file, f_inode);
+	inode = (struct inode *)KERNEL_WORD(struct file, file, f_inode);
 	kind = BPF_CORE_READ(inode, i_mode) & FILE_KIND_MASK;
 	if (!LIES_IN(e, inode, struct inode, KLOCK_OF_INODE) && !LIES_IN(e, file, struct file, KLOCK_OF_FILE) &&
 	    !(kind == FILE_KIND_PIPE &&
-	      LIES_IN(e, BPF_CORE_READ((struct file *)file, private_data), struct pipe_inode_info, KLOCK_OF_PIPE)) &&
+	      LIES_IN(e, KERNEL_WORD(struct file, file, private_data), struct pipe_inode_info, KLOCK_OF_PIPE)) &&
 	    !(kind == FILE_KIND_SOCKET && is_of_socket(e, (struct file *)file)))
 		return false;
 	e->file = file_name(file, (__u64)inode, SCRATCH_OF_LOCKS);
@@ -98,7 +100,7 @@ static __always_inline bool is_of_inode_at(struct ev_klock_lock *e, __u64 offset
 	struct inode *inode = (struct inode *)(e->address - offset);
 	__u64 pages = (__u64)inode + bpf_core_field_offset(struct inode, i_data);
 
-	if ((__u64)BPF_CORE_READ(inode, i_mapping) != pages || !BPF_CORE_READ(inode, i_sb))
+	if (KERNEL_WORD(struct inode, inode, i_mapping) != pages || !KERNEL_WORD(struct inode, inode, i_sb))
 		return false;
 	e->object = KLOCK_OF_INODE;
 	e->offset = offset;

@@ -11,8 +11,11 @@ SEC("tp_btf/sk_data_ready")
 int BPF_PROG(data_ready, const struct sock *sock)
 {
 	struct cpu_counts *here = counts_here();
-	__u64 begin_ns = cost_begin(here);
+	__u64 begin_ns;
 
+	if (!polls_many)
+		return 0;
+	begin_ns = cost_begin(here);
 	here->ready_socket = (__u64)sock;
 	here->ready_ns = bpf_ktime_get_ns();
 	here->ready_task = (__u64)bpf_get_current_task_btf();

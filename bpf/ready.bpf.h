@@ -84,7 +84,7 @@ __noinline int ready_send(__u64 address, struct thread_state *thread)
 /* A thread is about to be woken from a wait. */
 static __always_inline void ready_emit(struct cpu_counts *here, struct thread_state *thread, __u8 context)
 {
-	if (!here->ready_socket || context == WAKE_HARDIRQ || !thread->file_private ||
+	if (!here->ready_socket || context == WAKE_HARDIRQ || !thread->file_polls ||
 	    thread->wait_object != thread->file)
 		return;
 	if (here->ready_task != (__u64)bpf_get_current_task_btf() || bpf_ktime_get_ns() - here->ready_ns > READY_AGE_NS)

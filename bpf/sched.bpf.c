@@ -8,6 +8,7 @@
 #include "cost.bpf.h"
 #include "external_sched.bpf.h"
 #include "hidden.bpf.h"
+#include "read.bpf.h"
 #include "ready.bpf.h"
 #include "slots.bpf.h"
 #include "stack.bpf.h"
@@ -71,6 +72,8 @@ static __always_inline void wait_begin(struct thread_state *thread, __u64 now_ns
 /* The kernel lock that a thread waits for, of several the one that it came to last. NULL: none. */
 static __always_inline struct klock_wait *klock_of(struct thread_state *thread)
 {
+	if (!thread->waits_klocks)
+		return NULL;
 	for (int i = KLOCKS_AT_ONCE - 1; i >= 0; i--)
 		if (thread->klocks[i].address)
 			return &thread->klocks[i];
@@ -219,6 +222,18 @@ static __always_inline void turn_emit(struct cpu_counts *here, struct task_struc
 	e->value = prev->pid;
 	e->object = next->pid;
 	slot_end(here);
+}
+
+/* As if the word were the first one of a task, which has one there on each kernel. */
+__noinline __u64 kernel_word(__u64 address)
+{
+	void *task = (void *)address - bpf_core_field_offset(struct task_struct, thread_info.flags);
+	__u64 word = 0;
+
+	if (task_type && bpf_rdonly_cast)
+		return ((struct task_struct *)bpf_rdonly_cast(task, task_type))->thread_info.flags;
+	bpf_probe_read_kernel(&word, sizeof(word), (void *)address);
+	return word;
 }
 
 /* What the current thread waits for. Verified once, not for each way that a switch can take. */

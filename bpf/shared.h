@@ -91,6 +91,8 @@ struct known_lock {
 };
 enum { QUEUE_LOCKS_BITS = 2, QUEUE_LOCKS = 1 << QUEUE_LOCKS_BITS };
 
+enum { OTHERS_AT_HAND = 8 };
+
 /*
  * What a CPU counts, on cache lines of its own. Its slot ring holds the records [slots_read,
  * slots_done); the one at slots_done is being written when slots_begun is ahead.
@@ -112,17 +114,17 @@ struct cpu_counts {
 	__u64 stack_ns; /* spent on taking stacks */
 	__u64 lost;     /* records, all */
 	__u64 samples_lost;
-	__u64 ticks;           /* of the kernel's timer */
-	__u64 stack_ends[4];   /* stacks unwound, by enum stack_end */
-	__u64 stack_frames;    /* of the program, in all of them */
-	__u32 memory_sent;     /* stack.MEMORY records */
-	__u32 memory_allowed;  /* how many may have been; written by the engine */
-	__u64 other_recorded;  /* the last thread named that is not traced, and its name */
-	__u32 hidden;          /* switches that the kernel reported to no tracer */
-	__u32 is_remembering;  /* what the engine knows is being noted */
-	__u64 hidden_since_ns; /* just before that process got the CPU, if it did last; else 0 */
-	__u64 unfollowed;      /* what the verifier is not to know */
-	__u64 run_queue;       /* where the kernel has that of this CPU; 0: unknown */
+	__u64 ticks;                           /* of the kernel's timer */
+	__u64 stack_ends[4];                   /* stacks unwound, by enum stack_end */
+	__u64 stack_frames;                    /* of the program, in all of them */
+	__u32 memory_sent;                     /* stack.MEMORY records */
+	__u32 memory_allowed;                  /* how many may have been; written by the engine */
+	__u64 others_recorded[OTHERS_AT_HAND]; /* the last threads named that are not traced, and their names */
+	__u32 hidden;                          /* switches that the kernel reported to no tracer */
+	__u32 is_remembering;                  /* what the engine knows is being noted */
+	__u64 hidden_since_ns;                 /* just before that process got the CPU, if it did last; else 0 */
+	__u64 unfollowed;                      /* what the verifier is not to know */
+	__u64 run_queue;                       /* where the kernel has that of this CPU; 0: unknown */
 	__u32 stack_times[STACK_TIMES];
 	__u64 timer_due_ns; /* when the timer whose interrupt is being handled was to expire; 0: unknown */
 	/* The last socket that data came to here, when, and while which thread ran: its address in the kernel. */
@@ -132,6 +134,7 @@ struct cpu_counts {
 	__u32 reserved;
 	/* Locks of run queues by a hash: they never go. */
 	struct known_lock queue_locks[QUEUE_LOCKS];
+	__u64 preempt_count; /* where the kernel has that of this CPU; 0: not looked up yet */
 	__u64 reserved2[2];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");

@@ -107,36 +107,40 @@ struct lock_try {
  * moves it from BLOCKED to RUNNABLE, and the iterator from UNKNOWN to what it finds.
  */
 struct thread_state {
+	/* First, in as few cache lines as there can be, what most switches and wake-ups need. */
 	__u32 thread; /* its number in this run, from 1 */
 	__u32 phase;  /* enum thread_phase */
 	__u64 slice_begin_ns;
 	__u64 slice_begin_integral; /* of the active threads; modulo 2^48 */
-	__u64 exit_stack;           /* taken while the thread still had its memory */
-	__u32 has_exit_stack;
-	__u32 cpu; /* where it runs or ran last */
 	/* The open wait, or the last one. */
 	__u64 wait_begin_ns;
-	__u64 wait_object;
-	__u16 wait_syscall;
-	__u16 wait_operation;
 	__u32 wait_coin; /* decides whether its stacks are kept */
 	__u32 wait_has_stack;
 	__u32 wait_mean_ns; /* of those before, the later the more; at most 4 s */
-	__u64 wait_listed; /* begin of the wait that list_waits has reported, its lowest bit set: as one that lasts to the end */
+	__u32 has_exit_stack;
+	__u64 wait_object;
+	__u16 wait_syscall;
+	__u16 wait_operation;
+	__u32 wait_value;
 	/* The file that it waited for last, so that it need not be looked up again. */
 	__u64 file;
 	__u64 file_struct, file_inode, file_inode_number, file_private;
 	__u32 file_descriptor;
-	/* The futex outside of its own memory that it waited for last; place 0: none but its own. */
-	__u64 place_address, place_space, place;
-	__u32 wait_value; /* of the wait above */
-	struct python_hint python;
-	/* The last page fault in user space, if its tracepoint is there: the address, and by what code. */
-	__u64 fault_address, fault_ip;
+	__u32 file_polls;   /* bool: it is an epoll, by which many are waited for */
+	__u32 waits_klocks; /* bool: for some of those below */
+	__u32 cpu;          /* where it runs or ran last */
+	struct lock_try lock_try;
 	/* Where it waits for a CPU, and how long that was stopped before; 0: it does not matter. */
 	__u64 queue, queue_stopped_ns;
+	/* The last page fault in user space, if its tracepoint is there: the address, and by what code. */
+	__u64 fault_address, fault_ip;
+	/* What fewer need. */
+	__u64 exit_stack;  /* taken while the thread still had its memory */
+	__u64 wait_listed; /* begin of the wait that list_waits has reported, its lowest bit set: as one that lasts to the end */
+	/* The futex outside of its own memory that it waited for last; place 0: none but its own. */
+	__u64 place_address, place_space, place;
+	struct python_hint python;
 	struct host_call host;
-	struct lock_try lock_try;
 	/* Kernel locks that it waits for, and may sleep meanwhile. */
 	struct klock_wait klocks[KLOCKS_AT_ONCE];
 	__u32 klock_means_ns[KLOCK_LENGTHS]; /* as wait_mean_ns */
@@ -553,3 +557,6 @@ extern volatile __u32 sample_has_left_ticks; /* bool: timers take all samples */
 
 /* A sample has had a call path. */
 extern volatile __u32 samples_have_stacks;
+
+/* A traced thread has waited for many files at once (epoll). */
+extern volatile __u32 polls_many;

@@ -26,13 +26,3 @@ static __always_inline bool is_blocking(__u32 reason)
 {
 	return reason != SWITCH_RUNNABLE && reason != SWITCH_DEAD;
 }
-
-/*
- * The same value, of which the verifier does not know any more what it can be: it would follow each
- * of them through all that comes after. A call would do that, too, but takes ten times as long.
- */
-static __always_inline __u64 unfollowed(struct cpu_counts *here, __u64 value)
-{
-	*(volatile __u64 *)&here->unfollowed = value;
-	return *(volatile __u64 *)&here->unfollowed;
-}

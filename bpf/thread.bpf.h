@@ -122,19 +122,20 @@ static __noinline int other_send(__u64 who, __u64 name, struct task_struct *task
 /*
  * The same, unless that was done, of a waker or of who has the CPU of a traced thread. Who forks is
  * called like its parent until it execs or renames itself, and is repeated then. A CPU often has to
- * do with one and the same: it need not look that one up again.
+ * do with a few: it need not look them up again.
  */
 static __always_inline void other_emit(struct cpu_counts *here, struct task_struct *task)
 {
 	__u64 who = hash_mix(hash_mix(0, task->start_boottime), (__u64)task->tgid << 32 | task->pid);
 	__u64 name = other_name(task), recorded = hash_mix(who ^ name, others_renamed);
+	__u64 *at_hand = &here->others_recorded[task->pid & (OTHERS_AT_HAND - 1)];
 	const __u64 *known;
 
-	if (here->other_recorded == recorded)
+	if (*at_hand == recorded)
 		return;
 	known = bpf_map_lookup_elem(&others_known, &who);
 	if (known && *known == name) {
-		here->other_recorded = recorded;
+		*at_hand = recorded;
 		return;
 	}
 	/* No CPU may go by what it saw before: the thread may yet get its old name again. */

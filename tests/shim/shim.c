@@ -694,7 +694,7 @@ void shim_forget(void *map)
 {
 	table_clear(known_table(map));
 	for (uint32_t cpu = 0; map == &others_known && cpu < KERNEL_CPUS_MAX; cpu++)
-		cpu_counts[cpu].other_recorded = 0;
+		memset(cpu_counts[cpu].others_recorded, 0, sizeof(cpu_counts[cpu].others_recorded));
 }
 
 /* --- The rest --------------------------------------------------------------------------- */
