@@ -134,11 +134,12 @@ static __always_inline void event_submit(void *event)
  */
 static __always_inline void remember(void *known, const void *key, const void *value)
 {
-	struct cpu_counts *here = counts_here();
+	volatile __u32 *is_remembering = &counts_here()->is_remembering;
+	__u32 was_remembering = *is_remembering; /* an interrupt may come before the locks are held */
 
-	*(volatile __u32 *)&here->is_remembering = 1;
+	*is_remembering = 1;
 	bpf_map_update_elem(known, key, value, BPF_ANY);
-	*(volatile __u32 *)&here->is_remembering = 0;
+	*is_remembering = was_remembering;
 }
 
 /* For a stack as it lies in memory. Other records need some, too. */
