@@ -84,7 +84,7 @@ static __always_inline struct klock_hold *hold_get(struct thread_state *thread, 
 static __always_inline void hold_begin(struct thread_state *thread, const struct pt_regs *regs, __u64 address,
 				       __u64 kind)
 {
-	__u64 lock = klock_name(address, kind, true);
+	__u64 lock = klock_name(address, kind, WAKE_THREAD);
 	struct klock_hold *hold = hold_get(thread, address);
 	struct klock_held *held = held_get(lock, kind, regs);
 

@@ -305,7 +305,7 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 	wait->address = address;
 	if (thread && may_sleep(flags))
 		thread->waits_klocks = true;
-	wait->lock = klock_name(address, wait->kind, context == WAKE_THREAD);
+	wait->lock = klock_name(address, wait->kind, context);
 	owner_note(wait);
 	if (is_own(thread, context))
 		stack_early(ctx, here, wait, current, thread, flags & CONTENTION_SPINS);

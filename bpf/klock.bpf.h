@@ -9,9 +9,9 @@
 
 /*
  * The name of the lock at an address that the current thread, or what interrupted it, waits for, recorded if it
- * is new. kind: enum klock_kind; is_thread: the thread itself waits.
+ * is new. kind: enum klock_kind; context: enum wake_context, of who waits.
  */
-__u64 klock_name(__u64 address, __u32 kind, __u32 is_thread);
+__u64 klock_name(__u64 address, __u32 kind, __u32 context);
 
 /* Records the open waits of a thread that sleeps. */
 int klocks_emit_lasting(struct thread_state *thread, __u32 tid);

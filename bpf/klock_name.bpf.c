@@ -94,8 +94,15 @@ static __always_inline bool is_of_file(struct ev_klock_lock *e, struct task_stru
 	return true;
 }
 
+static __always_inline __u32 scratch_owner(__u32 context)
+{
+	return context == WAKE_HARDIRQ   ? SCRATCH_OF_LOCKS_HARDIRQ
+	       : context == WAKE_SOFTIRQ ? SCRATCH_OF_LOCKS_SOFTIRQ
+					 : SCRATCH_OF_LOCKS;
+}
+
 /* Of an inode, if the lock is the one at this place of it: most inodes point to their own pages. */
-static __always_inline bool is_of_inode_at(struct ev_klock_lock *e, __u64 offset)
+static __always_inline bool is_of_inode_at(struct ev_klock_lock *e, __u32 context, __u64 offset)
 {
 	struct inode *inode = (struct inode *)(e->address - offset);
 	__u64 pages = (__u64)inode + bpf_core_field_offset(struct inode, i_data);
@@ -104,31 +111,33 @@ static __always_inline bool is_of_inode_at(struct ev_klock_lock *e, __u64 offset
 		return false;
 	e->object = KLOCK_OF_INODE;
 	e->offset = offset;
-	e->file = inode_name((__u64)inode, SCRATCH_OF_LOCKS);
+	e->file = inode_name((__u64)inode, scratch_owner(context));
 	return true;
 }
 
 /* The spinlock in an inode's semaphore, which has none with PREEMPT_RT. */
-static __always_inline bool is_of_inode_queue(struct ev_klock_lock *e)
+static __always_inline bool is_of_inode_queue(struct ev_klock_lock *e, __u32 context)
 {
 	struct rw_semaphore *semaphore = NULL;
 
 	return bpf_core_field_exists(semaphore->wait_lock) &&
-	       is_of_inode_at(e, bpf_core_field_offset(struct inode, i_rwsem) +
-					 bpf_core_field_offset(struct rw_semaphore, wait_lock));
+	       is_of_inode_at(e, context,
+			      bpf_core_field_offset(struct inode, i_rwsem) +
+				      bpf_core_field_offset(struct rw_semaphore, wait_lock));
 }
 
-static __always_inline bool is_of_inode(struct ev_klock_lock *e, __u32 kind)
+static __always_inline bool is_of_inode(struct ev_klock_lock *e, __u32 kind, __u32 context)
 {
 	if (kind == KLOCK_RWSEM_READ || kind == KLOCK_RWSEM_WRITE)
-		return is_of_inode_at(e, bpf_core_field_offset(struct inode, i_rwsem));
+		return is_of_inode_at(e, context, bpf_core_field_offset(struct inode, i_rwsem));
 	if (kind != KLOCK_SPINLOCK)
 		return false;
-	return is_of_inode_at(e, bpf_core_field_offset(struct inode, i_lock)) ||
-	       is_of_inode_at(e, bpf_core_field_offset(struct inode, i_data) +
-					 bpf_core_field_offset(struct address_space, i_pages) +
-					 bpf_core_field_offset(struct xarray, xa_lock)) ||
-	       is_of_inode_queue(e);
+	return is_of_inode_at(e, context, bpf_core_field_offset(struct inode, i_lock)) ||
+	       is_of_inode_at(e, context,
+			      bpf_core_field_offset(struct inode, i_data) +
+				      bpf_core_field_offset(struct address_space, i_pages) +
+				      bpf_core_field_offset(struct xarray, xa_lock)) ||
+	       is_of_inode_queue(e, context);
 }
 
 /* A callback of bpf_loop(). */
@@ -158,36 +167,41 @@ static __always_inline void describe(struct ev_klock_lock *e, struct task_struct
 		bpf_probe_read_kernel_str(e->cache, sizeof(e->cache), cache->name);
 }
 
-static __always_inline struct known_lock *queue_lock_at(__u64 address)
+static __always_inline volatile __u64 *queue_lock_at(__u64 address)
 {
 	return &counts_here()->queue_locks[address * HASH_FACTOR >> (64 - QUEUE_LOCKS_BITS)];
 }
 
-__noinline __u64 klock_name(__u64 address, __u32 kind, __u32 is_thread)
+static __always_inline __u64 name_of(__u64 address, __u64 file, __u64 pid)
+{
+	__u64 name = hash_mix(hash_mix(hash_mix(0, address), file), pid);
+
+	return name ? name : 1;
+}
+
+__noinline __u64 klock_name(__u64 address, __u32 kind, __u32 context)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	__u32 zero = 0;
-	struct ev_klock_lock *e = bpf_map_lookup_elem(&klock_scratch, &zero);
-	struct known_lock *queue_lock = queue_lock_at(address);
+	struct ev_klock_lock *e = bpf_map_lookup_elem(&klock_scratch, &context);
+	volatile __u64 *queue_lock = queue_lock_at(address);
 	void *ring = ring_here();
 	const __u8 *known;
 	__u64 lock;
 	__u8 seen;
 
-	if (queue_lock->address == address)
-		return queue_lock->name;
+	if (*queue_lock == address)
+		return name_of(address, 0, 0);
 	if (!e || !ring)
 		return 0;
 	event_clear(e, sizeof(*e));
 	e->address = address;
-	if (!is_of_process(e, current) && !(is_thread && is_of_file(e, current)))
-		is_of_inode(e, kind);
-	lock = hash_mix(hash_mix(hash_mix(0, address), e->file), e->pid);
-	lock = lock ? lock : 1;
+	if (!is_of_process(e, current) && !(context == WAKE_THREAD && is_of_file(e, current)))
+		is_of_inode(e, kind, context);
+	lock = name_of(address, e->file, e->pid);
 	known = bpf_map_lookup_elem(&klocks_known, &lock);
 	if (known) {
 		if (*known == KNOWN_QUEUE)
-			*queue_lock = (struct known_lock){ address, lock };
+			*queue_lock = address;
 		return lock;
 	}
 	describe(e, current);

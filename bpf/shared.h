@@ -85,10 +85,6 @@ enum bell {
 	BELL_FULL,   /* a slot ring is half full */
 };
 
-/* A kernel lock whose name is known for good. */
-struct known_lock {
-	__u64 address, name; /* 0: none */
-};
 enum { QUEUE_LOCKS_BITS = 2, QUEUE_LOCKS = 1 << QUEUE_LOCKS_BITS };
 
 enum { OTHERS_AT_HAND = 8 };
@@ -132,10 +128,10 @@ struct cpu_counts {
 	__u64 governed_ns; /* of the time spent on stacks that of those that the governor may leave out: all but those of samples */
 	__u32 interrupts_spin; /* an interrupt here has waited for a kernel lock since a thread did */
 	__u32 reserved;
-	/* Locks of run queues by a hash: they never go. */
-	struct known_lock queue_locks[QUEUE_LOCKS];
+	/* Addresses of locks of run queues by a hash: they never go. 0: none. A word each: an interrupt may come at any time. */
+	__u64 queue_locks[QUEUE_LOCKS];
 	__u64 preempt_count; /* where the kernel has that of this CPU; 0: not looked up yet */
-	__u64 reserved2[2];
+	__u64 reserved2[6];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
 

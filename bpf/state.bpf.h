@@ -135,7 +135,7 @@ struct thread_state {
 	/* The last page fault in user space, if its tracepoint is there: the address, and by what code. */
 	__u64 fault_address, fault_ip;
 	/* What fewer need. */
-	__u64 exit_stack;  /* taken while the thread still had its memory */
+	__u64 exit_stack; /* taken while the thread still had its memory */
 	__u64 wait_listed; /* begin of the wait that list_waits has reported, its lowest bit set: as one that lasts to the end */
 	/* The futex outside of its own memory that it waited for last; place 0: none but its own. */
 	__u64 place_address, place_space, place;
@@ -233,6 +233,10 @@ enum scratch_owner {
 	SCRATCH_OF_LOCKS,
 	SCRATCH_OF_SAMPLES,
 	SCRATCH_OWNERS,
+	/* Of files alone. */
+	SCRATCH_OF_LOCKS_SOFTIRQ = SCRATCH_OWNERS,
+	SCRATCH_OF_LOCKS_HARDIRQ,
+	FILE_SCRATCH_OWNERS,
 };
 
 /*
@@ -347,7 +351,7 @@ struct file_scratch {
 };
 
 /* Whoever spins for a lock stays on its CPU; what interrupts it may spin itself. */
-enum { SPINS_INNER = WAKE_HARDIRQ + 1 };
+enum { WAKE_CONTEXTS = WAKE_HARDIRQ + 1, SPINS_INNER = WAKE_CONTEXTS };
 
 struct klock_spins_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -370,8 +374,8 @@ struct klock_others_map {
 
 struct klock_scratch_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
+	__uint(max_entries, WAKE_CONTEXTS);
+	__type(key, __u32); /* enum wake_context */
 	__type(value, struct ev_klock_lock);
 };
 
@@ -395,7 +399,7 @@ struct klocks_held_map {
 
 struct file_scratch_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SCRATCH_OWNERS);
+	__uint(max_entries, FILE_SCRATCH_OWNERS);
 	__type(key, __u32);
 	__type(value, struct file_scratch);
 };

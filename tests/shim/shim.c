@@ -439,10 +439,10 @@ static struct stack_scratch scratch_by_cpu[KERNEL_CPUS_MAX][SCRATCH_OWNERS];
 static struct memory_scratch memory_by_cpu[KERNEL_CPUS_MAX][SCRATCH_OWNERS];
 static struct memory_scratch memory_of_blocked;
 static struct blocked_python python_of_blocked;
-static struct file_scratch files_by_cpu[KERNEL_CPUS_MAX][SCRATCH_OWNERS];
+static struct file_scratch files_by_cpu[KERNEL_CPUS_MAX][FILE_SCRATCH_OWNERS];
 
 static struct klock_wait spins_by_cpu[KERNEL_CPUS_MAX][2 * SPINS_INNER];
-static struct ev_klock_lock klock_by_cpu[KERNEL_CPUS_MAX];
+static struct ev_klock_lock klock_by_cpu[KERNEL_CPUS_MAX][WAKE_CONTEXTS];
 
 /* Locks whose acquisitions are counted. */
 enum { HELD_MAX = 64 };
@@ -573,12 +573,13 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &blocked_python)
 		return &python_of_blocked;
 	if (map == &file_scratch)
-		return *(const uint32_t *)key < SCRATCH_OWNERS ? &files_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
+		return *(const uint32_t *)key < FILE_SCRATCH_OWNERS ? &files_by_cpu[shim_cpu][*(const uint32_t *)key]
+								    : NULL;
 	if (map == &klock_spins)
 		return *(const uint32_t *)key < 2 * SPINS_INNER ? &spins_by_cpu[shim_cpu][*(const uint32_t *)key]
 								: NULL;
 	if (map == &klock_scratch)
-		return &klock_by_cpu[shim_cpu];
+		return *(const uint32_t *)key < WAKE_CONTEXTS ? &klock_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
 	if (map == &klocks_held)
 		return held_lookup(key);
 	if (map == &file_lockers)
