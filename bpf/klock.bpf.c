@@ -5,6 +5,10 @@
  *
  * A mutex reports a wait twice, when it spins and when it sleeps, and its end once. Who sleeps may
  * go on on another CPU; who spins stays, and may be interrupted by what spins for another lock.
+ *
+ * The kernel does not enter a program on a CPU where an interrupt has interrupted it. So each tracepoint has a nested
+ * program, which is called after the first one for every event. It looks for what the first one noted of the event, and
+ * records the event if there is nothing.
  */
 #include "acquire.bpf.h"
 #include "context.bpf.h"
@@ -23,6 +27,13 @@ enum {
 	OWNER_FLAGS = 7,
 	OWNER_READS = 1, /* of an rw_semaphore */
 	RWLOCK_BYTES = 8,
+};
+
+/* In struct klock_seen, in place of an address or a context. */
+enum {
+	SEEN_NOTHING = 0,
+	SEEN_AT_WORK = 1,              /* the first program is running */
+	SEEN_UNTRACED = WAKE_CONTEXTS, /* nothing of the thread that it runs in is recorded */
 };
 
 /* Since 6.2 ("bpf: Add kfuncs to store struct task_struct * as a kptr"). */
@@ -282,16 +293,57 @@ static __always_inline bool is_own(struct thread_state *thread, __u32 context)
 	return thread ? context == WAKE_THREAD : context == WAKE_KERNEL_THREAD;
 }
 
-static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 address, __u32 flags)
+static __always_inline __u32 context_recorded(struct task_struct *current, struct thread_state *thread)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct thread_state *thread = thread_of(current);
-	struct klock_wait *wait;
-	__u32 context;
+	return is_recorded(current, thread) ? context_here(current) : SEEN_UNTRACED;
+}
 
-	if (!is_recorded(current, thread))
-		return;
-	context = context_here(current);
+static __always_inline void first_begin(volatile struct klock_seen *seen, __u32 context)
+{
+	if (seen->address)
+		seen->interrupted = seen->address;
+	seen->context = context;
+	seen->address = SEEN_AT_WORK;
+}
+
+static __always_inline void first_end(volatile struct klock_seen *seen, __u64 address)
+{
+	seen->address = address;
+}
+
+static __always_inline bool first_has_seen(volatile struct klock_seen *seen, __u64 address)
+{
+	if (seen->address != address)
+		return false;
+	seen->address = SEEN_NOTHING;
+	return true;
+}
+
+/*
+ * Whether an event that the first program has not seen last is to be recorded, as one of an interrupt for which it was not
+ * entered. Where it is at work in the same context, one of its own helpers waits for a lock, and may hold others.
+ */
+static __always_inline bool is_missed(struct cpu_counts *here, volatile struct klock_seen *seen, __u64 address,
+				      __u32 context)
+{
+	bool is_unwanted =
+		seen->address == SEEN_AT_WORK && (seen->context == context || seen->context == SEEN_UNTRACED);
+
+	if (seen->interrupted == address) {
+		seen->interrupted = SEEN_NOTHING;
+		return false;
+	}
+	if (!is_unwanted && (context < WAKE_SOFTIRQ || here->is_remembering))
+		return false;
+	__sync_fetch_and_add(&here->klocks_nested, 1);
+	return !is_unwanted;
+}
+
+static __always_inline void on_begin(void *ctx, struct cpu_counts *here, struct task_struct *current,
+				     struct thread_state *thread, __u32 context, __u64 address, __u32 flags)
+{
+	struct klock_wait *wait;
+
 	interrupts_forget(here, context);
 	if (context >= WAKE_SOFTIRQ)
 		here->interrupts_spin = true;
@@ -315,14 +367,48 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 SEC("tp_btf/contention_begin")
 int BPF_PROG(klock_begin, void *lock, unsigned int flags)
 {
+	struct task_struct *current = bpf_get_current_task_btf();
 	struct cpu_counts *here = counts_here();
+	struct thread_state *thread;
 	__u64 begin_ns;
+	__u32 context;
 
 	if (here->is_remembering)
 		return 0;
 	begin_ns = cost_begin(here);
-	on_begin(ctx, here, (__u64)lock, flags);
+	thread = thread_of(current);
+	context = context_recorded(current, thread);
+	first_begin(&here->klock_begin_seen, context);
+	if (context != SEEN_UNTRACED)
+		on_begin(ctx, here, current, thread, context, (__u64)lock, flags);
+	first_end(&here->klock_begin_seen, (__u64)lock);
 	cost_end(here, begin_ns);
+	return 0;
+}
+
+static __always_inline void nested_on_begin(void *ctx, struct cpu_counts *here, __u64 address, unsigned int flags)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	__u32 context = context_here(current);
+	struct thread_state *thread;
+	__u64 begin_ns;
+
+	if (!is_missed(here, &here->klock_begin_seen, address, context))
+		return;
+	begin_ns = cost_begin(here);
+	thread = thread_of(current);
+	if (is_recorded(current, thread))
+		on_begin(ctx, here, current, thread, context, address, flags);
+	cost_end(here, begin_ns);
+}
+
+SEC("tp_btf/contention_begin")
+int BPF_PROG(nested_begin, void *lock, unsigned int flags)
+{
+	struct cpu_counts *here = counts_here();
+
+	if (!first_has_seen(&here->klock_begin_seen, (__u64)lock))
+		nested_on_begin(ctx, here, (__u64)lock, flags);
 	return 0;
 }
 
@@ -351,18 +437,13 @@ static __always_inline void mean_note(struct thread_state *thread, enum klock_ki
 	*mean_ns = (3ull * *mean_ns + wait_ns) / 4;
 }
 
-static __always_inline void on_end(void *ctx, struct cpu_counts *here, __u64 address, int result)
+static __always_inline void on_end(void *ctx, struct cpu_counts *here, struct task_struct *current,
+				   struct thread_state *thread, __u32 context, __u64 address, int result)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct thread_state *thread = thread_of(current);
 	struct ev_klock_wait *e;
 	struct klock_wait *wait;
-	__u32 context;
 	__u64 now_ns;
 
-	if (!is_recorded(current, thread))
-		return;
-	context = context_here(current);
 	interrupts_forget(here, context);
 	if (counts_acquisitions && thread && context == WAKE_THREAD)
 		hold_waited(thread, address, result != 0);
@@ -393,14 +474,48 @@ static __always_inline void on_end(void *ctx, struct cpu_counts *here, __u64 add
 SEC("tp_btf/contention_end")
 int BPF_PROG(klock_end, void *lock, int result)
 {
+	struct task_struct *current = bpf_get_current_task_btf();
 	struct cpu_counts *here = counts_here();
+	struct thread_state *thread;
 	__u64 begin_ns;
+	__u32 context;
 
 	if (here->is_remembering)
 		return 0;
 	begin_ns = cost_begin(here);
-	on_end(ctx, here, (__u64)lock, result);
+	thread = thread_of(current);
+	context = context_recorded(current, thread);
+	first_begin(&here->klock_end_seen, context);
+	if (context != SEEN_UNTRACED)
+		on_end(ctx, here, current, thread, context, (__u64)lock, result);
+	first_end(&here->klock_end_seen, (__u64)lock);
 	cost_end(here, begin_ns);
+	return 0;
+}
+
+static __always_inline void nested_on_end(void *ctx, struct cpu_counts *here, __u64 address, int result)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	__u32 context = context_here(current);
+	struct thread_state *thread;
+	__u64 begin_ns;
+
+	if (!is_missed(here, &here->klock_end_seen, address, context))
+		return;
+	begin_ns = cost_begin(here);
+	thread = thread_of(current);
+	if (is_recorded(current, thread))
+		on_end(ctx, here, current, thread, context, address, result);
+	cost_end(here, begin_ns);
+}
+
+SEC("tp_btf/contention_end")
+int BPF_PROG(nested_end, void *lock, int result)
+{
+	struct cpu_counts *here = counts_here();
+
+	if (!first_has_seen(&here->klock_end_seen, (__u64)lock))
+		nested_on_end(ctx, here, (__u64)lock, result);
 	return 0;
 }
 

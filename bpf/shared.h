@@ -89,6 +89,14 @@ enum { QUEUE_LOCKS_BITS = 2, QUEUE_LOCKS = 1 << QUEUE_LOCKS_BITS };
 
 enum { OTHERS_AT_HAND = 8 };
 
+/* What klock_begin or klock_end has seen, for the nested program of its tracepoint: klock.bpf.c. */
+struct klock_seen {
+	__u64 address;     /* of the lock of the last event, until the nested program has seen it, too */
+	__u64 interrupted; /* the same of an event between whose two programs an interrupt came */
+	__u32 context;     /* of who comes to the lock: enum wake_context */
+	__u32 reserved;
+};
+
 /*
  * What a CPU counts, on cache lines of its own. Its slot ring holds the records [slots_read,
  * slots_done); the one at slots_done is being written when slots_begun is ahead.
@@ -131,7 +139,9 @@ struct cpu_counts {
 	/* Addresses of locks of run queues by a hash: they never go. 0: none. A word each: an interrupt may come at any time. */
 	__u64 queue_locks[QUEUE_LOCKS];
 	__u64 preempt_count; /* where the kernel has that of this CPU; 0: not looked up yet */
-	__u64 reserved2[6];
+	struct klock_seen klock_begin_seen, klock_end_seen;
+	__u64 klocks_nested; /* events that klock_begin and klock_end were not entered for and that are not lost */
+	__u64 reserved2[7];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
 

@@ -112,6 +112,7 @@ static void choose_programs(struct kernel *kernel)
 
 	choose_sampling(kernel, btf);
 	choose_context(kernel, btf);
+	klocks_choose(kernel->bpf, kernel->bpf->rodata->preempt_count_offset);
 	bpf_program__set_autoload(kernel->bpf->progs.exit_begin, btf && machine_exit_is_late(btf));
 	/* Without it, a wait in a page fault does not say of which file. */
 	bpf_program__set_autoload(kernel->bpf->progs.page_fault, btf && machine_has_fault_events(btf));
@@ -284,6 +285,8 @@ int kernel_attach(struct kernel *kernel)
 	bpf_program__set_autoattach(bpf->progs.list_waits, false);
 	bpf_program__set_autoattach(bpf->progs.list_listeners, false);
 	bpf_program__set_autoattach(bpf->progs.list_queues, false);
+	bpf_program__set_autoattach(bpf->progs.nested_begin, false);
+	bpf_program__set_autoattach(bpf->progs.nested_end, false);
 	bpf_program__set_autoattach(bpf->progs.acquire_call, false);
 	bpf_program__set_autoattach(bpf->progs.acquire_return, false);
 	bpf_program__set_autoattach(bpf->progs.list_holds, false);
@@ -296,6 +299,8 @@ int kernel_attach(struct kernel *kernel)
 	if (err)
 		return err;
 	err = pinch_bpf__attach(bpf);
+	if (!err)
+		err = klocks_attach_nested(bpf);
 	if (err)
 		return fail(err, "cannot attach to the scheduler's tracepoints (%s)", libbpf_complaint);
 	/* Where functions cannot be traced, threads' last slices have no stack. */
@@ -343,8 +348,10 @@ void kernel_detach(struct kernel *kernel)
 	bpf_link__destroy(kernel->listeners_iterator);
 	kernel->iterator = kernel->waits_iterator = kernel->listeners_iterator = NULL;
 	user_probes_detach(kernel->user_probes);
-	if (kernel->bpf)
-		pinch_bpf__detach(kernel->bpf);
+	if (!kernel->bpf)
+		return;
+	klocks_detach_nested(kernel->bpf);
+	pinch_bpf__detach(kernel->bpf);
 }
 
 struct user_probes *kernel_user_probes(struct kernel *kernel)
@@ -544,7 +551,7 @@ uint64_t kernel_system_lost(const struct kernel *kernel)
 
 uint64_t kernel_klocks_lost(const struct kernel *kernel)
 {
-	return klocks_lost(kernel->bpf);
+	return klocks_lost(kernel->bpf, kernel->cpu_count);
 }
 
 const char *kernel_sampling_note(const struct kernel *kernel)

@@ -146,6 +146,8 @@ int timer_end(void *ctx);
 int net_receive(void *ctx, struct sk_buff *packet);
 int klock_begin(void *ctx, void *lock, unsigned int flags);
 int klock_end(void *ctx, void *lock, int result);
+int nested_begin(void *ctx, void *lock, unsigned int flags);
+int nested_end(void *ctx, void *lock, int result);
 int list_queues(struct bpf_iter__task *ctx);
 int acquire_call(struct pt_regs *ctx);
 int acquire_return(struct pt_regs *ctx);

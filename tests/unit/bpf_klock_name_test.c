@@ -155,6 +155,79 @@ TEST(an_inode_is_known_by_itself_where_its_locks_are)
 	}
 }
 
+static struct {
+	uint64_t before[512];
+	struct inode inode;
+	uint64_t after[512];
+} other_place;
+
+static struct dentry other_name = { .d_parent = &other_name, .d_name.name = (const unsigned char *)"other" };
+
+static void make_other_inode(void)
+{
+	memset(&other_place, 0, sizeof(other_place));
+	other_place.inode = (struct inode){ .i_mode = 0100644,
+					    .i_nlink = 1,
+					    .i_ino = 1,
+					    .i_sb = &place_super,
+					    .i_mapping = &other_place.inode.i_data };
+	other_place.inode.i_dentry.first = &other_name.d_u.d_alias;
+}
+
+static size_t points_left; /* until an interrupt waits; SIZE_MAX: none, or it has */
+
+static void interrupt(void)
+{
+	if (cpu_counts[0].is_remembering || points_left--)
+		return;
+	shim_at_point = NULL;
+	in_context(IN_SOFTIRQ);
+	wait_begins(&other_place.inode.i_lock, SPINS);
+	wait_ends(&other_place.inode.i_lock, 0);
+	in_context(0);
+}
+
+/* Both locks are new each time. */
+static void wait_interrupted(size_t at)
+{
+	shim_forget(&klocks_known);
+	shim_forget(&files_known);
+	points_left = at;
+	shim_at_point = interrupt;
+	wait_begins(&place.inode.i_lock, SPINS);
+	wait_ends(&place.inode.i_lock, 0);
+	shim_at_point = NULL;
+	drain();
+}
+
+TEST(a_lock_that_an_interrupt_names_while_another_one_is_being_named_changes_no_name)
+{
+	struct ev_klock_lock expected, other_expected;
+	size_t at = 0;
+
+	begin();
+	make_inode(0100644);
+	make_other_inode();
+	expected = *recorded_of(&place.inode.i_lock, SPINS);
+	other_expected = *recorded_of(&other_place.inode.i_lock, SPINS);
+	for (wait_interrupted(at); points_left == SIZE_MAX; wait_interrupted(++at)) {
+		CHECK_EQUAL(wait_count, 2);
+		CHECK_EQUAL(lock_count, 2);
+		CHECK_EQUAL(file_count, 2);
+		for (size_t i = 0; i < 2; i++) {
+			const struct ev_klock_lock *e =
+				locks[i].address == expected.address ? &expected : &other_expected;
+
+			CHECK(locks[i].address == e->address && locks[i].lock == e->lock && locks[i].file == e->file);
+			CHECK_EQUAL(waits[i].lock,
+				    waits[i].context == WAKE_THREAD ? expected.lock : other_expected.lock);
+		}
+		CHECK_THAT(locks[0].address, !=, locks[1].address);
+	}
+	CHECK_THAT(at, >, 20);
+	end();
+}
+
 TEST(what_is_not_taken_as_an_inode_s_lock_is_none)
 {
 	begin();

@@ -265,6 +265,154 @@ TEST(an_interrupt_whose_end_was_not_recorded_does_not_lend_its_beginning_to_a_la
 	end();
 }
 
+/* --- Interrupts while a program runs ---------------------------------------------------------- */
+
+/* Those that wait, the inner one within the programs of the outer one; at how many points from now on. */
+static struct {
+	uint32_t context;
+	const void *lock;
+	size_t points_left; /* SIZE_MAX: never */
+} interrupts[2];
+
+static void interrupt_inner(void);
+
+static void interrupt(size_t i, void (*at_point)(void))
+{
+	shim_at_point = at_point;
+	in_context(interrupts[i].context);
+	wait_begins(interrupts[i].lock, SPINS);
+	wait_ends(interrupts[i].lock, 0);
+	in_context(i ? interrupts[0].context : 0);
+	shim_at_point = NULL;
+}
+
+static void interrupt_inner(void)
+{
+	if (!interrupts[1].points_left--)
+		interrupt(1, NULL);
+}
+
+static void interrupt_outer(void)
+{
+	if (!interrupts[0].points_left--)
+		interrupt(0, interrupt_inner);
+}
+
+/* One wait of the thread, interrupted at these points. False: there are not so many. */
+static bool wait_interrupted(size_t outer, size_t inner)
+{
+	interrupts[0].context = IN_SOFTIRQ;
+	interrupts[1].context = IN_SOFTIRQ | IN_HARDIRQ;
+	interrupts[0].lock = lock_b;
+	interrupts[1].lock = lock_c;
+	interrupts[0].points_left = outer;
+	interrupts[1].points_left = inner;
+	shim_at_point = interrupt_outer;
+	wait_begins(lock_a, SPINS);
+	wait_ends(lock_a, 0);
+	shim_at_point = NULL;
+	drain();
+	return interrupts[0].points_left == SIZE_MAX && (inner == SIZE_MAX || interrupts[1].points_left == SIZE_MAX);
+}
+
+static uint64_t name_a, name_b, name_c;
+
+static size_t count_waits(uint64_t lock, enum wake_context context)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < wait_count; i++)
+		count += waits[i].lock == lock && waits[i].context == context;
+	return count;
+}
+
+/* With all names recorded and no stacks: no map is written. */
+static void begin_known(void)
+{
+	begin();
+	shim_random = throw_coin;
+	coin = UINT32_MAX;
+	name_a = wait_for(lock_a, SPINS, 1)->lock;
+	name_b = wait_for(lock_b, SPINS, 1)->lock;
+	name_c = wait_for(lock_c, SPINS, 1)->lock;
+}
+
+static uint64_t events_lost(void)
+{
+	return begins.misses + ends.misses - cpu_counts[0].klocks_nested;
+}
+
+TEST(an_interrupt_that_waits_while_a_program_runs_is_recorded)
+{
+	begin_known();
+	for (size_t at = 0; wait_interrupted(at, SIZE_MAX); at++) {
+		CHECK_EQUAL(count_waits(name_a, WAKE_THREAD), 1);
+		CHECK_EQUAL(count_waits(name_b, WAKE_SOFTIRQ), 1);
+		CHECK_EQUAL(wait_count, 2);
+	}
+	CHECK_THAT(begins.misses, >, 5);
+	CHECK_THAT(ends.misses, >, 5);
+	CHECK(!events_lost());
+	end();
+}
+
+/* A wait has two events. */
+TEST(an_interrupt_in_an_interrupt_is_recorded_or_counted)
+{
+	size_t waits_lost = 0;
+
+	begin_known();
+	for (size_t outer = 0; wait_interrupted(outer, SIZE_MAX); outer++)
+		for (size_t inner = 0;; inner++) {
+			uint64_t before = events_lost();
+
+			if (!wait_interrupted(outer, inner))
+				break;
+			CHECK_EQUAL(count_waits(name_a, WAKE_THREAD), 1);
+			CHECK_THAT(events_lost() - before, >=, 3 - wait_count);
+			CHECK_THAT(events_lost() - before, <=, 2 * (3 - wait_count));
+			waits_lost += 3 - wait_count;
+		}
+	CHECK(waits_lost);
+	end();
+}
+
+/* A helper of klock_begin waits: in the same context, and other locks may be held. */
+static void wait_in_helper(void)
+{
+	if (cpu_counts[0].klock_begin_seen.address != 1 || interrupts[0].points_left--)
+		return;
+	shim_at_point = NULL;
+	wait_begins(lock_c, SPINS);
+	wait_ends(lock_c, 0);
+}
+
+TEST(what_a_helper_waits_for_is_not_recorded_and_not_lost)
+{
+	static const uint32_t contexts[] = { 0, IN_SOFTIRQ, IN_HARDIRQ };
+
+	for (size_t i = 0; i < 3; i++) {
+		size_t at = 0;
+
+		begin_known();
+		in_context(contexts[i]);
+		do {
+			interrupts[0].points_left = at;
+			shim_at_point = wait_in_helper;
+			wait_begins(lock_a, SPINS);
+			wait_ends(lock_a, 0);
+			shim_at_point = NULL;
+			drain();
+			CHECK_EQUAL(wait_count, 1);
+			CHECK_EQUAL(waits[0].lock, name_a);
+			CHECK(!events_lost());
+			at++;
+		} while (interrupts[0].points_left == SIZE_MAX);
+		CHECK_THAT(at, >, 5);
+		end();
+	}
+}
+
 TEST(two_locks_may_be_slept_for_at_once)
 {
 	uint64_t begin_ns;

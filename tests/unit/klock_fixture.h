@@ -98,9 +98,18 @@ static inline void run_on(uint32_t cpu, struct task_struct *task)
 	shim_current = task;
 }
 
+/* The programs of CPU 0 at a tracepoint: the kernel enters none that it has interrupted there. */
+struct entries {
+	bool is_in_first, is_in_nested;
+	uint64_t misses;
+};
+
+static struct entries begins, ends;
+
 static inline void begin_as(const struct world_options *options)
 {
 	memset(&plain, 0, sizeof(plain));
+	begins = ends = (struct entries){ 0 };
 	world_init(&world, options);
 	thread = add_traced();
 	world_leave(&world, 0, LEAVE_PREEMPTED, thread);
@@ -125,14 +134,34 @@ static inline void in_context(uint32_t preempt_count)
 	shim_set_preempt_count(shim_cpu, preempt_count);
 }
 
+#define enter(is_in, misses, call)  \
+	do {                        \
+		if (is_in) {        \
+			(misses)++; \
+			break;      \
+		}                   \
+		(is_in) = true;     \
+		shim_point();       \
+		call;               \
+		shim_point();       \
+		(is_in) = false;    \
+		shim_point();       \
+	} while (0)
+
 static inline void wait_begins(const void *lock, unsigned int flags)
 {
-	klock_begin(NULL, (void *)lock, flags);
+	uint64_t nested_misses = 0;
+
+	enter(begins.is_in_first, begins.misses, klock_begin(NULL, (void *)lock, flags));
+	enter(begins.is_in_nested, nested_misses, nested_begin(NULL, (void *)lock, flags));
 }
 
 static inline void wait_ends(const void *lock, int result)
 {
-	klock_end(NULL, (void *)lock, result);
+	uint64_t nested_misses = 0;
+
+	enter(ends.is_in_first, ends.misses, klock_end(NULL, (void *)lock, result));
+	enter(ends.is_in_nested, nested_misses, nested_end(NULL, (void *)lock, result));
 }
 
 static inline void pass(uint64_t ns)
