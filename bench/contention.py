@@ -46,8 +46,8 @@ class Turns:
 
 
 def cost_ns(result):
-    """Of a wait: both programs, as the kernel counts them."""
-    spent = sum(result["programs"][name]["run_ns"] for name in ("klock_begin", "klock_end"))
+    """Of a wait: all its programs, as the kernel counts them."""
+    spent = sum(result["programs"][name]["run_ns"] for name in figures.KLOCK_PROGRAMS if name in result["programs"])
     return spent / max(1, result["report"]["kernel_locks"]["waits"])
 
 

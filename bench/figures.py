@@ -122,11 +122,20 @@ def beside_offcputime(rounds, reason):
         Row(figure, "", "", f"cannot run here: {reason}")
 
 
+KLOCK_PROGRAMS = ("klock_begin", "klock_end", "nested_begin", "nested_end")
+
+
+def klocks_lost(report):
+    """What none of KLOCK_PROGRAMS has recorded: some record what others miss."""
+    return sum(int(note.split()[0]) for note in report["notes"] if "waits for kernel locks were not recorded" in note)
+
+
 def lost(run):
     losses = run["report"]["losses"]
     return (sum(losses[key] for key in
                 ("records", "malformed", "late", "mappings", "threads_untracked")) +
-            sum(program["missed"] for program in run.get("programs", {}).values()))
+            sum(program["missed"] for name, program in run.get("programs", {}).items() if name not in KLOCK_PROGRAMS) +
+            klocks_lost(run["report"]))
 
 
 def kept_share(run):

@@ -29,7 +29,7 @@ from processes import Failure
 from tracers import GetStack, KernelSide, Perf, PerfDwarf, Pinch, Untraced
 from workloads import QUICK_SHARE, REPORTED, SPINNING, WORKLOADS, Command, scaled
 
-KEPT = ("target", "totals", "losses", "cost", "stacks")     # of a report, in the raw figures
+KEPT = ("target", "totals", "losses", "cost", "stacks", "notes")     # of a report, in the raw figures
 ROUNDS_DEFAULT = 15
 ROUNDS_MORE = 2         # times as many at most, where the verdict is close
 SWITCH_COST = "switch cost"
