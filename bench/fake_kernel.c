@@ -45,6 +45,7 @@ struct kernel {
 	struct cpu_counts *counts; /* by CPU */
 	struct slot *slots;        /* of all CPUs */
 	size_t slots_bytes;
+	int slots_fd;
 	uint16_t *last_cpus; /* by the thread's number: where it ran last */
 	size_t thread_count;
 	uint64_t lost, samples_lost;
@@ -208,7 +209,8 @@ static int open_cpu(struct kernel *kernel, unsigned int cpu)
 
 	if (!err)
 		err = record_ring_open(&here->samples, kernel->sizes.sample_bytes);
-	here->slots = slot_ring_new(kernel->slots + (size_t)cpu * slots, slots, &kernel->counts[cpu]);
+	here->slots = slot_ring_new(kernel->slots_fd, (size_t)cpu * slots * sizeof(*kernel->slots), slots,
+				    &kernel->counts[cpu]);
 	return err;
 }
 
@@ -221,7 +223,10 @@ int fake_kernel_open(struct trace_reader *trace, unsigned int cpu_count, size_t 
 	kernel->cpu_count = cpu_count;
 	kernel->sizes = ring_sizes_choose(cpu_count, slots_bytes);
 	kernel->slots_bytes = (size_t)cpu_count * kernel->sizes.slots * sizeof(struct slot);
-	kernel->slots = mmap(NULL, kernel->slots_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	kernel->slots_fd = memfd_create("slots", MFD_CLOEXEC);
+	if (ftruncate(kernel->slots_fd, kernel->slots_bytes))
+		err = -errno;
+	kernel->slots = mmap(NULL, kernel->slots_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, kernel->slots_fd, 0);
 	if (kernel->slots == MAP_FAILED) {
 		kernel->slots = NULL;
 		err = -errno;
@@ -251,6 +256,7 @@ void fake_kernel_close(struct kernel *kernel)
 	}
 	if (kernel->slots)
 		munmap(kernel->slots, kernel->slots_bytes);
+	close(kernel->slots_fd);
 	free(kernel->cpus);
 	free(kernel->counts);
 	free(kernel->last_cpus);

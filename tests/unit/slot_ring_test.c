@@ -3,28 +3,39 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "collect/ring/slot_ring.h"
 #include "events.h"
 #include "shared.h"
 
-enum { SLOTS = 8 };
+/* Two pages, and the slots of another CPU, come before. */
+enum { SLOTS = 8, OFFSET = 2 * 4096 + SLOTS * sizeof(struct slot) };
 
 /* The writer's side: what the BPF programs do with a slot ring. */
 static struct cpu_counts counts;
-static struct slot slots[SLOTS];
+static struct slot *slots;
+static int map_fd;
 static struct slot_ring *ring;
 
 static void begin(uint64_t position)
 {
 	memset(&counts, 0, sizeof(counts));
 	counts.slots_begun = counts.slots_done = counts.slots_read = position;
-	ring = slot_ring_new(slots, SLOTS, &counts);
+	map_fd = memfd_create("slots", MFD_CLOEXEC);
+	CHECK_EQUAL(ftruncate(map_fd, OFFSET + SLOTS * sizeof(*slots)), 0);
+	slots = mmap(NULL, OFFSET + SLOTS * sizeof(*slots), PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
+	CHECK(slots != MAP_FAILED);
+	slots += OFFSET / sizeof(*slots);
+	ring = slot_ring_new(map_fd, OFFSET, SLOTS, &counts);
 }
 
 static void end(void)
 {
 	slot_ring_free(ring);
+	munmap(slots - OFFSET / sizeof(*slots), OFFSET + SLOTS * sizeof(*slots));
+	close(map_fd);
 }
 
 /* Each record carries its position as its time. */

@@ -5,7 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -22,6 +22,7 @@ enum ring_kind { RING_MAIN, RING_SAMPLES, RING_SYSTEM, RING_KINDS };
 /* What one CPU writes. */
 struct cpu_ring {
 	struct ring *rings[RING_KINDS];
+	int fds[RING_KINDS];     /* of these */
 	struct slot_ring *slots; /* switches and wake-ups */
 };
 
@@ -31,8 +32,6 @@ struct cpu_rings {
 	unsigned int cpu_count;
 	bool tells_system;
 	struct ring_sizes sizes;
-	const struct slot *slots; /* of all CPUs */
-	size_t slots_bytes;
 };
 
 struct cpu_rings *cpu_rings_new(struct pinch_bpf *bpf, unsigned int cpu_count, size_t slots_bytes, bool tells_system)
@@ -56,12 +55,27 @@ void cpu_rings_free(struct cpu_rings *rings)
 	for (unsigned int cpu = 0; cpu < rings->cpu_count; cpu++) {
 		slot_ring_free(rings->cpus[cpu].slots);
 		for (size_t i = 0; i < RING_KINDS; i++)
-			ring_close(rings->cpus[cpu].rings[i]);
+			if (rings->cpus[cpu].rings[i]) {
+				ring_close(rings->cpus[cpu].rings[i]);
+				close(rings->cpus[cpu].fds[i]);
+			}
 	}
 	free(rings->cpus);
-	if (rings->slots)
-		munmap((void *)rings->slots, rings->slots_bytes);
 	free(rings);
+}
+
+static int add_ring(struct cpu_ring *cpu, enum ring_kind kind, size_t size_bytes)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pinch_ring", 0, 0, size_bytes, NULL), err;
+
+	if (fd < 0)
+		return -errno;
+	err = ring_open(fd, size_bytes, &cpu->rings[kind]);
+	if (err)
+		close(fd);
+	else
+		cpu->fds[kind] = fd;
+	return err;
 }
 
 /*
@@ -71,52 +85,50 @@ void cpu_rings_free(struct cpu_rings *rings)
 static int add_rings(struct cpu_rings *rings, enum ring_kind kind, struct bpf_map *array, size_t size_bytes)
 {
 	LIBBPF_OPTS(bpf_map_batch_opts, options);
-	uint32_t keys[KERNEL_CPUS_MAX], made = 0, placed = rings->cpu_count;
-	int fds[KERNEL_CPUS_MAX], err = 0;
+	uint32_t keys[KERNEL_CPUS_MAX], placed = rings->cpu_count;
+	int fds[KERNEL_CPUS_MAX];
 
-	while (made < rings->cpu_count && !err) {
-		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pinch_ring", 0, 0, size_bytes, NULL);
+	for (unsigned int cpu = 0; cpu < rings->cpu_count; cpu++) {
+		int err = add_ring(&rings->cpus[cpu], kind, size_bytes);
 
-		if (fd < 0) {
-			err = fail(-errno, "cannot make a ring buffer of %zu bytes", size_bytes);
-			break;
-		}
-		err = ring_open(fd, size_bytes, &rings->cpus[made].rings[kind]);
 		if (err)
-			fail(err, "cannot map the ring buffer of CPU %u", made);
-		keys[made] = made;
-		fds[made++] = fd;
+			return fail(err, "cannot make the ring buffer of CPU %u, of %zu bytes", cpu, size_bytes);
+		keys[cpu] = cpu;
+		fds[cpu] = rings->cpus[cpu].fds[kind];
 	}
-	if (!err && bpf_map_update_batch(bpf_map__fd(array), keys, fds, &placed, &options))
-		err = fail(-errno, "cannot place the rings of %u CPUs", rings->cpu_count);
-	while (made)
-		close(fds[--made]); /* the array and the mapping hold it */
-	return err;
+	if (bpf_map_update_batch(bpf_map__fd(array), keys, fds, &placed, &options))
+		return fail(-errno, "cannot place the rings of %u CPUs", rings->cpu_count);
+	return 0;
 }
 
 /* The slots of all CPUs are one map. */
-static int add_slot_rings(struct cpu_rings *rings)
+static void add_slot_rings(struct cpu_rings *rings)
 {
-	size_t page_bytes = sysconf(_SC_PAGESIZE), cpu_bytes = rings->sizes.slots * sizeof(struct slot);
-	const struct slot *slots;
+	uint64_t cpu_bytes = rings->sizes.slots * sizeof(struct slot);
 
-	rings->slots_bytes = (rings->cpu_count * cpu_bytes + page_bytes - 1) & -page_bytes;
-	slots = mmap(NULL, rings->slots_bytes, PROT_READ, MAP_SHARED, bpf_map__fd(rings->bpf->maps.slots), 0);
-	if (slots == MAP_FAILED)
-		return fail(-errno, "cannot map the CPUs' rings of %zu bytes", cpu_bytes);
-	rings->slots = slots;
 	for (unsigned int cpu = 0; cpu < rings->cpu_count; cpu++)
-		rings->cpus[cpu].slots = slot_ring_new(slots + cpu * rings->sizes.slots, rings->sizes.slots,
-						       &rings->bpf->bss->cpu_counts[cpu]);
-	return 0;
+		rings->cpus[cpu].slots = slot_ring_new(bpf_map__fd(rings->bpf->maps.slots), cpu * cpu_bytes,
+						       rings->sizes.slots, &rings->bpf->bss->cpu_counts[cpu]);
+}
+
+/* Each ring has a descriptor. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int cpu_rings_make(struct cpu_rings *rings)
 {
-	int err = add_slot_rings(rings);
+	int err;
 
-	if (!err)
-		err = add_rings(rings, RING_MAIN, rings->bpf->maps.rings, rings->sizes.main_bytes);
+	add_slot_rings(rings);
+	allow_descriptors();
+	err = add_rings(rings, RING_MAIN, rings->bpf->maps.rings, rings->sizes.main_bytes);
 	if (!err)
 		err = add_rings(rings, RING_SAMPLES, rings->bpf->maps.sample_rings, rings->sizes.sample_bytes);
 	if (!err && rings->tells_system)

@@ -14,7 +14,7 @@
 
 struct ring;
 
-/* Maps the ring of map_fd, whose max_entries are size_bytes. The descriptor stays the caller's. */
+/* The ring of map_fd, whose max_entries are size_bytes. The descriptor stays the caller's, and open as long as the ring. */
 int ring_open(int map_fd, size_t size_bytes, struct ring **out);
 void ring_close(struct ring *ring);
 
@@ -23,8 +23,8 @@ typedef int (*ring_record_fn)(void *data, const void *record, size_t size_bytes)
 
 /*
  * Hands over what lies in the ring. True when all that was reserved at the time of the call
- * has been read; false when it stopped at a record that is still being written, or because
- * on_record said so.
+ * has been read; false when it stopped at a record that is still being written, because
+ * on_record said so, or for lack of memory.
  */
 bool ring_drain(struct ring *ring, ring_record_fn on_record, void *data);
 

@@ -10,12 +10,11 @@
 
 #include "collect/ring/ring.h"
 
-struct slot;
 struct slot_ring;
 struct cpu_counts;
 
-/* slot_count is a power of two. The slots and their CPU's counts outlive the ring. */
-struct slot_ring *slot_ring_new(const struct slot *slots, uint32_t slot_count, struct cpu_counts *counts);
+/* Its slots, a power of two, lie in the map from offset on. The descriptor and the CPU's counts outlive the ring. */
+struct slot_ring *slot_ring_new(int map_fd, uint64_t offset, uint32_t slot_count, struct cpu_counts *counts);
 void slot_ring_free(struct slot_ring *ring);
 
 /* As ring_drain(). */
