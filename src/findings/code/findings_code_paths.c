@@ -23,6 +23,13 @@ enum { THREAD_NAMES_MAX = 4, FUNCTIONS_MAX = 64, LINES_MAX = 32, SPIN_PLACES_MAX
 /* What a path calls in libraries is part of it where that much of it is there. */
 static const double inner_share_min = 0.8;
 
+/* A function in which samples of a path lie. */
+struct ran_function {
+	struct report_function row;
+	double ns;
+	struct report_line lines[LINES_MAX];
+};
+
 /* A path of the report, while it is made. */
 struct code_path {
 	uint64_t key;
@@ -33,9 +40,7 @@ struct code_path {
 	size_t common_count;        /* from there on: those that all of the path have */
 	double inner_ns[INNER_MAX]; /* of what also has so many more of those further in, plus 1 */
 	double heaviest_ns;
-	struct report_function functions[FUNCTIONS_MAX];
-	struct report_line lines[FUNCTIONS_MAX][LINES_MAX];
-	double function_ns[FUNCTIONS_MAX];
+	struct ran_function *functions[FUNCTIONS_MAX];
 	size_t function_count;
 	const char *names[THREAD_NAMES_MAX];
 	size_t name_count;
@@ -79,24 +84,37 @@ static struct code_path *get_path(struct paths *paths, uint64_t key)
 
 /* --- What it adds up to ---------------------------------------------------------------------------- */
 
+/* NULL: it would be one too many. */
+static struct ran_function *get_function(struct paths *paths, struct code_path *path, const char *name)
+{
+	struct ran_function *function;
+
+	for (size_t i = 0; i < path->function_count; i++)
+		if (!strcmp(path->functions[i]->row.name, name))
+			return path->functions[i];
+	if (path->function_count == FUNCTIONS_MAX)
+		return NULL;
+	function = arena_alloc(paths->arena, sizeof(*function));
+	function->row.name = name;
+	path->functions[path->function_count++] = function;
+	return function;
+}
+
 static void add_function(struct paths *paths, struct code_path *path, size_t index)
 {
 	const struct code_place *place = &paths->places->list[index];
 	const struct report_frame *leaf = stack_leaf(place->frames, place->frame_count);
 	const char *name = findings_code_name(paths->findings, leaf);
-	size_t i = 0;
+	struct ran_function *function;
 
 	if (leaf->is_kernel)
 		name = arena_printf(paths->findings->arena, "%s [kernel]", name);
-	while (i < path->function_count && strcmp(path->functions[i].name, name) != 0)
-		i++;
-	if (i == FUNCTIONS_MAX)
+	function = get_function(paths, path, name);
+	if (!function)
 		return;
-	if (i == path->function_count)
-		path->functions[path->function_count++].name = name;
-	path->functions[i].samples += place->sample->weights.count;
-	path->function_ns[i] += place_ns(paths, index);
-	line_list_add(path->lines[i], &path->functions[i].line_count, LINES_MAX, leaf->file, leaf->line,
+	function->row.samples += place->sample->weights.count;
+	function->ns += place_ns(paths, index);
+	line_list_add(function->lines, &function->row.line_count, LINES_MAX, leaf->file, leaf->line,
 		      place->sample->weights.count);
 }
 
@@ -218,38 +236,30 @@ static void set_cause(struct findings *findings, const struct code_path *path, s
 	out->group = wait_cause_group(meaning.cause);
 }
 
-struct ranked_function {
-	struct report_function function;
-	double ns;
-};
-
 static int functions_by_ns(const void *a, const void *b)
 {
-	const struct ranked_function *x = a, *y = b;
+	const struct ran_function *x = *(struct ran_function *const *)a, *y = *(struct ran_function *const *)b;
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
-	if (x->function.samples != y->function.samples)
-		return x->function.samples < y->function.samples ? 1 : -1;
-	return strcmp(x->function.name, y->function.name);
+	if (x->row.samples != y->row.samples)
+		return x->row.samples < y->row.samples ? 1 : -1;
+	return strcmp(x->row.name, y->row.name);
 }
 
 static void set_functions(struct findings *findings, struct code_path *path, struct report_path *out)
 {
 	struct report_function *functions = arena_alloc(findings->arena, path->function_count * sizeof(*functions));
-	struct ranked_function ranked[FUNCTIONS_MAX];
 
+	qsort(path->functions, path->function_count, sizeof(*path->functions), functions_by_ns);
 	for (size_t i = 0; i < path->function_count; i++) {
-		struct report_function *function = &path->functions[i];
-		struct report_line *lines = arena_alloc(findings->arena, function->line_count * sizeof(*lines));
+		struct ran_function *function = path->functions[i];
+		size_t line_bytes = function->row.line_count * sizeof(*function->lines);
 
-		line_list_sort(path->lines[i], function->line_count);
-		function->lines = memcpy(lines, path->lines[i], function->line_count * sizeof(*lines));
-		ranked[i] = (struct ranked_function){ *function, path->function_ns[i] };
+		line_list_sort(function->lines, function->row.line_count);
+		function->row.lines = memcpy(arena_alloc(findings->arena, line_bytes), function->lines, line_bytes);
+		functions[i] = function->row;
 	}
-	qsort(ranked, path->function_count, sizeof(*ranked), functions_by_ns);
-	for (size_t i = 0; i < path->function_count; i++)
-		functions[i] = ranked[i].function;
 	out->functions = functions;
 	out->function_count = path->function_count;
 }
