@@ -438,6 +438,11 @@ void kernel_tell_names(struct kernel *kernel, struct symbols *symbols)
 	symbols_set_kernel_names(symbols, kernel_names_ask, kernel->bpf);
 }
 
+const struct btf *kernel_types_known(const struct kernel *kernel)
+{
+	return programs_types(kernel->programs);
+}
+
 double kernel_fill(const struct kernel *kernel)
 {
 	return cpu_rings_fill(kernel->rings);

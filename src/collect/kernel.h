@@ -13,6 +13,7 @@
 #include "shared.h"
 #include "values.h"
 
+struct btf;
 struct function_place;
 struct kernel;
 struct klock_spec;
@@ -114,6 +115,9 @@ struct symbols;
 
 /* Gives names to the kernel's functions from now on, until kernel_close(), also after kernel_detach(). */
 void kernel_tell_names(struct kernel *kernel, struct symbols *symbols);
+
+/* Of the kernel's types, those that locks and programs need; NULL: it says none. Stays until kernel_close(). */
+const struct btf *kernel_types_known(const struct kernel *kernel);
 
 /* As ring_drain(). */
 bool kernel_drain(struct kernel *kernel, unsigned int ring, ring_record_fn on_record, void *data);

@@ -114,7 +114,7 @@ static int open_listeners(struct tracing *tracing)
 	struct engine *engine = &tracing->engine;
 	int err = 0;
 
-	tracing->kernel_types = kernel_types_new();
+	tracing->kernel_types = kernel_types_new(kernel_types_known(tracing->kernel));
 	symbols_set_kernel_types(engine->symbols, kernel_types_member, tracing->kernel_types);
 	kernel_tell_names(tracing->kernel, engine->symbols);
 	tracing->unwinder = unwinder_new(engine->session, engine->symbols,

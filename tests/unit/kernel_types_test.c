@@ -23,7 +23,7 @@ static void begin(void)
 		print_message("# the kernel has no type information: no /sys/kernel/btf/vmlinux\n");
 		skip();
 	}
-	types = kernel_types_new();
+	types = kernel_types_new(NULL);
 }
 
 static void end(void)
@@ -162,6 +162,29 @@ TEST(a_name_ends_where_its_space_ends)
 		CHECK(strlen(name) < capacity && name[capacity] == '#' &&
 		      !strncmp(name, "i_rwsem.wait_lock", strlen(name)));
 	}
+	end();
+}
+
+/* Each is read alone: as if all types were known. */
+TEST(names_do_not_depend_on_which_types_are_known)
+{
+	static const char *const some[] = { "sighand_struct", "pipe_inode_info", "unix_sock", "file", "mm_struct" };
+	struct kernel_types *all;
+	char expected[NAME_BYTES];
+
+	begin();
+	all = kernel_types_new(btf);
+	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
+		int64_t size = btf__resolve_size(btf, btf__find_by_name_kind(btf, some[i], BTF_KIND_STRUCT));
+
+		for (int64_t offset = 0; offset < size; offset++) {
+			int err = kernel_types_member(all, some[i], offset, expected, sizeof(expected));
+
+			CHECK_EQUAL(kernel_types_member(types, some[i], offset, name, sizeof(name)), err);
+			CHECK_STRING(name, expected);
+		}
+	}
+	kernel_types_free(all);
 	end();
 }
 

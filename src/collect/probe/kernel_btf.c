@@ -382,7 +382,7 @@ static struct btf *make_part(const struct all_types *all, const struct btf *aske
 	part->numbers = xcalloc(all->count, sizeof(*part->numbers));
 	ARRAY_GROW(part->taken, part->count, part->capacity, 1024);
 	part->taken[part->count++] = 0;
-	for (uint32_t i = 1; i < btf__type_cnt(asked); i++) {
+	for (uint32_t i = 1; asked && i < btf__type_cnt(asked); i++) {
 		const struct btf_type *type = btf__type_by_id(asked, i);
 
 		if (type->name_off && (btf_is_composite(type) || btf_is_enum(type) || btf_is_typedef(type)))

@@ -11,7 +11,7 @@
 struct btf;
 
 /*
- * Types with the names of types in asked, what stands behind "___" apart, and those of these other names, whatever they are; of both
+ * Types with the names of types in asked (NULL: none), what stands behind "___" apart, and those of these other names, whatever they are; of both
  * what they consist of. What pointers lead to is left out, unless it is a function. A few others are among them. NULL: the kernel
  * has no type information, or none that is understood. To be freed by btf__free(). Gives the kernel's number of task_struct; 0: it has none.
  */

@@ -9,24 +9,38 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "collect/probe/kernel_btf.h"
 
-enum { DEPTH_MAX = 16 };
+enum { DEPTH_MAX = 16, READ_MAX = 64 };
 
-struct kernel_types {
-	struct btf *btf; /* NULL: not read, or the kernel has none */
-	bool is_read;
+/* A type, with all that it consists of. */
+struct read_type {
+	char *name;
+	struct btf *btf; /* NULL: the kernel has none */
 };
 
-struct kernel_types *kernel_types_new(void)
+struct kernel_types {
+	const struct btf *known;
+	struct read_type read[READ_MAX];
+	size_t read_count;
+};
+
+struct kernel_types *kernel_types_new(const struct btf *known)
 {
-	return xcalloc(1, sizeof(struct kernel_types));
+	struct kernel_types *types = xcalloc(1, sizeof(*types));
+
+	types->known = known;
+	return types;
 }
 
 void kernel_types_free(struct kernel_types *types)
 {
 	if (!types)
 		return;
-	btf__free(types->btf);
+	for (size_t i = 0; i < types->read_count; i++) {
+		free(types->read[i].name);
+		btf__free(types->read[i].btf);
+	}
 	free(types);
 }
 
@@ -92,22 +106,45 @@ static const struct btf_type *element_at(const struct btf *btf, const struct btf
 	return plain_type(btf, btf_array(type)->type);
 }
 
-/* NULL: there is none of this name. */
-static const struct btf_type *find(struct kernel_types *types, const char *name)
+static const struct btf_type *find_in(const struct btf *btf, const char *name)
 {
-	int id;
+	int number = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT) : -ENOENT;
 
-	if (!types->is_read)
-		types->btf = btf__load_vmlinux_btf();
-	types->is_read = true;
-	id = types->btf ? btf__find_by_name_kind(types->btf, name, BTF_KIND_STRUCT) : -ENOENT;
-	return id > 0 ? btf__type_by_id(types->btf, id) : NULL;
+	return number > 0 ? btf__type_by_id(btf, number) : NULL;
+}
+
+static struct btf *read_type(struct kernel_types *types, const char *name)
+{
+	struct read_type *read;
+	uint32_t task_type;
+
+	for (size_t i = 0; i < types->read_count; i++)
+		if (!strcmp(types->read[i].name, name))
+			return types->read[i].btf;
+	if (types->read_count == READ_MAX)
+		return NULL;
+	read = &types->read[types->read_count++];
+	*read = (struct read_type){ xstrdup(name), kernel_btf_new(NULL, &name, 1, &task_type) };
+	return read->btf;
+}
+
+/* NULL: there is none of this name. */
+static const struct btf_type *find(struct kernel_types *types, const char *name, const struct btf **btf)
+{
+	const struct btf_type *type = find_in(types->known, name);
+
+	*btf = types->known;
+	if (type)
+		return type;
+	*btf = read_type(types, name);
+	return find_in(*btf, name);
 }
 
 int kernel_types_member(void *data, const char *name_of_type, uint32_t offset, char *name, uint32_t capacity_bytes)
 {
 	struct kernel_types *types = data;
-	const struct btf_type *type = find(types, name_of_type);
+	const struct btf *btf;
+	const struct btf_type *type = find(types, name_of_type, &btf);
 	uint32_t begin;
 
 	*name = '\0';
@@ -115,18 +152,18 @@ int kernel_types_member(void *data, const char *name_of_type, uint32_t offset, c
 		const struct btf_member *member;
 
 		if (btf_is_array(type)) {
-			type = element_at(types->btf, type, &offset, name, capacity_bytes);
+			type = element_at(btf, type, &offset, name, capacity_bytes);
 			continue;
 		}
 		if (!btf_is_composite(type))
 			break;
-		if (depth && !offset && is_lock(btf__name_by_offset(types->btf, type->name_off)))
+		if (depth && !offset && is_lock(btf__name_by_offset(btf, type->name_off)))
 			break;
-		member = member_at(types->btf, type, offset, &begin);
+		member = member_at(btf, type, offset, &begin);
 		if (!member)
 			break;
-		add(name, capacity_bytes, btf__name_by_offset(types->btf, member->name_off));
-		type = plain_type(types->btf, member->type);
+		add(name, capacity_bytes, btf__name_by_offset(btf, member->name_off));
+		type = plain_type(btf, member->type);
 		offset -= begin;
 	}
 	return *name ? 0 : -ENOENT;

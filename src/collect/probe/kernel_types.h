@@ -4,10 +4,11 @@
 
 #include <stdint.h>
 
+struct btf;
 struct kernel_types;
 
-/* It is read when it is first asked, which takes some 10 ms and MB. */
-struct kernel_types *kernel_types_new(void);
+/* known: has the types that are asked for most, and outlives this; NULL: none. Each other type takes 5 ms to read. */
+struct kernel_types *kernel_types_new(const struct btf *known);
 void kernel_types_free(struct kernel_types *types);
 
 /*

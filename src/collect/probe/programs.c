@@ -110,6 +110,17 @@ static bool make_types(struct programs *programs)
 		"btf_trace_sk_data_ready",
 		"btf_trace_posix_lock_inode",
 		"btf_trace_flock_lock_inode",
+		/* Of these, kernel locks are members. */
+		"mm_struct",
+		"files_struct",
+		"sighand_struct",
+		"signal_struct",
+		"task_struct",
+		"inode",
+		"file",
+		"pipe_inode_info",
+		"sock",
+		"unix_sock",
 	};
 	const void *bytes;
 	uint32_t size_bytes;
@@ -169,8 +180,6 @@ struct programs *programs_open(struct pinch_bpf **bpf)
 
 static void close_types(struct programs *programs)
 {
-	btf__free(programs->types);
-	programs->types = NULL;
 	if (programs->types_fd >= 0)
 		close(programs->types_fd);
 	programs->types_fd = -1;
@@ -181,6 +190,7 @@ void programs_free(struct programs *programs)
 	if (!programs)
 		return;
 	programs_end(programs);
+	btf__free(programs->types);
 	pinch_bpf__destroy(programs->bpf);
 	for (unsigned int i = 0; i < programs->share_count; i++)
 		bpf_object__close(programs->shares[i].object);

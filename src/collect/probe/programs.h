@@ -16,7 +16,7 @@ struct programs;
 struct programs *programs_open(struct pinch_bpf **bpf);
 void programs_free(struct programs *programs);
 
-/* What is needed of the kernel's type information; NULL: it has none. Borrowed. */
+/* What is needed of the kernel's type information; NULL: it has none. Stays as long as the programs. */
 const struct btf *programs_types(const struct programs *programs);
 
 /* Makes the maps and begins to load what is chosen. 0, or a negative errno. */
