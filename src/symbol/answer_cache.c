@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A file is a header, an index sorted by key, and the answers, as the worker sends them. It is
- * mapped, and an answer examined when somebody asks for it.
+ * mapped, and an answer examined and copied when somebody asks for it: hundreds of tens of thousands are. Pages of
+ * answers leave the memory again, for the kernel maps many around each that is touched.
  */
 #include "symbol/answer_cache.h"
 
@@ -27,6 +28,7 @@ enum {
 	FILE_BYTES_MAX = 32 << 20,
 	FILES_BYTES_MAX = 128 << 20, /* of all, when one was written */
 	FILES_MAX = 4096,
+	PIECE_BYTES = 1 << 20,
 	NAME_BYTES = 2 * sizeof(XXH128_hash_t) + 1,
 	KIND_SHIFT = 56,
 };
@@ -63,6 +65,7 @@ struct cached {
 	char name[NAME_BYTES];     /* empty: nothing of it is kept */
 	const struct header *file; /* NULL: there is none */
 	size_t file_bytes;
+	struct table *found; /* copies of answers by their index entry; NULL: none is asked for yet */
 	struct added **added;
 	size_t added_count;
 };
@@ -80,6 +83,7 @@ struct answer_cache {
 	answer_unchanged_fn *is_unchanged;
 	void *sources_data;
 	struct answer_book *book; /* NULL: none */
+	struct arena *arena;      /* of copies of answers */
 };
 
 static bool is_valid(uint64_t key, const void *answer, size_t size_bytes)
@@ -100,10 +104,11 @@ static size_t aligned(size_t size_bytes)
 	return (size_bytes + 7) & ~(size_t)7;
 }
 
-static uint64_t checksum(const void *bytes, size_t size_bytes)
+/* Begins with the number of all bytes, and goes on with pieces of them. */
+static uint64_t checksum(uint64_t sum, const void *bytes, size_t size_bytes)
 {
 	const char *at = bytes;
-	uint64_t sum = size_bytes, word;
+	uint64_t word;
 
 	for (size_t i = 0; i + sizeof(word) <= size_bytes; i += sizeof(word)) {
 		memcpy(&word, at + i, sizeof(word));
@@ -127,15 +132,42 @@ static const struct index_entry *index_of(const struct header *file)
 	return (const struct index_entry *)(file + 1);
 }
 
+/* Whole pages from a place in the file on; the kernel has them when they are needed again. */
+static void release(const struct header *file, size_t from, size_t file_bytes)
+{
+	size_t page_bytes = sysconf(_SC_PAGESIZE), begin = (from + page_bytes - 1) & -page_bytes;
+
+	if (begin < file_bytes)
+		madvise((char *)file + begin, file_bytes - begin, MADV_DONTNEED);
+}
+
+static size_t index_end(const struct header *file)
+{
+	return sizeof(*file) + (size_t)file->count * sizeof(struct index_entry);
+}
+
+static uint64_t checksum_of_file(const struct header *file, size_t file_bytes)
+{
+	uint64_t sum = file_bytes - sizeof(*file);
+
+	for (size_t at = sizeof(*file); at < file_bytes; at += PIECE_BYTES) {
+		size_t left = file_bytes - at;
+
+		sum = checksum(sum, (const char *)file + at, left < PIECE_BYTES ? left : PIECE_BYTES);
+		release(file, index_end(file), file_bytes);
+	}
+	return sum;
+}
+
 static bool is_whole(const struct header *file, size_t file_bytes)
 {
 	struct header expected = header_new();
-	size_t begin = sizeof(*file) + (size_t)file->count * sizeof(struct index_entry);
+	size_t begin = index_end(file);
 
 	if (memcmp(file->magic, expected.magic, sizeof(file->magic)) ||
 	    memcmp(file->version, expected.version, sizeof(file->version)) ||
 	    file->count > file_bytes / sizeof(struct index_entry) || begin > file_bytes ||
-	    file->checksum != checksum(file + 1, file_bytes - sizeof(*file)))
+	    file->checksum != checksum_of_file(file, file_bytes))
 		return false;
 	for (uint32_t i = 0; i < file->count; i++) {
 		const struct index_entry *entry = &index_of(file)[i];
@@ -222,6 +254,22 @@ static bool key_of(enum kind kind, uint64_t place, uint64_t *key)
 	return !(place >> KIND_SHIFT);
 }
 
+static const void *copy_of(const struct answer_cache *cache, struct cached *cached, const struct index_entry *entry)
+{
+	void *answer;
+
+	if (!cached->found)
+		cached->found = table_new();
+	answer = table_find(cached->found, entry->key);
+	if (answer)
+		return answer;
+	answer = memcpy(arena_alloc(cache->arena, entry->size_bytes), (const char *)cached->file + entry->at,
+			entry->size_bytes);
+	table_put(cached->found, entry->key, answer);
+	release(cached->file, index_end(cached->file), cached->file_bytes);
+	return answer;
+}
+
 static const void *find(struct answer_cache *cache, const struct module *module, enum kind kind, uint64_t place)
 {
 	struct cached *cached = cached_get(cache, module);
@@ -234,7 +282,7 @@ static const void *find(struct answer_cache *cache, const struct module *module,
 	entry = bsearch(&key, index_of(cached->file), cached->file->count, sizeof(*entry), compare_keys);
 	if (!entry)
 		return NULL;
-	answer = (const char *)cached->file + entry->at;
+	answer = copy_of(cache, cached, entry);
 	if (!is_valid(key, answer, entry->size_bytes))
 		return NULL;
 	if (cache->book)
@@ -377,7 +425,7 @@ static char *make_file(const struct cached *cached, size_t *file_bytes)
 		memcpy(file + at, kept[i].answer, kept[i].size_bytes);
 		at += aligned(kept[i].size_bytes);
 	}
-	header->checksum = checksum(header + 1, *file_bytes - sizeof(*header));
+	header->checksum = checksum(*file_bytes - sizeof(*header), header + 1, *file_bytes - sizeof(*header));
 	free(kept);
 	return file;
 }
@@ -491,6 +539,7 @@ struct answer_cache *answer_cache_new(void)
 	cache->directory = user_cache_open(NULL, &path);
 	text_fini(&path);
 	cache->modules = table_new();
+	cache->arena = arena_new();
 	return cache;
 }
 
@@ -507,9 +556,11 @@ void answer_cache_free(struct answer_cache *cache)
 		free(cached->added);
 		if (cached->file)
 			munmap((void *)cached->file, cached->file_bytes);
+		table_free(cached->found);
 		free(cached);
 	}
 	table_free(cache->modules);
+	arena_free(cache->arena);
 	if (cache->directory >= 0)
 		close(cache->directory);
 	free(cache);
