@@ -29,6 +29,7 @@ enum {
 	FILES_BYTES_MAX = 128 << 20, /* of all, when one was written */
 	FILES_MAX = 4096,
 	PIECE_BYTES = 1 << 20,
+	ANSWERS_AT_ONCE = 4096, /* that are touched one after the other */
 	NAME_BYTES = 2 * sizeof(XXH128_hash_t) + 1,
 	KIND_SHIFT = 56,
 };
@@ -390,6 +391,8 @@ static size_t collect(const struct cached *cached, struct kept *kept)
 		/* One that nobody believes would hide the new one of the same place. */
 		if (is_valid(entry->key, answer, entry->size_bytes))
 			kept[count++] = (struct kept){ entry->key, answer, entry->size_bytes };
+		if (i % ANSWERS_AT_ONCE == 0)
+			release(cached->file, index_end(cached->file), cached->file_bytes);
 	}
 	/* The new ones come first: what was asked for today is asked for tomorrow. */
 	for (i = 0; i < count; i++) {
@@ -401,56 +404,96 @@ static size_t collect(const struct cached *cached, struct kept *kept)
 	return i;
 }
 
-static char *make_file(const struct cached *cached, size_t *file_bytes)
-{
-	size_t capacity = cached->added_count + (cached->file ? cached->file->count : 0);
-	struct kept *kept = xcalloc(capacity, sizeof(*kept));
-	size_t count = collect(cached, kept), at;
-	struct index_entry *index;
-	struct header *header;
-	char *file;
+/* A file that is being written, a piece at a time. */
+struct output {
+	int fd;
+	char *piece;
+	size_t used;
+	uint64_t sum;
+	bool has_failed;
+};
 
-	at = sizeof(*header) + count * sizeof(*index);
-	*file_bytes = at;
-	for (size_t i = 0; i < count; i++)
-		*file_bytes += aligned(kept[i].size_bytes);
-	file = xcalloc(1, *file_bytes);
-	header = (struct header *)file;
-	*header = header_new();
-	header->count = count;
-	header->sources = cached->sources;
-	index = (struct index_entry *)(header + 1);
-	for (size_t i = 0; i < count; i++) {
-		index[i] = (struct index_entry){ kept[i].key, at, kept[i].size_bytes };
-		memcpy(file + at, kept[i].answer, kept[i].size_bytes);
-		at += aligned(kept[i].size_bytes);
-	}
-	header->checksum = checksum(*file_bytes - sizeof(*header), header + 1, *file_bytes - sizeof(*header));
-	free(kept);
-	return file;
+static void flush(struct output *output)
+{
+	output->sum = checksum(output->sum, output->piece, output->used);
+	if (write(output->fd, output->piece, output->used) != (ssize_t)output->used)
+		output->has_failed = true;
+	output->used = 0;
 }
 
-static int write_whole(struct out_file *out, const char *file, size_t file_bytes)
+/* Of a multiple of 8 bytes, zeros behind them included. */
+static void put(struct output *output, const void *bytes, size_t size_bytes)
 {
-	int err = out_file_begin(out);
+	while (size_bytes) {
+		size_t space = PIECE_BYTES - output->used, count = size_bytes < space ? size_bytes : space;
 
-	if (!err && write(out_file_fd(out), file, file_bytes) != (ssize_t)file_bytes)
-		err = -EIO;
-	return err ? err : out_file_commit(out);
+		memcpy(output->piece + output->used, bytes, count);
+		memset(output->piece + output->used + count, 0, aligned(count) - count);
+		output->used += aligned(count);
+		bytes = (const char *)bytes + count;
+		size_bytes -= count;
+		if (output->used == PIECE_BYTES)
+			flush(output);
+	}
+}
+
+static void put_index(struct output *output, const struct kept *kept, size_t count)
+{
+	size_t at = sizeof(struct header) + count * sizeof(struct index_entry);
+
+	for (size_t i = 0; i < count; i++) {
+		struct index_entry entry = { kept[i].key, at, kept[i].size_bytes };
+
+		put(output, &entry, sizeof(entry));
+		at += aligned(kept[i].size_bytes);
+	}
+}
+
+static void put_answers(struct output *output, const struct cached *cached, const struct kept *kept, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		put(output, kept[i].answer, kept[i].size_bytes);
+		if (cached->file && i % ANSWERS_AT_ONCE == 0)
+			release(cached->file, index_end(cached->file), cached->file_bytes);
+	}
+	flush(output);
+}
+
+static int write_all(const struct cached *cached, const struct kept *kept, size_t count, int fd)
+{
+	struct header header = header_new();
+	struct output output = { .fd = fd, .piece = xcalloc(1, PIECE_BYTES) };
+
+	header.count = count;
+	header.sources = cached->sources;
+	output.sum = count * sizeof(struct index_entry);
+	for (size_t i = 0; i < count; i++)
+		output.sum += aligned(kept[i].size_bytes);
+	if (lseek(fd, sizeof(header), SEEK_SET) < 0)
+		output.has_failed = true;
+	put_index(&output, kept, count);
+	put_answers(&output, cached, kept, count);
+	header.checksum = output.sum;
+	if (pwrite(fd, &header, sizeof(header), 0) != sizeof(header))
+		output.has_failed = true;
+	free(output.piece);
+	return output.has_failed ? -EIO : 0;
 }
 
 /* A full disk is no reason to complain of a cache. */
 static void write_file(const struct answer_cache *cache, const struct cached *cached)
 {
-	size_t file_bytes;
-	char *file = make_file(cached, &file_bytes);
+	size_t capacity = cached->added_count + (cached->file ? cached->file->count : 0);
+	struct kept *kept = xcalloc(capacity, sizeof(*kept));
+	size_t count = collect(cached, kept);
 	struct out_file *out;
 
 	if (!out_file_open_at(cache->directory, cached->name, 0, &out)) {
-		write_whole(out, file, file_bytes);
+		if (!out_file_begin(out) && !write_all(cached, kept, count, out_file_fd(out)))
+			out_file_commit(out);
 		out_file_close(out);
 	}
-	free(file);
+	free(kept);
 }
 
 struct old_file {
