@@ -31,11 +31,13 @@ struct moment_wait {
 };
 
 struct moment_other {
+	union {
+		const struct code_sample *code; /* RUNNING: NULL: no sample is near; RUNNABLE: its last one, NULL: none */
+		const struct moment_wait *wait; /* BLOCKED */
+	};
 	uint32_t thread;
-	uint32_t away_ns;               /* RUNNING: from the moment to its sample */
-	uint8_t phase;                  /* RUNNING, RUNNABLE or BLOCKED */
-	const struct code_sample *code; /* RUNNING: NULL: no sample is near; RUNNABLE: its last one, NULL: none */
-	const struct moment_wait *wait; /* BLOCKED */
+	uint32_t away_ns; /* RUNNING: from the moment to its sample */
+	uint8_t phase;    /* RUNNING, RUNNABLE or BLOCKED */
 };
 
 struct run_moment {

@@ -27,7 +27,7 @@
 enum { PENDING_BYTES_MAX = 128 << 20 };
 
 /* Of events that wait for a CPU that nobody needs. */
-static const struct backlog_limits backlog_limits = { 16 << 20, 1 << 30, "/var/tmp" };
+static const struct backlog_limits backlog_limits = { 4 << 20, 1 << 30, "/var/tmp" };
 
 static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, const struct ev_sched_sample *e,
 			const struct ev_sched_sample *before)

@@ -377,6 +377,10 @@ void session_finish(struct session *session)
 	do
 		deliver_up_to(session, UINT64_MAX);
 	while (session->counts.pending_bytes);
+	for (unsigned int i = 0; i < session->stream_count; i++) {
+		free(session->streams[i].bytes);
+		session->streams[i] = (struct stream){ 0 };
+	}
 }
 
 uint64_t session_time_ns(const struct session *session)

@@ -56,6 +56,7 @@ static void unwind(struct unwinder *unwinder, const struct ev_stack_memory *e)
 	struct ev_stack_frames *recorded = (struct ev_stack_frames *)buffer;
 	enum stack_end end;
 
+	unwind_memory_map(&unwinder->memory);
 	tables.chunk_count = unwinder->memory.chunk_count;
 	if (process->list)
 		tables.space = unwinder_space(process);

@@ -9,27 +9,32 @@
 #include "base/clock.h"
 #include "collect/unwind/chunk_allocator.h"
 
-enum { CHUNKS_AT_ONCE = 2 };
+enum { CHUNKS_AT_ONCE = 2, CHUNK_BYTES = UNWIND_CHUNK_UNITS * sizeof(uint64_t) };
 
-static int make_chunk(struct unwind_memory *memory, uint32_t number)
+/* To map a chunk takes a tenth of a millisecond, and tables come one after the other. */
+static const uint64_t IDLE_NS = 500 * 1000 * 1000;
+
+static int make_chunk(void)
 {
 	struct bpf_map_create_opts options = { .sz = sizeof(options), .map_flags = BPF_F_MMAPABLE };
+
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "pinch_unwind", sizeof(uint32_t), sizeof(uint64_t),
+			      UNWIND_CHUNK_UNITS, &options);
+}
+
+/* False: there is no memory for it. */
+static bool map_chunk(struct unwind_memory *memory, uint32_t number)
+{
 	void *units;
-	int fd;
 
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pinch_unwind", sizeof(uint32_t), sizeof(uint64_t), UNWIND_CHUNK_UNITS,
-			    &options);
-	if (fd < 0)
-		return -errno;
-	units = mmap(NULL, UNWIND_CHUNK_UNITS * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (units == MAP_FAILED) {
-		int err = -errno;
-
-		close(fd);
-		return err;
-	}
+	memory->used_ns = clock_ns();
+	if (memory->chunks[number])
+		return true;
+	units = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory->fds[number], 0);
+	if (units == MAP_FAILED)
+		return false;
 	memory->chunks[number] = units;
-	return fd;
+	return true;
 }
 
 /*
@@ -44,7 +49,7 @@ static void add_chunks(struct unwind_memory *memory)
 
 	while (made < CHUNKS_AT_ONCE && memory->chunk_count + made < memory->chunk_max) {
 		keys[made] = memory->chunk_count + made;
-		fds[made] = make_chunk(memory, keys[made]);
+		fds[made] = make_chunk();
 		if (fds[made] < 0)
 			break;
 		made++;
@@ -53,11 +58,11 @@ static void add_chunks(struct unwind_memory *memory)
 	if (!made || bpf_map_update_batch(memory->chunks_fd, keys, fds, &placed, &options))
 		placed = 0;
 	for (uint32_t i = 0; i < made; i++) {
-		close(fds[i]); /* the array and the mapping hold it */
 		if (i < placed)
 			chunk_allocator_add_chunk(memory->allocator);
 		else
-			munmap(memory->chunks[keys[i]], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
+			close(fds[i]);
+		memory->fds[keys[i]] = fds[i];
 	}
 	memory->chunk_count += placed;
 }
@@ -76,8 +81,9 @@ void unwind_memory_init(struct unwind_memory *memory, int chunks_fd, uint64_t by
 
 void unwind_memory_fini(struct unwind_memory *memory)
 {
+	unwind_memory_release(memory);
 	for (uint32_t i = 0; i < memory->chunk_count; i++)
-		munmap(memory->chunks[i], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
+		close(memory->fds[i]);
 	chunk_allocator_free(memory->allocator);
 }
 
@@ -91,7 +97,35 @@ bool unwind_memory_grow(struct unwind_memory *memory)
 
 bool unwind_memory_take(struct unwind_memory *memory, uint32_t count, uint32_t *place)
 {
-	return chunk_allocator_take(memory->allocator, count, clock_ns(), place);
+	uint64_t now_ns = clock_ns();
+
+	if (!chunk_allocator_take(memory->allocator, count, now_ns, place))
+		return false;
+	if (map_chunk(memory, *place / UNWIND_CHUNK_UNITS))
+		return true;
+	chunk_allocator_give(memory->allocator, *place, count, now_ns);
+	return false;
+}
+
+void unwind_memory_map(struct unwind_memory *memory)
+{
+	for (uint32_t i = 0; i < memory->chunk_count; i++)
+		map_chunk(memory, i);
+}
+
+void unwind_memory_release(struct unwind_memory *memory)
+{
+	for (uint32_t i = 0; i < memory->chunk_count; i++) {
+		if (memory->chunks[i])
+			munmap(memory->chunks[i], CHUNK_BYTES);
+		memory->chunks[i] = NULL;
+	}
+}
+
+void unwind_memory_release_if_idle(struct unwind_memory *memory)
+{
+	if (clock_ns() - memory->used_ns > IDLE_NS)
+		unwind_memory_release(memory);
 }
 
 void unwind_memory_give(struct unwind_memory *memory, uint32_t place, uint32_t count)

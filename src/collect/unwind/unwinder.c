@@ -179,6 +179,7 @@ bool unwinder_update(struct unwinder *unwinder)
 	struct process *process;
 	size_t cursor = 0;
 
+	unwind_memory_release_if_idle(&unwinder->memory);
 	unwinder_take_tables(unwinder);
 	if (!unwinder->has_dirty)
 		return false;
@@ -201,6 +202,7 @@ void unwinder_finish(struct unwinder *unwinder)
 {
 	unwinder_update(unwinder);
 	copied_stacks_unwind_all(unwinder);
+	unwind_memory_release(&unwinder->memory);
 }
 
 struct unwinder_counts unwinder_counts(const struct unwinder *unwinder)
