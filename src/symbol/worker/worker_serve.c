@@ -3,6 +3,7 @@
  * The process that reads what traced programs wrote. It has no privileges, sees no file but those whose
  * descriptors it is given, and dies of whatever is too much.
  */
+#include <malloc.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,7 @@ static void answer_table(const struct server *server, const struct question *que
 	parts.header.err = err;
 	send_answer(server, &parts.header, NULL, 0);
 	unwind_file_fini(&file);
+	malloc_trim(0); /* what it was made of is large, and is not made again */
 }
 
 static void find_missing(struct server *server, struct object *object, const struct question *question)
