@@ -32,7 +32,8 @@ struct moment_wait {
 
 struct moment_other {
 	union {
-		const struct code_sample *code; /* RUNNING: NULL: no sample is near; RUNNABLE: its last one, NULL: none */
+		const struct code_sample
+			*code; /* RUNNING: NULL: no sample is near; RUNNABLE: its last one, NULL: none */
 		const struct moment_wait *wait; /* BLOCKED */
 	};
 	uint32_t thread;

@@ -29,7 +29,8 @@ enum {
 	FILES_BYTES_MAX = 128 << 20, /* of all, when one was written */
 	FILES_MAX = 4096,
 	PIECE_BYTES = 1 << 20,
-	ANSWERS_AT_ONCE = 4096, /* that are touched one after the other */
+	ANSWERS_AT_ONCE = 4096, /* that are read one after the other */
+	COPIES_AT_ONCE = 64,    /* from anywhere in the file: each brings in 64 KB */
 	NAME_BYTES = 2 * sizeof(XXH128_hash_t) + 1,
 	KIND_SHIFT = 56,
 };
@@ -267,7 +268,8 @@ static const void *copy_of(const struct answer_cache *cache, struct cached *cach
 	answer = memcpy(arena_alloc(cache->arena, entry->size_bytes), (const char *)cached->file + entry->at,
 			entry->size_bytes);
 	table_put(cached->found, entry->key, answer);
-	release(cached->file, index_end(cached->file), cached->file_bytes);
+	if (table_count(cached->found) % COPIES_AT_ONCE == 0)
+		release(cached->file, index_end(cached->file), cached->file_bytes);
 	return answer;
 }
 

@@ -141,6 +141,18 @@ TEST(what_a_run_learnt_the_next_one_knows)
 	remove_all();
 }
 
+/* It is written and examined in pieces. */
+TEST(a_file_of_many_megabytes_is_as_good_as_a_small_one)
+{
+	struct module module = module_of(1);
+
+	begin();
+	CHECK_EQUAL(run(&module, 0, 30000), 0);
+	CHECK_EQUAL(run(&module, 0, 30001), 30000);
+	CHECK_EQUAL(run(&module, 0, 30001), 30001);
+	remove_all();
+}
+
 TEST(an_answer_from_a_file_without_debug_information_is_kept)
 {
 	struct module module = module_of(1);

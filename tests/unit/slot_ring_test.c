@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -176,6 +177,39 @@ TEST(what_is_written_while_a_drain_goes_on_is_left_for_the_next)
 	CHECK_EQUAL(seen.count, 13);
 	CHECK_EQUAL(counts.slots_read, 4);
 	CHECK_EQUAL(counts.slots_done, 7);
+	end();
+}
+
+/* How often the slots are mapped, by the test itself included. */
+static int count_mappings(void)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	char line[512];
+	int count = 0;
+
+	while (fgets(line, sizeof(line), file))
+		count += strstr(line, "memfd:slots") != NULL;
+	fclose(file);
+	return count;
+}
+
+static int count_while_read(void *data, const void *record, size_t size_bytes)
+{
+	(void)record, (void)size_bytes;
+	*(int *)data = count_mappings();
+	return 0;
+}
+
+TEST(slots_are_mapped_only_while_they_are_read)
+{
+	int count = 0;
+
+	begin(0);
+	CHECK_EQUAL(count_mappings(), 1);
+	write_records(3);
+	CHECK(slot_ring_drain(ring, count_while_read, &count));
+	CHECK_EQUAL(count, 2);
+	CHECK_EQUAL(count_mappings(), 1);
 	end();
 }
 

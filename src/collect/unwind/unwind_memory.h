@@ -14,7 +14,7 @@
 struct chunk_allocator;
 
 struct unwind_memory {
-	int chunks_fd; /* the map of chunks */
+	int chunks_fd;                       /* the map of chunks */
 	int fds[UNWIND_CHUNKS_MAX];          /* of chunks */
 	uint64_t *chunks[UNWIND_CHUNKS_MAX]; /* NULL: not mapped */
 	uint64_t used_ns;                    /* when one was needed last */
