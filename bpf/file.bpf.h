@@ -53,8 +53,6 @@ static __always_inline __u64 file_known(struct thread_state *thread, __u64 file,
 		thread->file_inode_number = number;
 		thread->file_private = private;
 		thread->file_polls = file_is_epoll(file);
-		if (thread->file_polls)
-			polls_many = 1;
 	}
 	return thread->file;
 }

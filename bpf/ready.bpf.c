@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Data has come to a socket. This runs whenever that happens on the machine, so it only notes which one it is: bpf/ready.bpf.h
- * says for what. Since Linux 6.4.
+ * Data has come to a socket. This runs whenever that happens on the machine, so it only notes which one it is, and nothing while
+ * nobody waits: bpf/ready.bpf.h says for what. Since Linux 6.4.
  */
 #include "cost.bpf.h"
 
@@ -13,7 +13,7 @@ int BPF_PROG(data_ready, const struct sock *sock)
 	struct cpu_counts *here = counts_here();
 	__u64 begin_ns;
 
-	if (!polls_many)
+	if (!polls_open)
 		return 0;
 	begin_ns = cost_begin(here);
 	here->ready_socket = (__u64)sock;

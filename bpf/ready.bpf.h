@@ -18,6 +18,20 @@ enum {
 	PORT_CONNECTING_FIRST = 32768, /* what Linux gives to who connects, unless configured otherwise */
 };
 
+/* Only the CPU that switches the thread says so. */
+static __always_inline void polling_set(struct thread_state *thread, bool is_polling)
+{
+	if (thread->is_polling == is_polling)
+		return;
+	thread->is_polling = is_polling;
+	__sync_fetch_and_add(&polls_open, is_polling ? 1 : -1);
+}
+
+static __always_inline bool waits_for_epoll(const struct thread_state *thread)
+{
+	return thread->file_polls && thread->wait_object == thread->file;
+}
+
 /* Whether the ports say that others have connected to this end. */
 static __always_inline bool is_server_end(struct sock *sock)
 {
@@ -84,8 +98,7 @@ __noinline int ready_send(__u64 address, struct thread_state *thread)
 /* A thread is about to be woken from a wait. */
 static __always_inline void ready_emit(struct cpu_counts *here, struct thread_state *thread, __u8 context)
 {
-	if (!here->ready_socket || context == WAKE_HARDIRQ || !thread->file_polls ||
-	    thread->wait_object != thread->file)
+	if (!here->ready_socket || context == WAKE_HARDIRQ || !waits_for_epoll(thread))
 		return;
 	if (here->ready_task != (__u64)bpf_get_current_task_btf() || bpf_ktime_get_ns() - here->ready_ns > READY_AGE_NS)
 		return;

@@ -56,6 +56,8 @@ static __always_inline void wait_begin(struct thread_state *thread, __u64 now_ns
 
 	thread->wait_begin_ns = now_ns;
 	thread->wait_coin = coin_throw();
+	/* Who waited for an epoll will do so again: data may come before the wait is described. */
+	polling_set(thread, thread->file_polls);
 	try->is_new = try->at_ns && now_ns - try->at_ns <= TRY_AGE_NS;
 	try->is_awaited = 0;
 	try->at_ns = 0;
@@ -189,6 +191,7 @@ static __always_inline void thread_enter(struct thread_state *thread, __u64 now_
 {
 	__u64 word;
 
+	polling_set(thread, false);
 	phase_set(thread, PHASE_RUNNING, now_ns, &word);
 	slice_begin(thread, bpf_get_smp_processor_id(), word, now_ns);
 }
@@ -244,6 +247,7 @@ __noinline int wait_emit(struct ev_sched_switch *e, struct thread_state *thread)
 	if (!e || !thread)
 		return 0;
 	wait_describe(e, bpf_get_current_task_btf(), thread, SCRATCH_OF_SWITCHES);
+	polling_set(thread, waits_for_epoll(thread));
 	klock = klock_of(thread);
 	if (!klock)
 		return 0;

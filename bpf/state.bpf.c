@@ -81,7 +81,7 @@ volatile __u64 keep_all_above_ns = 0;
 volatile __u32 sample_timer_ns = 0;
 volatile __u32 sample_role = SAMPLE_REGULAR;
 volatile __u32 sample_has_left_ticks = false;
-volatile __u32 polls_many;
+volatile __u64 polls_open = 0;
 volatile __u32 samples_have_stacks = 0;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -127,8 +127,8 @@ struct thread_state {
 	__u64 file_struct, file_inode, file_inode_number, file_private;
 	__u32 file_descriptor;
 	__u32 file_polls;   /* bool: it is an epoll, by which many are waited for */
+	__u32 is_polling;   /* bool: it is one of polls_open */
 	__u32 waits_klocks; /* bool: for some of those below */
-	__u32 cpu;          /* where it runs or ran last */
 	struct lock_try lock_try;
 	/* Where it waits for a CPU, and how long that was stopped before; 0: it does not matter. */
 	__u64 queue, queue_stopped_ns;
@@ -145,6 +145,7 @@ struct thread_state {
 	struct klock_wait klocks[KLOCKS_AT_ONCE];
 	__u32 klock_means_ns[KLOCK_LENGTHS]; /* as wait_mean_ns */
 	__u32 is_look_due;                   /* when it is on a run queue: see look_set() */
+	__u32 cpu;                           /* where it runs or ran last */
 	__u32 input_look; /* of the first thread of a process: the last look that found new input of it */
 	/* With pinch klock --acquisitions: what it has. */
 	struct klock_hold klock_holds[KLOCK_HOLDS_AT_ONCE];
@@ -562,5 +563,5 @@ extern volatile __u32 sample_has_left_ticks; /* bool: timers take all samples */
 /* A sample has had a call path. */
 extern volatile __u32 samples_have_stacks;
 
-/* A traced thread has waited for many files at once (epoll). */
-extern volatile __u32 polls_many;
+/* Traced threads that wait for many files at once (epoll), or have not had a CPU since. */
+extern volatile __u64 polls_open;

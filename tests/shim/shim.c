@@ -1115,6 +1115,7 @@ void shim_reset(void)
 	shim_set_option(runqueues_offset, offsetof(struct cpu_area, runqueue));
 	shim_set_option(preempt_count_offset, offsetof(struct cpu_area, preempt_count));
 	memset((void *)wait_arguments, ARGUMENT_PLAIN, sizeof(wait_arguments));
+	polls_open = 0;
 	activity = threads_alive = threads_born = threads_untracked = others_renamed = 0;
 	externals_seen = 0;
 	keep_all_above_ns = 0;

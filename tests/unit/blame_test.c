@@ -4,6 +4,7 @@
 
 #include "base/table.h"
 #include "findings/blame/blame_internal.h"
+#include "findings/blame/blame_spins_internal.h"
 #include "findings/parts/findings_internal.h"
 
 enum { ROOTS_MAX = 60, SHOWN_MAX = 25 };
@@ -110,4 +111,13 @@ TEST(files_of_one_file_system_are_one_cause_called_by_most_of_it)
 	check_object(put_files(files, (double[]){ 40, 40, 40, 1 }, 4), "/data", true);
 	check_object(put_files(files, (double[]){ 40, 40, 40, 40 }, 4), NULL, false);
 	check_object(put_files((const char *const[]){ "/data/log/a", NULL }, (double[]){ 40, 50 }, 2), NULL, false);
+}
+
+TEST(a_call_that_spins_only_where_samples_met_others_is_not_charged)
+{
+	struct spin_group group = { .causes = table_new(), .threads = table_new() };
+
+	CHECK(!spin_group_stands_out(&(struct spins){ .findings = &findings }, &group));
+	table_free(group.causes);
+	table_free(group.threads);
 }

@@ -230,15 +230,18 @@ static double put_groups(struct spins *spins)
 {
 	struct findings *findings = spins->findings;
 	double spun_ns = findings->report.balance.threads.spinning_ns, charged_ns = 0;
-	size_t count = table_count(spins->groups), k = 0;
-	struct spin_group **all = xcalloc(count + 1, sizeof(*all));
+	struct spin_group **all = xcalloc(table_count(spins->groups) + 1, sizeof(*all));
+	size_t count = 0;
 
 	for (struct spin_group *group = spins->first; group; group = group->next) {
+		/* Samples of others met it, and none of its own. */
+		if (!group->weight)
+			continue;
 		group->row.ns = spun_ns * group->weight / spins->spun;
 		group->row.met_share = group->met / group->weight;
 		group->row.alone_share = group->alone / group->weight;
 		group->row.threads = group->victims.count;
-		all[k++] = group;
+		all[count++] = group;
 	}
 	qsort(all, count, sizeof(*all), groups_by_time);
 	for (size_t i = count; i--;) {

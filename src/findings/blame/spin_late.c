@@ -190,7 +190,7 @@ static bool ends_spinning(struct spins *spins, const struct spin_group *group, c
 /* A lock that is spun for has a holder as a rule: that somebody has it is nothing special, whichever code that is. */
 bool spin_group_stands_out(struct spins *spins, const struct spin_group *group)
 {
-	double count = group->row.moments * group->met / group->weight;
+	double count = group->weight ? group->row.moments * group->met / group->weight : 0;
 	const struct part_sum *cause;
 
 	if (count < CHARGED_MIN || group->met < most_min * group->weight)
