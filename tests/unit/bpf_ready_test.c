@@ -222,3 +222,30 @@ TEST(when_something_was_asked_is_known_of_tcp_only)
 	}
 	files_end();
 }
+
+/* Which socket data came to, as far as that is noted. */
+static uint64_t noted(void)
+{
+	cpu_counts[0].ready_socket = 0;
+	data_ready(NULL, sock);
+	return cpu_counts[0].ready_socket;
+}
+
+TEST(data_is_noted_only_while_somebody_waits_for_many)
+{
+	begin();
+	CHECK(!noted());
+	wait_for(CONNECTION);
+	CHECK(!noted());
+	wait_for(EPOLL);
+	CHECK_EQUAL(noted(), (uint64_t)sock);
+	sched_switch(NULL, false, &world.idle[0].task, &reader->task, 0);
+	CHECK(!noted());
+	while (shim_read(&rings, 0, NULL))
+		;
+	/* It waits for something else, although it polled before. */
+	wait_for(EPOLL);
+	wait_for(CONNECTION);
+	CHECK(!noted());
+	files_end();
+}
