@@ -12,7 +12,7 @@ cd "$(dirname "$0")" || exit 1
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 count=0 failed=0
-CC=${CC:-gcc} CLANG=${CLANG:-clang}
+CC=${CC:-gcc} CXX=${CXX:-g++} CLANG=${CLANG:-clang}
 multiarch=-I/usr/include/$($CC -print-multiarch 2>/dev/null)
 
 # report STATUS SENTENCE: what went wrong is in $tmp/log
@@ -73,6 +73,11 @@ compiles() {	# compiles HEADER COMPILER...: alone, and included twice
 	printf '#include "%s"\n#include "%s"\n' "$1" "$1" >"$tmp/use.c"
 	shift
 	"$@" -Wall -Wextra -Werror -fsyntax-only "$tmp/use.c"
+}
+
+json_in_header() {	# json_in_header X.json X.h: with trigraphs, and with all warnings
+	printf '#include <stdio.h>\n#include "%s"\nint main(void) { return fputs(TRACE_DEFS_JSON, stdout) < 0; }\n' "$2" >"$tmp/json.c"
+	$CC -std=c11 -Wall -Wextra -Werror -o "$tmp/json" "$tmp/json.c" && "$tmp/json" >"$tmp/said" && diff "$1" "$tmp/said"
 }
 
 compiles_with_own_types() {	# of the includer, as a BPF program would
@@ -191,6 +196,8 @@ for pleco in golden/*.pleco; do
 	check "the table of golden/$name is the expected one" \
 		same "golden/$name.table" "$tmp/$name.table"
 	check "gcc accepts the header of golden/$name" compiles "$tmp/$name.h" "$CC" -std=gnu11
+	check "g++ accepts the header of golden/$name" compiles "$tmp/$name.h" "$CXX" -x c++ -std=gnu++14
+	check "TRACE_DEFS_JSON in the header of golden/$name is its JSON" json_in_header "$tmp/$name.json" "$tmp/$name.h"
 	if have "$CLANG"; then
 		check "clang for BPF accepts the header of golden/$name" \
 			compiles "$tmp/$name.h" "$CLANG" -target bpf "$multiarch"

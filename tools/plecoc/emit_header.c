@@ -21,15 +21,23 @@ static const char header_types[] = "#ifndef __PINCH_KERNEL_TYPES\n"
 				   "#endif\n"
 				   "\n";
 
-static const char header_ev_header[] =
-	"struct ev_header {\n"
-	"\t__u64 time_ns;\t\t/* CLOCK_MONOTONIC */\n"
-	"\t__u32 thread;\t\t/* number of the thread the event is about, in this run; "
-	"0: an untraced one */\n"
-	"\t__u16 subsys;\t\t/* TRACE_SUBSYS_X */\n"
-	"\t__u16 event;\t\t/* TRACE_EVENT_X_Y */\n"
-	"};\n"
-	"_Static_assert(sizeof(struct ev_header) == 16, \"this layout is the file format\");\n";
+static const char header_ev_header[] = "struct ev_header {\n"
+				       "\t__u64 time_ns;\t\t/* CLOCK_MONOTONIC */\n"
+				       "\t__u32 thread;\t\t/* number of the thread the event is about, in this run; "
+				       "0: an untraced one */\n"
+				       "\t__u16 subsys;\t\t/* TRACE_SUBSYS_X */\n"
+				       "\t__u16 event;\t\t/* TRACE_EVENT_X_Y */\n"
+				       "};\n"
+				       "TRACE_DEFS_SIZE(struct ev_header, 16);\n";
+
+static const char header_assert[] = "\n"
+				    "#ifdef __cplusplus\n"
+				    "#define TRACE_DEFS_SIZE(type, size) "
+				    "static_assert(sizeof(type) == size, \"this layout is the file format\")\n"
+				    "#else\n"
+				    "#define TRACE_DEFS_SIZE(type, size) "
+				    "_Static_assert(sizeof(type) == size, \"this layout is the file format\")\n"
+				    "#endif\n";
 
 static void add_upper_name(struct buffer *out, const char *prefix, const struct subsystem *subsystem,
 			   const struct event *event)
@@ -137,9 +145,40 @@ static void add_struct(struct buffer *out, const struct subsystem *subsystem, co
 			buffer_printf(out, "[%" PRIu32 "]", field->count);
 		buffer_add_text(out, ";\n");
 	}
-	buffer_add_text(out, "};\n_Static_assert(sizeof(");
+	buffer_add_text(out, "};\nTRACE_DEFS_SIZE(");
 	add_struct_name(out, subsystem, event);
-	buffer_printf(out, ") == %" PRIu64 ", \"this layout is the file format\");\n", event->size);
+	buffer_printf(out, ", %" PRIu64 ");\n", event->size);
+}
+
+/* In a string, whatever the standard: no trigraphs, and no characters that compilers warn of. */
+static void add_string_char(struct buffer *out, char c)
+{
+	if (c == '"' || c == '\\' || c == '?')
+		buffer_printf(out, "\\%c", c);
+	else if (c & 0x80)
+		buffer_printf(out, "\\%03o", (unsigned char)c);
+	else
+		buffer_add_char(out, c);
+}
+
+/* What emit_json() writes, as a macro: it takes no space in a program that does not use it. */
+static void add_json(struct buffer *out, const struct schema *schema)
+{
+	struct buffer json = { 0 };
+	size_t i;
+
+	emit_json(schema, &json);
+	buffer_add_text(out, "\n/* For trace_register() of libpinchtrace. */\n#define TRACE_DEFS_JSON");
+	for (i = 0; i < json.size; i++) {
+		if (!i || json.data[i - 1] == '\n')
+			buffer_add_text(out, " \\\n\t\"");
+		if (json.data[i] == '\n')
+			buffer_add_text(out, "\\n\"");
+		else
+			add_string_char(out, json.data[i]);
+	}
+	buffer_add_char(out, '\n');
+	buffer_fini(&json);
 }
 
 void emit_header(const struct schema *schema, struct buffer *out)
@@ -152,11 +191,13 @@ void emit_header(const struct schema *schema, struct buffer *out)
 	add_macros(out, schema);
 	if (schema->has_fields) {
 		add_event_ids(out, schema);
+		buffer_add_text(out, header_assert);
 		buffer_add_char(out, '\n');
 		buffer_add_text(out, header_ev_header);
 		for (i = 0; i < schema->subsystem_count; i++)
 			for (j = 0; j < schema->subsystems[i].event_count; j++)
 				add_struct(out, &schema->subsystems[i], &schema->subsystems[i].events[j]);
 	}
+	add_json(out, schema);
 	buffer_add_text(out, "\n#endif /* TRACE_DEFS_H */\n");
 }

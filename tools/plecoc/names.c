@@ -71,6 +71,8 @@ static const char *const reserved[] = {
 	"_ExtInt",
 	/* the guards of the generated header */
 	"TRACE_DEFS_H",
+	"TRACE_DEFS_JSON",
+	"TRACE_DEFS_SIZE",
 	"TRACE_NUM_SUBSYSTEMS",
 	"__PINCH_KERNEL_TYPES",
 };

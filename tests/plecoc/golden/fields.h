@@ -24,13 +24,19 @@ enum event_id {
 	EV_BLOCK_ISSUE = (1 << 16) | 0,
 };
 
+#ifdef __cplusplus
+#define TRACE_DEFS_SIZE(type, size) static_assert(sizeof(type) == size, "this layout is the file format")
+#else
+#define TRACE_DEFS_SIZE(type, size) _Static_assert(sizeof(type) == size, "this layout is the file format")
+#endif
+
 struct ev_header {
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
 	__u32 thread;		/* number of the thread the event is about, in this run; 0: an untraced one */
 	__u16 subsys;		/* TRACE_SUBSYS_X */
 	__u16 event;		/* TRACE_EVENT_X_Y */
 };
-_Static_assert(sizeof(struct ev_header) == 16, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_header, 16);
 
 struct ev_sched_switch {	/* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_SWITCH: A thread leaves a CPU */
 	struct ev_header header;
@@ -42,7 +48,7 @@ struct ev_sched_switch {	/* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_SWITCH: A thre
 	char comm[16];
 	__u64 frames[];
 };
-_Static_assert(sizeof(struct ev_sched_switch) == 48, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_sched_switch, 48);
 
 struct ev_sched_wake {	/* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_WAKE: wake */
 	struct ev_header header;
@@ -52,18 +58,74 @@ struct ev_sched_wake {	/* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_WAKE: wake */
 	__s16 a;
 	__s8 b[6];
 };
-_Static_assert(sizeof(struct ev_sched_wake) == 40, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_sched_wake, 40);
 
 struct ev_sched_idle {	/* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_IDLE: Nothing to run */
 	struct ev_header header;
 };
-_Static_assert(sizeof(struct ev_sched_idle) == 16, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_sched_idle, 16);
 
 struct ev_block_issue {	/* TRACE_SUBSYS_BLOCK, TRACE_EVENT_BLOCK_ISSUE: A request starts */
 	struct ev_header header;
 	__u64 sector;
 	char path[];
 };
-_Static_assert(sizeof(struct ev_block_issue) == 24, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_block_issue, 24);
+
+/* For trace_register() of libpinchtrace. */
+#define TRACE_DEFS_JSON \
+	"{\n" \
+	"  \"0\": {\n" \
+	"    \"name\": \"Sched\",\n" \
+	"    \"events\": {\n" \
+	"      \"0\": {\n" \
+	"        \"name\": \"SWITCH\",\n" \
+	"        \"text\": \"A thread leaves a CPU\",\n" \
+	"        \"size\": 48,\n" \
+	"        \"fields\": [\n" \
+	"          { \"name\": \"addr\", \"type\": \"u64\", \"offset\": 16 },\n" \
+	"          { \"name\": \"tid\", \"type\": \"u32\", \"offset\": 24 },\n" \
+	"          { \"name\": \"cpu\", \"type\": \"u16\", \"offset\": 28 },\n" \
+	"          { \"name\": \"reason\", \"type\": \"u8\", \"offset\": 30 },\n" \
+	"          { \"name\": \"state\", \"type\": \"char\", \"offset\": 31 },\n" \
+	"          { \"name\": \"comm\", \"type\": \"char\", \"offset\": 32, \"count\": 16 },\n" \
+	"          { \"name\": \"frames\", \"type\": \"u64\", \"offset\": 48, \"flexible\": true }\n" \
+	"        ]\n" \
+	"      },\n" \
+	"      \"1\": {\n" \
+	"        \"name\": \"wake\",\n" \
+	"        \"text\": \"wake\",\n" \
+	"        \"size\": 40,\n" \
+	"        \"fields\": [\n" \
+	"          { \"name\": \"next\", \"type\": \"u32\", \"offset\": 16 },\n" \
+	"          { \"name\": \"delta\", \"type\": \"s32\", \"offset\": 20 },\n" \
+	"          { \"name\": \"when\", \"type\": \"s64\", \"offset\": 24 },\n" \
+	"          { \"name\": \"a\", \"type\": \"s16\", \"offset\": 32 },\n" \
+	"          { \"name\": \"b\", \"type\": \"s8\", \"offset\": 34, \"count\": 6 }\n" \
+	"        ]\n" \
+	"      },\n" \
+	"      \"2\": {\n" \
+	"        \"name\": \"Idle\",\n" \
+	"        \"text\": \"Nothing to run\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      }\n" \
+	"    }\n" \
+	"  },\n" \
+	"  \"1\": {\n" \
+	"    \"name\": \"block\",\n" \
+	"    \"events\": {\n" \
+	"      \"0\": {\n" \
+	"        \"name\": \"issue\",\n" \
+	"        \"text\": \"A request starts\",\n" \
+	"        \"size\": 24,\n" \
+	"        \"fields\": [\n" \
+	"          { \"name\": \"sector\", \"type\": \"u64\", \"offset\": 16 },\n" \
+	"          { \"name\": \"path\", \"type\": \"char\", \"offset\": 24, \"flexible\": true }\n" \
+	"        ]\n" \
+	"      }\n" \
+	"    }\n" \
+	"  }\n" \
+	"}\n"
 
 #endif /* TRACE_DEFS_H */

@@ -24,29 +24,75 @@ enum event_id {
 	EV_SUBSYSTEM_EVENT = (2 << 16) | 0,
 };
 
+#ifdef __cplusplus
+#define TRACE_DEFS_SIZE(type, size) static_assert(sizeof(type) == size, "this layout is the file format")
+#else
+#define TRACE_DEFS_SIZE(type, size) _Static_assert(sizeof(type) == size, "this layout is the file format")
+#endif
+
 struct ev_header {
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
 	__u32 thread;		/* number of the thread the event is about, in this run; 0: an untraced one */
 	__u16 subsys;		/* TRACE_SUBSYS_X */
 	__u16 event;		/* TRACE_EVENT_X_Y */
 };
-_Static_assert(sizeof(struct ev_header) == 16, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_header, 16);
 
 struct ev_a_b {	/* TRACE_SUBSYS_A, TRACE_EVENT_A_B: one */
 	struct ev_header header;
 };
-_Static_assert(sizeof(struct ev_a_b) == 16, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_a_b, 16);
 
 struct ev_a_c {	/* TRACE_SUBSYS_A, TRACE_EVENT_A_C: two */
 	struct ev_header header;
 };
-_Static_assert(sizeof(struct ev_a_c) == 16, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_a_c, 16);
 
 struct ev_subsystem_event {	/* TRACE_SUBSYS_SUBSYSTEM, TRACE_EVENT_SUBSYSTEM_EVENT: event */
 	struct ev_header header;
 	__u32 u32;
 	__u32 event;
 };
-_Static_assert(sizeof(struct ev_subsystem_event) == 24, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_subsystem_event, 24);
+
+/* For trace_register() of libpinchtrace. */
+#define TRACE_DEFS_JSON \
+	"{\n" \
+	"  \"0\": {\n" \
+	"    \"name\": \"a\",\n" \
+	"    \"events\": {\n" \
+	"      \"0\": {\n" \
+	"        \"name\": \"B\",\n" \
+	"        \"text\": \"one\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      },\n" \
+	"      \"1\": {\n" \
+	"        \"name\": \"C\",\n" \
+	"        \"text\": \"two\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      }\n" \
+	"    }\n" \
+	"  },\n" \
+	"  \"1\": {\n" \
+	"    \"name\": \"empty\",\n" \
+	"    \"events\": {}\n" \
+	"  },\n" \
+	"  \"2\": {\n" \
+	"    \"name\": \"subsystem\",\n" \
+	"    \"events\": {\n" \
+	"      \"0\": {\n" \
+	"        \"name\": \"event\",\n" \
+	"        \"text\": \"event\",\n" \
+	"        \"size\": 24,\n" \
+	"        \"fields\": [\n" \
+	"          { \"name\": \"u32\", \"type\": \"u32\", \"offset\": 16 },\n" \
+	"          { \"name\": \"event\", \"type\": \"u32\", \"offset\": 20 }\n" \
+	"        ]\n" \
+	"      }\n" \
+	"    }\n" \
+	"  }\n" \
+	"}\n"
 
 #endif /* TRACE_DEFS_H */

@@ -22,13 +22,19 @@ enum event_id {
 	EV_NOTES_FRAMES = (0 << 16) | 3,
 };
 
+#ifdef __cplusplus
+#define TRACE_DEFS_SIZE(type, size) static_assert(sizeof(type) == size, "this layout is the file format")
+#else
+#define TRACE_DEFS_SIZE(type, size) _Static_assert(sizeof(type) == size, "this layout is the file format")
+#endif
+
 struct ev_header {
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
 	__u32 thread;		/* number of the thread the event is about, in this run; 0: an untraced one */
 	__u16 subsys;		/* TRACE_SUBSYS_X */
 	__u16 event;		/* TRACE_EVENT_X_Y */
 };
-_Static_assert(sizeof(struct ev_header) == 16, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_header, 16);
 
 struct ev_notes_lists {	/* TRACE_SUBSYS_NOTES, TRACE_EVENT_NOTES_LISTS: Three arrays, one behind the other */
 	struct ev_header header;
@@ -39,7 +45,7 @@ struct ev_notes_lists {	/* TRACE_SUBSYS_NOTES, TRACE_EVENT_NOTES_LISTS: Three ar
 	/* and char names[] */
 	/* and __u8 rest[] */
 };
-_Static_assert(sizeof(struct ev_notes_lists) == 24, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_notes_lists, 24);
 
 struct ev_notes_strings {	/* TRACE_SUBSYS_NOTES, TRACE_EVENT_NOTES_STRINGS: They end themselves */
 	struct ev_header header;
@@ -48,7 +54,7 @@ struct ev_notes_strings {	/* TRACE_SUBSYS_NOTES, TRACE_EVENT_NOTES_STRINGS: They
 	/* and char more[] */
 	/* and char rest[] */
 };
-_Static_assert(sizeof(struct ev_notes_strings) == 24, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_notes_strings, 24);
 
 struct ev_notes_switch {	/* TRACE_SUBSYS_NOTES, TRACE_EVENT_NOTES_SWITCH: SWITCH */
 	struct ev_header header;
@@ -57,13 +63,67 @@ struct ev_notes_switch {	/* TRACE_SUBSYS_NOTES, TRACE_EVENT_NOTES_SWITCH: SWITCH
 	__u64 stack;
 	__u64 begin_ns;
 };
-_Static_assert(sizeof(struct ev_notes_switch) == 40, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_notes_switch, 40);
 
 struct ev_notes_frames {	/* TRACE_SUBSYS_NOTES, TRACE_EVENT_NOTES_FRAMES: FRAMES */
 	struct ev_header header;
 	__u64 stack;
 	__u64 frames[];
 };
-_Static_assert(sizeof(struct ev_notes_frames) == 24, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_notes_frames, 24);
+
+/* For trace_register() of libpinchtrace. */
+#define TRACE_DEFS_JSON \
+	"{\n" \
+	"  \"0\": {\n" \
+	"    \"name\": \"notes\",\n" \
+	"    \"events\": {\n" \
+	"      \"0\": {\n" \
+	"        \"name\": \"LISTS\",\n" \
+	"        \"text\": \"Three arrays, one behind the other\",\n" \
+	"        \"size\": 24,\n" \
+	"        \"fields\": [\n" \
+	"          { \"name\": \"count\", \"type\": \"u32\", \"offset\": 16 },\n" \
+	"          { \"name\": \"name_bytes\", \"type\": \"u16\", \"offset\": 20 },\n" \
+	"          { \"name\": \"more_bytes\", \"type\": \"u16\", \"offset\": 22 },\n" \
+	"          { \"name\": \"numbers\", \"type\": \"u64\", \"offset\": 24, \"flexible\": true, \"length\": [\"count\"] },\n" \
+	"          { \"name\": \"names\", \"type\": \"char\", \"offset\": 24, \"flexible\": true, \"length\": [\"name_bytes\", \"more_bytes\"], \"strings\": 2 },\n" \
+	"          { \"name\": \"rest\", \"type\": \"u8\", \"offset\": 24, \"flexible\": true, \"length\": [\"more_bytes\"] }\n" \
+	"        ]\n" \
+	"      },\n" \
+	"      \"1\": {\n" \
+	"        \"name\": \"STRINGS\",\n" \
+	"        \"text\": \"They end themselves\",\n" \
+	"        \"size\": 24,\n" \
+	"        \"fields\": [\n" \
+	"          { \"name\": \"has_more\", \"type\": \"u64\", \"offset\": 16 },\n" \
+	"          { \"name\": \"first\", \"type\": \"char\", \"offset\": 24, \"flexible\": true, \"strings\": 1 },\n" \
+	"          { \"name\": \"more\", \"type\": \"char\", \"offset\": 24, \"flexible\": true, \"strings\": \"has_more\" },\n" \
+	"          { \"name\": \"rest\", \"type\": \"char\", \"offset\": 24, \"flexible\": true, \"strings\": true }\n" \
+	"        ]\n" \
+	"      },\n" \
+	"      \"2\": {\n" \
+	"        \"name\": \"SWITCH\",\n" \
+	"        \"text\": \"SWITCH\",\n" \
+	"        \"size\": 40,\n" \
+	"        \"fields\": [\n" \
+	"          { \"name\": \"next\", \"type\": \"u32\", \"offset\": 16, \"about\": \"thread\" },\n" \
+	"          { \"name\": \"reserved\", \"type\": \"u32\", \"offset\": 20 },\n" \
+	"          { \"name\": \"stack\", \"type\": \"u64\", \"offset\": 24, \"means\": \"stack\" },\n" \
+	"          { \"name\": \"begin_ns\", \"type\": \"u64\", \"offset\": 32, \"means\": \"moment\" }\n" \
+	"        ]\n" \
+	"      },\n" \
+	"      \"3\": {\n" \
+	"        \"name\": \"FRAMES\",\n" \
+	"        \"text\": \"FRAMES\",\n" \
+	"        \"size\": 24,\n" \
+	"        \"fields\": [\n" \
+	"          { \"name\": \"stack\", \"type\": \"u64\", \"offset\": 16, \"names\": \"stack\" },\n" \
+	"          { \"name\": \"frames\", \"type\": \"u64\", \"offset\": 24, \"flexible\": true }\n" \
+	"        ]\n" \
+	"      }\n" \
+	"    }\n" \
+	"  }\n" \
+	"}\n"
 
 #endif /* TRACE_DEFS_H */

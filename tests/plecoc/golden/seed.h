@@ -14,4 +14,24 @@
 
 #define TRACE_NUM_SUBSYSTEMS 2
 
+/* For trace_register() of libpinchtrace. */
+#define TRACE_DEFS_JSON \
+	"{\n" \
+	"  \"0\": {\n" \
+	"    \"name\": \"kernel\",\n" \
+	"    \"events\": {\n" \
+	"      \"0\": \"Context Switch\",\n" \
+	"      \"1\": \"Buffer zeroing\",\n" \
+	"      \"2\": \"TIMER\",\n" \
+	"      \"3\": \"TIMER_SYNC\"\n" \
+	"    }\n" \
+	"  },\n" \
+	"  \"1\": {\n" \
+	"    \"name\": \"memserv\",\n" \
+	"    \"events\": {\n" \
+	"      \"0\": \"ALLOC\"\n" \
+	"    }\n" \
+	"  }\n" \
+	"}\n"
+
 #endif /* TRACE_DEFS_H */

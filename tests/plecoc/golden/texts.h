@@ -28,50 +28,114 @@ enum event_id {
 	EV_TEXT_SPLICED = (0 << 16) | 6,
 };
 
+#ifdef __cplusplus
+#define TRACE_DEFS_SIZE(type, size) static_assert(sizeof(type) == size, "this layout is the file format")
+#else
+#define TRACE_DEFS_SIZE(type, size) _Static_assert(sizeof(type) == size, "this layout is the file format")
+#endif
+
 struct ev_header {
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
 	__u32 thread;		/* number of the thread the event is about, in this run; 0: an untraced one */
 	__u16 subsys;		/* TRACE_SUBSYS_X */
 	__u16 event;		/* TRACE_EVENT_X_Y */
 };
-_Static_assert(sizeof(struct ev_header) == 16, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_header, 16);
 
 struct ev_text_quote {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_QUOTE: say "hi" \\ a\ttab\traw\nline */
 	struct ev_header header;
 };
-_Static_assert(sizeof(struct ev_text_quote) == 16, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_text_quote, 16);
 
 struct ev_text_comment {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_COMMENT: ends *\/ here, begins /\* there, /\*\/ both **\// */
 	struct ev_header header;
 };
-_Static_assert(sizeof(struct ev_text_comment) == 16, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_text_comment, 16);
 
 struct ev_text_unicode {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_UNICODE: zwölf Boxkämpfer — 中文 🙂 \\ */
 	struct ev_header header;
 };
-_Static_assert(sizeof(struct ev_text_unicode) == 16, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_text_unicode, 16);
 
 struct ev_text_bidi {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_BIDI: a\u202eb\u2069c */
 	struct ev_header header;
 };
-_Static_assert(sizeof(struct ev_text_bidi) == 16, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_text_bidi, 16);
 
 struct ev_text_shaped {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_SHAPED: *\/ int evil; /\* */
 	struct ev_header header;
 	__u64 x;
 };
-_Static_assert(sizeof(struct ev_text_shaped) == 24, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_text_shaped, 24);
 
 struct ev_text_format {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_FORMAT: 100 % %s %n */
 	struct ev_header header;
 	__u64 y;
 };
-_Static_assert(sizeof(struct ev_text_format) == 24, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_text_format, 24);
 
 struct ev_text_spliced {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_SPLICED: ends with a backslash \\ */
 	struct ev_header header;
 	__u64 z;
 };
-_Static_assert(sizeof(struct ev_text_spliced) == 24, "this layout is the file format");
+TRACE_DEFS_SIZE(struct ev_text_spliced, 24);
+
+/* For trace_register() of libpinchtrace. */
+#define TRACE_DEFS_JSON \
+	"{\n" \
+	"  \"0\": {\n" \
+	"    \"name\": \"text\",\n" \
+	"    \"events\": {\n" \
+	"      \"0\": {\n" \
+	"        \"name\": \"QUOTE\",\n" \
+	"        \"text\": \"say \\\"hi\\\" \\\\ a\\ttab\\traw\\nline\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      },\n" \
+	"      \"1\": {\n" \
+	"        \"name\": \"COMMENT\",\n" \
+	"        \"text\": \"ends */ here, begins /* there, /*/ both **//\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      },\n" \
+	"      \"2\": {\n" \
+	"        \"name\": \"UNICODE\",\n" \
+	"        \"text\": \"zw\303\266lf Boxk\303\244mpfer \342\200\224 \344\270\255\346\226\207 \360\237\231\202 \\\\\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      },\n" \
+	"      \"3\": {\n" \
+	"        \"name\": \"BIDI\",\n" \
+	"        \"text\": \"a\342\200\256b\342\201\251c\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      },\n" \
+	"      \"4\": {\n" \
+	"        \"name\": \"SHAPED\",\n" \
+	"        \"text\": \"*/ int evil; /*\",\n" \
+	"        \"size\": 24,\n" \
+	"        \"fields\": [\n" \
+	"          { \"name\": \"x\", \"type\": \"u64\", \"offset\": 16 }\n" \
+	"        ]\n" \
+	"      },\n" \
+	"      \"5\": {\n" \
+	"        \"name\": \"FORMAT\",\n" \
+	"        \"text\": \"100 % %s %n\",\n" \
+	"        \"size\": 24,\n" \
+	"        \"fields\": [\n" \
+	"          { \"name\": \"y\", \"type\": \"u64\", \"offset\": 16 }\n" \
+	"        ]\n" \
+	"      },\n" \
+	"      \"6\": {\n" \
+	"        \"name\": \"SPLICED\",\n" \
+	"        \"text\": \"ends with a backslash \\\\\",\n" \
+	"        \"size\": 24,\n" \
+	"        \"fields\": [\n" \
+	"          { \"name\": \"z\", \"type\": \"u64\", \"offset\": 16 }\n" \
+	"        ]\n" \
+	"      }\n" \
+	"    }\n" \
+	"  }\n" \
+	"}\n"
 
 #endif /* TRACE_DEFS_H */
