@@ -39,7 +39,7 @@ Q := $(if $(V),,@)
 .SECONDARY:
 MAKEFLAGS += -r
 
-all: $O/pinch $O/plecoc
+all: $O/pinch $O/plecoc libpinchtrace
 
 help:
 	@echo "make            build pinch and plecoc under $O/"
@@ -54,6 +54,7 @@ help:
 	@echo "make repeat     ROUNDS=20 of end-to-end tests, SUITES=causes, on a machine kept busy: each says the same"
 	@echo "make truth      ROUNDS=20 of each program whose code's shares are known, at 10,000 samples; beside perf and papers"
 	@echo "make causes     what pinch says of planted causes on servers and programs, scored; ONLY=, ROUNDS=, BESIDE=1"
+	@echo "make libpinchtrace   the library that programs are linked with: libpinchtrace(3)"
 	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
 	@echo "make bench-traces   only how fast traces are read, indexed and asked"
 	@echo "make bench-cpus   what 2 to 256 CPUs cost collector and analyses (doc/scale.md)"
@@ -248,11 +249,43 @@ compile_commands.json: $(GEN)
 			'$(CC) -std=gnu11 $(subst '"$(VERSION)"',\\\"$(VERSION)\\\",$(CPPFLAGS)) $(CFLAGS) $(WARN) -c '$$file; separator=,; \
 	done; printf '\n]\n'; } > $@
 
+# --- libpinchtrace: linked into programs, which may be of any kind ---------------------------
+
+TRACE_C := $(wildcard lib/*.c)
+TRACE_O := $(TRACE_C:lib/%.c=$O/lib/%.o)
+TRACE_SO := libpinchtrace.so.0
+# Of the library only: a thread has one variable, which lies where every program has it. It stays loaded (nodelete), since
+# threads that end call it.
+TRACE_FLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -ftls-model=initial-exec
+
+libpinchtrace: $O/libpinchtrace.a $O/libpinchtrace.so $O/libpinchtrace.pc
+
+$O/lib/%.o: lib/%.c $O/.flags
+	@echo "  CC    $<"; mkdir -p $(@D)
+	$Q$(CC) $(HARDENING) $(CFLAGS) $(TRACE_FLAGS) $(WARN_SRC) -MMD -MP -c -o $@ $<
+
+$O/libpinchtrace.a: $(TRACE_O)
+	@echo "  AR    $@"
+	$Qrm -f $@; $(AR) rcs $@ $^
+
+$O/$(TRACE_SO): $(TRACE_O)
+	@echo "  LD    $@"
+	$Q$(CC) $(CFLAGS) -shared -Wl,-soname,$(TRACE_SO) $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,-z,relro,-z,now,-z,noexecstack,-z,nodelete \
+		$(LDFLAGS) -o $@ $^ -pthread
+
+$O/libpinchtrace.so: $O/$(TRACE_SO)
+	$Qln -sf $(TRACE_SO) $@
+
+$O/libpinchtrace.pc: lib/libpinchtrace.pc.in Makefile
+	@echo "  GEN   $@"; mkdir -p $(@D)
+	$Qsed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
 # --- Tests: programs that print TAP, and tests/run that counts them -------------------------
 
 UNIT_C := $(wildcard tests/unit/*_test.c)
 BPF_TESTS := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/bpf_*_test.c))
-UNIT_TESTS := $(filter-out $(BPF_TESTS),$(patsubst tests/unit/%.c,$O/tests/%,$(UNIT_C)))
+TRACE_TESTS := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/pinchtrace_*_test.c))
+UNIT_TESTS := $(filter-out $(BPF_TESTS) $(TRACE_TESTS),$(patsubst tests/unit/%.c,$O/tests/%,$(UNIT_C)))
 TEST_CPPFLAGS := $(CPPFLAGS) -Itests/unit -DTEST_OUTPUT='"$O/tests"'
 
 TEST_SUPPORT := $(patsubst tests/unit/%.c,$O/tests/%.o,$(filter-out %_test.c,$(wildcard tests/unit/*.c)))
@@ -265,6 +298,11 @@ $(UNIT_TESTS): $O/tests/%: tests/unit/%.c $(TEST_SUPPORT) $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< \
 		$(TEST_SUPPORT) $O/libpinch.a $(LDLIBS) -lcmocka
+
+# Of the library that programs are linked with, which knows nothing of the rest.
+$(TRACE_TESTS): $O/tests/%: tests/unit/%.c $O/libpinchtrace.a
+	@echo "  TEST  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 -D_GNU_SOURCE -Ilib $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $O/libpinchtrace.a -lcmocka -pthread
 
 # Makes pages of data that no run gives, for tests/web.
 $O/tests/html_make: tests/web/html_make.c $O/libpinch.a
@@ -372,11 +410,11 @@ lint: lint-packages
 	clang-format --dry-run -Werror $(FORMATTED)
 	cppcheck --quiet --error-exitcode=1 --enable=warning,portability -j2 --std=c11 -D_GNU_SOURCE -Isrc -I$O/gen \
 		-Ievents -Ibpf $(addprefix --suppress=,uninitvar unknownMacro autoVariables shiftTooManyBitsSigned \
-		arrayIndexOutOfBoundsCond) src tools/plecoc
+		arrayIndexOutOfBoundsCond) src lib tools/plecoc
 	shellcheck -S warning $$(git ls-files '*.sh') tests/run tools/install-packages .ci/run
 	pyflakes3 $$(git ls-files '*.py')
-	codespell -L nd,nce,fro,iput,couter,nin,flate $$(git ls-files '*.[ch]' '*.md' '*.py' '*.sh' '*.ts' '*.tsx' '*.mjs' \
-		'doc/*.[15]' 'share/*.rules' 'events/*.pleco')
+	codespell -L nd,nce,fo,fro,iput,couter,nin,flate $$(git ls-files '*.[ch]' '*.md' '*.py' '*.sh' '*.ts' '*.tsx' '*.mjs' \
+		'doc/*.[135]' 'share/*.rules' 'events/*.pleco')
 
 # What gcc takes for paths that a program can take.
 ANALYZED := $(SRC:%.c=$O/analyzed/%)
@@ -392,7 +430,7 @@ analyze: lint-packages
 
 # --- Running them ---------------------------------------------------------------------------
 
-TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/graph_replay $(SCHEMAS) \
+TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $(TRACE_TESTS) $O/tests/replay $O/tests/graph_replay $(SCHEMAS) \
 	$(if $(SAN),$(FUZZ) $O/fuzz/commands,$O/tests/unwind_probe $O/tests/html_make $O/web/.copied)
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1
@@ -401,16 +439,18 @@ export O
 # What begins with + says the same whatever runs beside it: tests/run.
 
 # Neither root nor BPF. Of what is built here, with sanitizers or without; and of the sources.
-BUILT_TESTS := $(addprefix +,$(UNIT_TESTS) $(BPF_TESTS)) \
+BUILT_TESTS := $(addprefix +,$(UNIT_TESTS) $(BPF_TESTS) $(TRACE_TESTS)) \
 	"+tests/golden/run.sh $O/tests/replay" \
 	"+tests/golden/graph/run.sh $O/tests/graph_replay" \
 	"+tests/plecoc/run.sh $O/plecoc"
+# With 100 million events, and 200 processes killed.
+LONG_TRACE_TESTS := $(patsubst %,"env LONG=1 %",$(TRACE_TESTS))
 FUZZ_TEST := "+tests/fuzz/replay.sh $O$(if $(SAN),,/san)/fuzz"
 # Of those that are quick, what reads files and memory of others: make check runs them with sanitizers, too.
 PARSERS := $(addsuffix _test,event_line fold go_table jit_hints jit_maps json kernel_functions klock_spec perf_map python_code \
 	managed_codes python_lines ruby_code symbol symbol_object trace_file trace_info trace_schema)
 SANITIZED_TESTS := $(addprefix +$O/san/tests/,$(PARSERS))
-SOURCE_TESTS := "+tests/golden/view/validate.sh" \
+SOURCE_TESTS := "+tests/golden/view/validate.sh" "+tests/pinchtrace.sh $O" \
 	"+tests/check_layers.sh" "+tests/check_circles.sh $O" "+tests/check_headers.sh" "+tests/check_spdx.sh" \
 	$(if $(HARDENING),"+tests/hardening.sh $O") \
 	"+tests/docs.sh $O/pinch" "+/usr/bin/python3 tests/evidence.py" "+/usr/bin/python3 tests/causes/score.py" "+tests/web/types.sh $O"
@@ -465,7 +505,7 @@ check: test-packages causes-packages
 check-all: test-packages causes-packages kernel-packages
 	$(build-checked)
 	@RESULTS=$O/results UNSTEADY_MAX=6 tests/run $(KERNEL_TEST) $(TESTS) $(SANITIZED_TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(CAUSES_TEST) \
-		$(ATTACK_TESTS) $(ROOT_TESTS)
+		$(LONG_TRACE_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS)
 
 attacks: test-packages
 	$(build-checked)
@@ -599,7 +639,7 @@ $(BENCH_TOOLS): $O/bench/%: bench/%.c $O/libpinch.a
 $O/bench/trace_gen: bench/generated.c bench/generated.h
 $O/bench/many_cpus: $(addprefix bench/,$(foreach part,kernel clock,fake_$(part).c fake_$(part).h))
 
--include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(BPF_HOST_O:.o=.d) $(wildcard $O/tests/*.d) $(GOLDEN_O:.o=.d) \
+-include $(OBJ:.o=.d) $(TRACE_O:.o=.d) $(BPF_O:.o=.d) $(BPF_HOST_O:.o=.d) $(wildcard $O/tests/*.d) $(GOLDEN_O:.o=.d) \
 	$(FUZZ_PLECOC_O:.o=.d) $(wildcard $O/fuzz/*.d)
 
 demo: build-packages
@@ -611,6 +651,13 @@ install: all
 	install -D -m 755 $O/plecoc $(DESTDIR)$(PREFIX)/bin/plecoc
 	install -D -m 644 share/fold.rules $(DESTDIR)$(PREFIX)/share/pinch/fold.rules
 	install -D -m 644 share/klock.json $(DESTDIR)$(PREFIX)/share/pinch/klock.json
+	install -D -m 644 $O/libpinchtrace.a $(DESTDIR)$(PREFIX)/lib/libpinchtrace.a
+	install -D -m 755 $O/$(TRACE_SO) $(DESTDIR)$(PREFIX)/lib/$(TRACE_SO)
+	ln -sf $(TRACE_SO) $(DESTDIR)$(PREFIX)/lib/libpinchtrace.so
+	install -D -m 644 $O/libpinchtrace.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/libpinchtrace.pc
+	for header in pinchtrace.h pinchtrace_format.h; do \
+		install -D -m 644 lib/$$header $(DESTDIR)$(PREFIX)/include/$$header; done
+	install -D -m 644 doc/libpinchtrace.3 $(DESTDIR)$(PREFIX)/share/man/man3/libpinchtrace.3
 	for page in doc/*.1; do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; done
 	for page in doc/*.5; do \
@@ -619,4 +666,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always truth causes causes-packages format lint lint-packages repeat attacks bench-page bench-cpus bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check check-all test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs
+.PHONY: always libpinchtrace truth causes causes-packages format lint lint-packages repeat attacks bench-page bench-cpus bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check check-all test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs

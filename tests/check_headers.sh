@@ -10,8 +10,9 @@ fi
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 count=0 failed=0
-for header in src/*/*.h src/*/*/*.h bpf/shared.h bpf/jvm_format.h bpf/python_format.h bpf/ruby_format.h bpf/v8_format.h events/values.h "$O/gen/events.h" tools/plecoc/*.h; do
+for header in src/*/*.h src/*/*/*.h bpf/shared.h bpf/jvm_format.h bpf/python_format.h bpf/ruby_format.h bpf/v8_format.h events/values.h "$O/gen/events.h" tools/plecoc/*.h lib/*.h; do
 	case $header in
+	lib/*) flags=-Ilib ;;
 	tools/plecoc/*) flags=-Itools/plecoc ;;
 	*) flags="-Isrc -I$O/gen -Ievents -Ibpf" ;;
 	esac

@@ -140,5 +140,11 @@ includes tools/plecoc | while read -r file included; do
 done >"$problems"
 report "tools/plecoc includes only itself"
 
+includes lib | while read -r file included; do
+	[ -f "lib/$included" ] || echo "$file includes $included"
+done >"$problems"
+grep -rnE '#include.*pinchtrace' src | grep -v pinchtrace_format >>"$problems"
+report "lib/ includes only itself, and src/ only pinchtrace_format.h of it"
+
 echo "1..$count"
 exit $failed

@@ -106,6 +106,16 @@ sed -n '/^\.Sh ENVIRONMENT/,/^\.Sh FILES/s/^\.It \(Ev .*\)/\1/p' doc/pinch.1 |
 both code page
 report "pinch.1 has the environment variables that the code reads"
 
+grep -ohE '"PINCHTRACE_[A-Z]+"' lib/*.c | tr -d '"' | sort -u >"$tmp/code"
+sed -n '/^\.Sh ENVIRONMENT/,/^\.Sh FILES/s/^\.It Ev \(.*\)/\1/p' doc/libpinchtrace.3 | sort -u >"$tmp/page"
+both code page
+report "libpinchtrace.3 has the environment variables that the library reads"
+
+grep -oE '\<trace_[a-z_]+\(' lib/pinchtrace.h | tr -d '(' | sort -u >"$tmp/code"
+sed -n 's/^\.Fn \(trace_[a-z_]*\).*/\1/p; s/^\.Fo \(trace_[a-z_]*\).*/\1/p' doc/libpinchtrace.3 | sort -u >"$tmp/page"
+both code page
+report "libpinchtrace.3 has the functions of pinchtrace.h"
+
 # Commands of README.md stand in blocks of shell, and between backquotes.
 {
 	awk '/^```/ { on = $0 ~ /^```sh/; next } on' README.md
@@ -162,7 +172,7 @@ grep -rnIE '(^|[^.,0-9])00[0-4]( §|, (figure|table|section|[0-9]\.)| (section|c
 	bench bpf doc events examples share src tests tools web/src ./*.md | grep -v '^tests/docs.sh:' >>"$problems"
 report "no file cites what a clone lacks"
 
-for page in doc/*.1; do
+for page in doc/*.[13]; do
 	if command -v groff >/dev/null; then
 		groff -mandoc -Tutf8 -ww -z "$page" >>"$problems" 2>&1
 		report "groff has no complaint about $page"
