@@ -612,8 +612,8 @@ $(ATTACK_TRACE): $O/attacks/%: tests/attacks/%.c $O/libpinch.a
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $O/libpinch.a $(LDLIBS)
 
 test-programs: all $(TEST_BINARIES)
-check-programs: test-programs $(PROGRAMS) $(ATTACKS) $(ATTACK_TRACE) $(EXAMPLES) $(BENCH_TOOLS)
-bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(BENCH_GET_STACK) $(BENCH_TOOLS) $(INNODB_OLTP)
+check-programs: test-programs $O/bench/trace_event $(PROGRAMS) $(ATTACKS) $(ATTACK_TRACE) $(EXAMPLES) $(BENCH_TOOLS)
+bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $O/bench/trace_event $(BENCH_GET_STACK) $(BENCH_TOOLS) $(INNODB_OLTP)
 
 $(BENCH_PROGRAMS): $O/bench/%: bench/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
@@ -635,6 +635,11 @@ $(BENCH_GET_STACK): bench/get_stack.c $O/gen/bench/get_stack.skel.h
 $(BENCH_TOOLS): $O/bench/%: bench/%.c $O/libpinch.a
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $(filter %.c,$^) $O/libpinch.a $(LDLIBS)
+
+# Of the library alone; as a program has it, with the shared one.
+$O/bench/trace_event: bench/trace_event.c $O/libpinchtrace.so
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 -O2 -g $(WARN) -Ilib -o $@ $< -L$O -lpinchtrace -Wl,-rpath,$(abspath $O) -pthread
 
 $O/bench/trace_gen: bench/generated.c bench/generated.h
 $O/bench/many_cpus: $(addprefix bench/,$(foreach part,kernel clock,fake_$(part).c fake_$(part).h))
