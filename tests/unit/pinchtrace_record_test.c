@@ -499,6 +499,27 @@ enum { STRIDE = 1 };
 /* The handler of the trap behind each instruction; the kernel lets it run without traps of its own. */
 static int step_count, step_wanted;
 static uint32_t stepped_count;
+static uint64_t step_index; /* from there on, slots were 0 in both words */
+static uint64_t unwritten_count;
+
+enum { STEP_SLOTS = 1000 };
+
+static uint64_t *step_slot(uint64_t index)
+{
+	unsigned char *ring = (unsigned char *)area_ring(own_area(), ring_of(own_area(), own_tid()));
+
+	return (uint64_t *)(ring + own_area()->header->slots_offset) + 2 * (index % own_area()->header->ring_capacity);
+}
+
+/* How many slots below head are not written. */
+static uint64_t count_unwritten(void)
+{
+	uint64_t count = 0;
+
+	for (uint64_t index = step_index; index < own_head(); index++)
+		count += !step_slot(index)[0] || !step_slot(index)[1];
+	return count;
+}
 
 static void on_step(int number)
 {
@@ -506,7 +527,9 @@ static void on_step(int number)
 	/* With an event behind each instruction for ever, the interrupted one would try for ever. */
 	if (step_wanted >= 0 ? step_count++ != step_wanted : step_count++ > 100)
 		return;
+	unwritten_count += count_unwritten();
 	trace_event(DISK, 1, stepped_count++);
+	unwritten_count += count_unwritten();
 }
 
 /* Apart from what is below the stack pointer, which the compiler may use. */
@@ -552,10 +575,11 @@ static size_t check_steps(uint64_t index, uint32_t payload_bytes, uint32_t first
 
 TEST(a_handler_may_come_behind_any_instruction_of_an_event)
 {
-	static const unsigned char payload[30];
+	unsigned char payload[30];
 	struct sigaction action = { .sa_handler = on_step };
 	size_t before_count, after_count;
 
+	memset(payload, 0xff, sizeof(payload));
 	sigaction(SIGTRAP, &action, NULL);
 	for (uint32_t payload_bytes = 0; payload_bytes <= sizeof(payload); payload_bytes += sizeof(payload)) {
 		before_count = after_count = 0;
@@ -567,12 +591,16 @@ TEST(a_handler_may_come_behind_any_instruction_of_an_event)
 			if (step_wanted >= step_count)
 				step_wanted = -1;
 			step_count = 0;
+			step_index = index;
+			for (uint64_t i = 0; i < STEP_SLOTS; i++)
+				memset(step_slot(index + i), 0, PINCHTRACE_SLOT_BYTES);
 			step_begin();
 			if (payload_bytes)
 				trace_event_payload(NET, 0, 42, payload, payload_bytes);
 			else
 				trace_event(NET, 0, 42);
 			step_end();
+			CHECK_EQUAL(unwritten_count, 0);
 			if (check_steps(index, payload_bytes, first))
 				before_count++;
 			else
