@@ -146,7 +146,7 @@ TEST(payloads_of_all_lengths_come_back_as_they_were)
 	unsigned char payload[PINCHTRACE_PAYLOAD_MAX];
 	struct snapshot snapshot;
 
-	/* 1021 events of 43 slots in the mean: round the ring five times, with every place as a seam. */
+	/* 1021 events of 43 slots on average: the ring is written five times over, and an event ends at each of its places. */
 	for (uint32_t size = 0; size <= sizeof(payload); size++) {
 		for (uint32_t i = 0; i < size; i++)
 			payload[i] = size * 31 + i;
