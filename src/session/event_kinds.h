@@ -32,6 +32,7 @@ enum field_meaning {
 	MEANS_KLOCK,    /* klock.LOCK */
 	MEANS_MOMENT,   /* ns of CLOCK_MONOTONIC, not behind the event itself; 0: unknown */
 	MEANS_DURATION, /* ns, of something that is in an account */
+	MEANS_SCHEMA,   /* user.SCHEMA; 0: none */
 };
 
 /* What a field has to do with what it means. */

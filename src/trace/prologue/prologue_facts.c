@@ -144,6 +144,8 @@ enum fact_kind prologue_fact_of(enum field_meaning meaning)
 		return FACT_OTHER;
 	case MEANS_KLOCK:
 		return FACT_KLOCK;
+	case MEANS_SCHEMA:
+		return FACT_SCHEMA;
 	default:
 		return FACT_KINDS;
 	}
@@ -191,10 +193,10 @@ bool prologue_facts_emit(const struct ev_header *header, enum fact_kind *kind, u
 	}
 }
 
-/* The first event that defines a stack, a file or a lock stands for it, as in the analyses. */
+/* The first event that defines a stack, a file, a lock or a schema stands for it, as in the analyses. */
 static bool is_final(enum fact_kind kind)
 {
-	return kind == FACT_STACK || kind == FACT_FILE || kind == FACT_KLOCK;
+	return kind == FACT_STACK || kind == FACT_FILE || kind == FACT_KLOCK || kind == FACT_SCHEMA;
 }
 
 static void keep(struct prologue_facts *facts, struct fact *fact, const struct ev_header *header)

@@ -5,9 +5,12 @@
 #include "session/event_kinds.h"
 #include "trace/prologue/prologue_facts.h"
 
-enum fact_kind { FACT_STACK, FACT_FILE, FACT_HOST, FACT_CODE, FACT_OTHER, FACT_KLOCK, FACT_KINDS };
+enum fact_kind { FACT_STACK, FACT_FILE, FACT_HOST, FACT_CODE, FACT_OTHER, FACT_KLOCK, FACT_SCHEMA, FACT_KINDS };
 
-enum { PROLOGUE_FACT_MEANINGS = 1 << MEANS_STACK | 1 << MEANS_FILE | 1 << MEANS_TID | 1 << MEANS_KLOCK };
+enum {
+	PROLOGUE_FACT_MEANINGS = 1 << MEANS_STACK | 1 << MEANS_FILE | 1 << MEANS_TID | 1 << MEANS_KLOCK |
+				 1 << MEANS_SCHEMA
+};
 
 /* What a field with this meaning names or refers to; FACT_KINDS: none of these. */
 enum fact_kind prologue_fact_of(enum field_meaning meaning);
