@@ -22,7 +22,7 @@ endif
 # clang's: events whose tails follow them in a struct of ours.
 WARN := -Wall -Wextra -Wno-gnu-variable-sized-type-not-at-end $(if $(CI),-Werror)
 WARN_SRC := $(WARN) -Wshadow -Wmissing-prototypes
-CPPFLAGS := -D_GNU_SOURCE -DPINCH_VERSION='"$(VERSION)"' -Isrc -I$O/gen -Ievents -Ibpf
+CPPFLAGS := -D_GNU_SOURCE -DPINCH_VERSION='"$(VERSION)"' -Isrc -I$O/gen -Ievents -Ibpf -Ilib
 CFLAGS ?= $(or $(SAN_FLAGS),-O2 -g)
 # What the compiler and the linker add against errors of memory: for pinch and plecoc, which read what others
 # wrote. Apart from CFLAGS, so that who sets those keeps it; none with sanitizers, which would see less.
@@ -285,6 +285,7 @@ $O/libpinchtrace.pc: lib/libpinchtrace.pc.in Makefile
 UNIT_C := $(wildcard tests/unit/*_test.c)
 BPF_TESTS := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/bpf_*_test.c))
 TRACE_TESTS := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/pinchtrace_*_test.c))
+AREA_TESTS := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/area_*test.c))
 UNIT_TESTS := $(filter-out $(BPF_TESTS) $(TRACE_TESTS),$(patsubst tests/unit/%.c,$O/tests/%,$(UNIT_C)))
 TEST_CPPFLAGS := $(CPPFLAGS) -Itests/unit -DTEST_OUTPUT='"$O/tests"'
 
@@ -297,7 +298,10 @@ $(TEST_SUPPORT): $O/tests/%.o: tests/unit/%.c | $(GEN)
 $(UNIT_TESTS): $O/tests/%: tests/unit/%.c $(TEST_SUPPORT) $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< \
-		$(TEST_SUPPORT) $O/libpinch.a $(LDLIBS) -lcmocka
+		$(TEST_SUPPORT) $O/libpinch.a $(if $(filter $@,$(AREA_TESTS)),$O/libpinchtrace.a) $(LDLIBS) -lcmocka
+
+# They record events themselves, to read them.
+$(AREA_TESTS): $O/libpinchtrace.a
 
 # Of the library that programs are linked with, which knows nothing of the rest.
 $(TRACE_TESTS): $O/tests/%: tests/unit/%.c $O/libpinchtrace.a

@@ -14,7 +14,7 @@ for header in src/*/*.h src/*/*/*.h bpf/shared.h bpf/jvm_format.h bpf/python_for
 	case $header in
 	lib/*) flags=-Ilib ;;
 	tools/plecoc/*) flags=-Itools/plecoc ;;
-	*) flags="-Isrc -I$O/gen -Ievents -Ibpf" ;;
+	*) flags="-Isrc -I$O/gen -Ievents -Ibpf -Ilib" ;;
 	esac
 	count=$((count + 1))
 	# shellcheck disable=SC2086 # they are several
