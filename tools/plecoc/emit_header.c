@@ -161,13 +161,13 @@ static void add_string_char(struct buffer *out, char c)
 		buffer_add_char(out, c);
 }
 
-/* What emit_json() writes, as a macro: it takes no space in a program that does not use it. */
+/* What emit_json_names() writes, as a macro: it takes no space in a program that does not use it. */
 static void add_json(struct buffer *out, const struct schema *schema)
 {
 	struct buffer json = { 0 };
 	size_t i;
 
-	emit_json(schema, &json);
+	emit_json_names(schema, &json);
 	buffer_add_text(out, "\n/* For trace_register() of libpinchtrace. */\n#define TRACE_DEFS_JSON");
 	for (i = 0; i < json.size; i++) {
 		if (!i || json.data[i - 1] == '\n')

@@ -89,12 +89,11 @@ static void add_field(struct buffer *out, const struct event *event, const struc
 	buffer_add_text(out, " }");
 }
 
-/* Without fields nobody needs more than the text: so the description of Pleco has it. */
-static void add_event(struct buffer *out, const struct schema *schema, const struct event *event)
+static void add_event(struct buffer *out, const struct event *event, bool has_names)
 {
 	size_t i;
 
-	if (!schema->has_fields) {
+	if (!has_names) {
 		add_string(out, event->text);
 		return;
 	}
@@ -110,7 +109,7 @@ static void add_event(struct buffer *out, const struct schema *schema, const str
 	buffer_add_text(out, event->field_count ? "        ]\n      }" : "]\n      }");
 }
 
-static void add_subsystem(struct buffer *out, const struct schema *schema, const struct subsystem *subsystem)
+static void add_subsystem(struct buffer *out, const struct subsystem *subsystem, bool has_names)
 {
 	size_t i;
 
@@ -119,21 +118,31 @@ static void add_subsystem(struct buffer *out, const struct schema *schema, const
 		buffer_add_char(out, '\n');
 	for (i = 0; i < subsystem->event_count; i++) {
 		buffer_printf(out, "      \"%zu\": ", i);
-		add_event(out, schema, &subsystem->events[i]);
+		add_event(out, &subsystem->events[i], has_names);
 		add_line_end(out, i + 1 == subsystem->event_count);
 	}
 	buffer_add_text(out, subsystem->event_count ? "    }\n  }" : "}\n  }");
 }
 
-void emit_json(const struct schema *schema, struct buffer *out)
+static void emit(const struct schema *schema, bool has_names, struct buffer *out)
 {
 	size_t i;
 
 	buffer_add_text(out, schema->subsystem_count ? "{\n" : "{");
 	for (i = 0; i < schema->subsystem_count; i++) {
 		buffer_printf(out, "  \"%zu\": ", i);
-		add_subsystem(out, schema, &schema->subsystems[i]);
+		add_subsystem(out, &schema->subsystems[i], has_names);
 		add_line_end(out, i + 1 == schema->subsystem_count);
 	}
 	buffer_add_text(out, "}\n");
+}
+
+void emit_json(const struct schema *schema, struct buffer *out)
+{
+	emit(schema, schema->has_fields, out);
+}
+
+void emit_json_names(const struct schema *schema, struct buffer *out)
+{
+	emit(schema, true, out);
 }

@@ -20,16 +20,41 @@
 	"  \"0\": {\n" \
 	"    \"name\": \"kernel\",\n" \
 	"    \"events\": {\n" \
-	"      \"0\": \"Context Switch\",\n" \
-	"      \"1\": \"Buffer zeroing\",\n" \
-	"      \"2\": \"TIMER\",\n" \
-	"      \"3\": \"TIMER_SYNC\"\n" \
+	"      \"0\": {\n" \
+	"        \"name\": \"CSWITCH\",\n" \
+	"        \"text\": \"Context Switch\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      },\n" \
+	"      \"1\": {\n" \
+	"        \"name\": \"BZERO\",\n" \
+	"        \"text\": \"Buffer zeroing\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      },\n" \
+	"      \"2\": {\n" \
+	"        \"name\": \"TIMER\",\n" \
+	"        \"text\": \"TIMER\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      },\n" \
+	"      \"3\": {\n" \
+	"        \"name\": \"TIMER_SYNC\",\n" \
+	"        \"text\": \"TIMER_SYNC\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      }\n" \
 	"    }\n" \
 	"  },\n" \
 	"  \"1\": {\n" \
 	"    \"name\": \"memserv\",\n" \
 	"    \"events\": {\n" \
-	"      \"0\": \"ALLOC\"\n" \
+	"      \"0\": {\n" \
+	"        \"name\": \"ALLOC\",\n" \
+	"        \"text\": \"ALLOC\",\n" \
+	"        \"size\": 16,\n" \
+	"        \"fields\": []\n" \
+	"      }\n" \
 	"    }\n" \
 	"  }\n" \
 	"}\n"
