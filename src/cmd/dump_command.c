@@ -8,7 +8,9 @@
 #include "cmd/event_line.h"
 #include "engine/trace_open.h"
 #include "options/settings.h"
+#include "own/own_events.h"
 #include "session/event_kinds.h"
+#include "session/thread_cpus.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_schema.h"
 #include "view/output.h"
@@ -21,6 +23,8 @@ struct dump {
 	const char *path;
 	struct trace_reader *reader;
 	struct trace_schema *schema; /* NULL: the trace has none */
+	struct own_events *own;
+	struct thread_cpus *cpus; /* of a log */
 	uint64_t first_ns;
 	struct text out;      /* not written yet */
 	size_t damaged_count; /* of chunks */
@@ -69,20 +73,67 @@ static int write_out(struct dump *dump)
 	return err;
 }
 
+/* An event that has the layout of this version, at most with more behind. */
+static bool is_known(const struct ev_header *header, size_t size_bytes)
+{
+	return event_kind_find(header->subsys, header->event) && event_is_well_formed(header, size_bytes);
+}
+
+/* What a program's own event is in its own words, if anything says so. */
+static void find_own(struct dump *dump, struct event_line *line, struct own_event *own)
+{
+	const struct ev_header *header = line->header;
+
+	if (header->subsys != TRACE_SUBSYS_USER || header->event != TRACE_EVENT_USER_EVENT ||
+	    !is_known(header, line->size_bytes))
+		return;
+	own_events_find(dump->own, (const struct ev_user_event *)header, own);
+	if (!own->kind)
+		return;
+	line->kind = own->kind;
+	line->header = own->stored;
+	line->size_bytes = own->stored_bytes;
+	line->argument = &own->argument;
+}
+
+static void put_line(struct dump *dump, const struct event_line *line)
+{
+	switch (dump->options->form) {
+	case DUMP_JSON:
+		event_line_put_json(&dump->out, line);
+		break;
+	case DUMP_LOG:
+		event_line_put_log(&dump->out, line);
+		break;
+	case DUMP_TEXT:
+		event_line_put(&dump->out, line);
+		break;
+	}
+}
+
 static int put_event(struct dump *dump, const struct ev_header *header, size_t size_bytes)
 {
-	const struct event_kind *kind = kind_of(dump, header, size_bytes);
+	struct event_line line = {
+		.kind = kind_of(dump, header, size_bytes),
+		.header = header,
+		.size_bytes = size_bytes,
+		.first_ns = dump->first_ns,
+		.cpu = -1,
+	};
+	struct own_event own;
 
-	if (!kind) {
+	if (!line.kind) {
 		dump->undescribed_count++;
 		return 0;
 	}
-	if (!is_wanted(dump, header, kind))
+	if (dump->cpus && is_known(header, size_bytes)) {
+		thread_cpus_follow(dump->cpus, header);
+		line.cpu = thread_cpus_find(dump->cpus, header->thread);
+	}
+	if (!is_wanted(dump, header, line.kind))
 		return 0;
-	if (dump->options->is_json)
-		event_line_put_json(&dump->out, kind, header, size_bytes);
-	else
-		event_line_put(&dump->out, kind, header, size_bytes, dump->first_ns);
+	find_own(dump, &line, &own);
+	put_line(dump, &line);
 	return dump->out.length < WRITTEN_AT_ONCE_BYTES ? 0 : write_out(dump);
 }
 
@@ -146,10 +197,16 @@ static int dump_trace(const struct settings *settings, const char *path)
 	signal(SIGPIPE, SIG_IGN);
 	dump.schema = trace_schema_read(dump.reader);
 	dump.first_ns = trace_reader_extent(dump.reader)->first_ns;
+	dump.own = own_events_new();
+	own_events_read(dump.own, dump.reader);
+	if (dump.options->form == DUMP_LOG)
+		dump.cpus = thread_cpus_new();
 	err = put_events(&dump);
 	if (!err)
 		err = report_missing(&dump);
 	text_fini(&dump.out);
+	thread_cpus_free(dump.cpus);
+	own_events_free(dump.own);
 	trace_schema_free(dump.schema);
 	trace_reader_close(dump.reader);
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
@@ -181,7 +238,14 @@ out_fini:
 static int set_json(struct settings *settings, const char *argument)
 {
 	(void)argument;
-	settings->dump.is_json = true;
+	settings->dump.form = DUMP_JSON;
+	return 0;
+}
+
+static int set_log(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->dump.form = DUMP_LOG;
 	return 0;
 }
 
@@ -193,6 +257,7 @@ static int set_thread(struct settings *settings, const char *argument)
 
 static const struct option_spec dump_options[] = {
 	{ "json", 0, NULL, "print each event as a JSON object", set_json },
+	{ "log", 0, NULL, "print plain lines for awk: CPU, time, event and its values", set_log },
 	{ "thread", 0, "N", "only events of the thread that has number N in the trace", set_thread },
 	{ 0 },
 };
@@ -209,7 +274,8 @@ const struct command dump_command = {
 	.usage = "[options] FILE",
 	.summary = "Print the events of a trace, one per line",
 	.description = "Each line has the seconds since the first event, the number of the thread, the event\n"
-		       "and its fields. In a damaged trace, the intact parts are printed.",
+		       "and its fields. A program's own events (libpinchtrace) have the names that it gave\n"
+		       "them. In a damaged trace, the intact parts are printed.",
 	.options = options,
 	.run = dump_run,
 };

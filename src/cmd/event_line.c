@@ -54,9 +54,28 @@ static void put_string(struct text *out, const char *string)
 	text_fini(&marked);
 }
 
+/* In one word. */
+static void put_log_string(struct text *out, const char *string)
+{
+	struct text quoted = { 0 };
+
+	put_string(&quoted, string);
+	for (const char *byte = quoted.bytes; *byte; byte++)
+		if (*byte == ' ')
+			text_put(out, "\\x20");
+		else
+			text_put_bytes(out, byte, 1);
+	text_fini(&quoted);
+}
+
 static void put_size(struct text *out, size_t size_bytes)
 {
 	text_printf(out, "<%zu bytes>", size_bytes);
+}
+
+static void put_log_size(struct text *out, size_t size_bytes)
+{
+	text_printf(out, "<%zu>", size_bytes);
 }
 
 static void put_json_size(struct text *out, size_t size_bytes)
@@ -65,6 +84,7 @@ static void put_json_size(struct text *out, size_t size_bytes)
 }
 
 static const struct form text_form = { put_number, put_string, put_size };
+static const struct form log_form = { put_decimal, put_log_string, put_log_size };
 static const struct form json_form = { put_decimal, text_put_json_string, put_json_size };
 
 /* The bytes up to a NUL or the end. Returns where what follows them begins. */
@@ -129,17 +149,26 @@ static void put_value(struct text *out, const struct form *form, const struct ev
 		form->put_number(out, field, event_field_number(field, at));
 }
 
-void event_line_put(struct text *out, const struct event_kind *kind, const struct ev_header *header, size_t size_bytes,
-		    uint64_t first_ns)
+static void put_time(struct text *out, const struct event_line *line)
 {
-	struct event_fields fields = event_fields_of(kind, header, size_bytes);
-	bool is_before = header->time_ns < first_ns;
-	uint64_t ns = is_before ? first_ns - header->time_ns : header->time_ns - first_ns;
+	uint64_t time_ns = line->header->time_ns;
+	bool is_before = time_ns < line->first_ns;
+	uint64_t ns = is_before ? line->first_ns - time_ns : time_ns - line->first_ns;
+
+	text_printf(out, "%s%" PRIu64 ".%09" PRIu64, is_before ? "-" : "", ns / 1000000000, ns % 1000000000);
+}
+
+void event_line_put(struct text *out, const struct event_line *line)
+{
+	struct event_fields fields = event_fields_of(line->kind, line->header, line->size_bytes);
 	const struct event_field *field;
 	const void *bytes;
+	size_t size_bytes;
 
-	text_printf(out, "%s%" PRIu64 ".%09" PRIu64 " %" PRIu32 " %s.%s", is_before ? "-" : "", ns / 1000000000,
-		    ns % 1000000000, header->thread, kind->subsys, kind->event);
+	put_time(out, line);
+	text_printf(out, " %" PRIu32 " %s.%s", line->header->thread, line->kind->subsys, line->kind->event);
+	if (line->argument)
+		text_printf(out, " argument=%" PRIu32, *line->argument);
 	while (event_fields_next(&fields, &field, &bytes, &size_bytes)) {
 		text_put(out, " ");
 		text_put(out, field->name);
@@ -149,16 +178,42 @@ void event_line_put(struct text *out, const struct event_kind *kind, const struc
 	text_put(out, "\n");
 }
 
-void event_line_put_json(struct text *out, const struct event_kind *kind, const struct ev_header *header,
-			 size_t size_bytes)
+void event_line_put_log(struct text *out, const struct event_line *line)
 {
-	struct event_fields fields = event_fields_of(kind, header, size_bytes);
+	struct event_fields fields = event_fields_of(line->kind, line->header, line->size_bytes);
+	const struct event_field *field;
+	const void *bytes;
+	size_t size_bytes;
+
+	if (line->cpu < 0)
+		text_put(out, "-");
+	else
+		text_printf(out, "%" PRId32, line->cpu);
+	text_put(out, " ");
+	put_time(out, line);
+	text_printf(out, " %s.%s", line->kind->subsys, line->kind->event);
+	if (line->argument)
+		text_printf(out, " %" PRIu32, *line->argument);
+	while (event_fields_next(&fields, &field, &bytes, &size_bytes)) {
+		text_put(out, " ");
+		put_value(out, &log_form, field, bytes, size_bytes);
+	}
+	text_put(out, "\n");
+}
+
+void event_line_put_json(struct text *out, const struct event_line *line)
+{
+	struct event_fields fields = event_fields_of(line->kind, line->header, line->size_bytes);
 	const char *separator = "\"";
 	const struct event_field *field;
 	const void *bytes;
+	size_t size_bytes;
 
-	text_printf(out, "{\"time_ns\": %" PRIu64 ", \"thread\": %" PRIu32 ", \"event\": \"%s.%s\", \"fields\": {",
-		    (uint64_t)header->time_ns, header->thread, kind->subsys, kind->event);
+	text_printf(out, "{\"time_ns\": %" PRIu64 ", \"thread\": %" PRIu32 ", \"event\": \"%s.%s\"",
+		    (uint64_t)line->header->time_ns, line->header->thread, line->kind->subsys, line->kind->event);
+	if (line->argument)
+		text_printf(out, ", \"argument\": %" PRIu32, *line->argument);
+	text_put(out, ", \"fields\": {");
 	while (event_fields_next(&fields, &field, &bytes, &size_bytes)) {
 		text_put(out, separator);
 		text_put(out, field->name);

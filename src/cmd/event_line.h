@@ -9,10 +9,21 @@ struct ev_header;
 struct event_kind;
 struct text;
 
-/* An event of that kind with its size, which need not be what it says. Its time is printed in seconds since first_ns. */
-void event_line_put(struct text *out, const struct event_kind *kind, const struct ev_header *header, size_t size_bytes,
-		    uint64_t first_ns);
+/* An event of that kind. */
+struct event_line {
+	const struct event_kind *kind;
+	const struct ev_header *header;
+	size_t size_bytes;        /* need not be what the event says */
+	const uint32_t *argument; /* NULL: it is none of a program's own */
+	uint64_t first_ns;        /* times are printed in seconds since then */
+	int32_t cpu;              /* on which it happened; -1: unknown */
+};
+
+/* Seconds, thread, event, fields with their names. */
+void event_line_put(struct text *out, const struct event_line *line);
+
+/* CPU, seconds, event and values without names, with one space between two of them: for awk. */
+void event_line_put_log(struct text *out, const struct event_line *line);
 
 /* A JSON object. */
-void event_line_put_json(struct text *out, const struct event_kind *kind, const struct ev_header *header,
-			 size_t size_bytes);
+void event_line_put_json(struct text *out, const struct event_line *line);

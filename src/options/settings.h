@@ -24,8 +24,11 @@ struct time_range {
 	uint64_t from_ns, to_ns; /* to_ns: UINT64_MAX: to the end */
 };
 
+enum dump_form { DUMP_TEXT, DUMP_JSON, DUMP_LOG };
+
 struct dump_options {
-	bool is_json, has_thread;
+	enum dump_form form;
+	bool has_thread;
 	uint32_t thread;
 };
 
@@ -94,6 +97,7 @@ struct settings {
 	bool has_no_children;        /* those of targets that run already are not traced */
 	int cgroup_fds[CGROUPS_MAX]; /* directories of control groups into which more may come */
 	size_t cgroup_count;
+	char *own_span;                  /* two events of a program's own; NULL: none were given */
 	struct time_range range;         /* of all that have range_options */
 	struct thread_words threads;     /* the same except for dump */
 	struct thread_words processes;   /* graph and critical-path */

@@ -50,6 +50,7 @@ enum trace_chunk_kind {
 enum trace_chunk_flags {
 	TRACE_CHUNK_BEGINS = 1,       /* a trace can begin with this chunk */
 	TRACE_CHUNK_HAS_PROLOGUE = 2, /* all events with which an epoch begins are recorded */
+	TRACE_CHUNK_HAS_SCHEMA = 4,   /* it has a user.SCHEMA */
 };
 
 enum trace_packing { TRACE_PLAIN = 0, TRACE_ZSTD = 1 };

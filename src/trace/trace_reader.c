@@ -28,6 +28,7 @@ struct trace_reader {
 	size_t threads_alive_max, threads_ever_max;
 	uint64_t crowded_out;
 	uint64_t unknown_before; /* of the decoder's count, what came before this reading */
+	bool only_schemas;       /* chunks that have none are left out */
 	bool has_thread;         /* chunks that cannot have this one are left out */
 	uint32_t thread;
 };
@@ -169,6 +170,11 @@ void trace_reader_choose_thread(struct trace_reader *reader, uint32_t thread)
 	reader->thread = thread;
 }
 
+void trace_reader_choose_schemas(struct trace_reader *reader, bool only_schemas)
+{
+	reader->only_schemas = only_schemas;
+}
+
 static void forget_recorded(struct trace_reader *reader)
 {
 	seen_definitions_free(reader->recorded);
@@ -204,6 +210,8 @@ static bool is_seen(const struct trace_reader *reader, const struct trace_place 
 {
 	if (place->kind != TRACE_CHUNK_EVENTS)
 		return place->kind == TRACE_CHUNK_LOST;
+	if (reader->only_schemas && !(place->flags & TRACE_CHUNK_HAS_SCHEMA))
+		return false;
 	return !reader->has_thread || trace_place_may_have(place, reader->thread);
 }
 

@@ -55,6 +55,9 @@ int trace_reader_content(struct trace_reader *reader, size_t i, const void **con
 /* Chunks that have no event of this thread are left out from now on. */
 void trace_reader_choose_thread(struct trace_reader *reader, uint32_t thread);
 
+/* Chunks without any user.SCHEMA are left out from now on, or are not any more. */
+void trace_reader_choose_schemas(struct trace_reader *reader, bool only_schemas);
+
 /* The next event that is read is the first of the first chunk with one at or after time_ns. */
 void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns);
 

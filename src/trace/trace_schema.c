@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "trace/trace_schema.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "trace/event_code.h"
+#include "base/table.h"
 #include "trace/trace_reader.h"
 
 enum {
@@ -16,11 +16,19 @@ enum {
 	FIELDS_MAX = 512,
 	NAME_BYTES_MAX = 255,
 	SIZE_BYTES_MAX = 4096, /* of a fixed part */
+	KINDS_MAX = 1 << 16,
+	NUMBER_MAX = 65534, /* of a subsystem, and of an event in it */
+};
+
+struct described {
+	uint32_t subsys, event; /* numbers */
+	struct event_kind kind;
 };
 
 struct trace_schema {
 	struct arena *arena;
-	struct event_kind kinds[EVENT_IDS];
+	struct table *kinds;      /* struct described, by kind_key() */
+	struct table *subsystems; /* their names, by number + 1 */
 };
 
 /* --- Words and numbers ------------------------------------------------------------------------ */
@@ -179,51 +187,112 @@ static bool take_fields(struct arena *arena, struct event_kind *kind, const json
 
 /* --- Events ----------------------------------------------------------------------------------------- */
 
-/* In a schema without any fields an event has no name, only a text. */
-static void take_event(struct trace_schema *schema, const char *subsys, unsigned int event, const json_t *json)
+static uint64_t kind_key(uint32_t subsys, uint32_t event)
 {
-	struct event_kind kind = {
-		.subsys = subsys,
-		.event = name_of(schema->arena, json, "name"),
-		.text = "",
-		.size_bytes = number_of(json, "size", SIZE_BYTES_MAX),
-	};
-
-	if (kind.event && kind.size_bytes >= sizeof(struct ev_header) && kind.size_bytes != UINT32_MAX &&
-	    take_fields(schema->arena, &kind, json_object_get(json, "fields")))
-		schema->kinds[event] = kind;
+	return (uint64_t)subsys << 16 | event;
 }
 
-/* The member whose key is a number. */
-static const json_t *numbered(const json_t *object, unsigned int number)
+/* An event that has a text alone, which can be its name. */
+static const char *name_of_text(struct arena *arena, const json_t *object, uint32_t event)
 {
-	char key[16];
+	json_t *pair = json_pack("{s:O}", "name", object);
+	const char *name = name_of(arena, pair, "name");
 
-	snprintf(key, sizeof(key), "%u", number);
-	return json_object_get(object, key);
+	json_decref(pair);
+	return name ? name : arena_printf(arena, "%" PRIu32, event);
 }
 
-static void take_subsystem(struct trace_schema *schema, unsigned int subsys, const json_t *json)
+static bool take_event_kind(struct arena *arena, struct event_kind *kind, uint32_t event, const json_t *json)
 {
-	const char *name = name_of(schema->arena, json, "name");
-	const json_t *events = json_object_get(json, "events");
+	if (json_is_string(json)) {
+		kind->event = name_of_text(arena, json, event);
+		kind->text = arena_strdup(arena, json_string_value(json));
+		kind->size_bytes = sizeof(struct ev_header);
+		kind->fields = arena_alloc(arena, sizeof(*kind->fields));
+		return true;
+	}
+	kind->event = name_of(arena, json, "name");
+	kind->size_bytes = number_of(json, "size", SIZE_BYTES_MAX);
+	return kind->event && kind->size_bytes >= sizeof(struct ev_header) && kind->size_bytes != UINT32_MAX &&
+	       take_fields(arena, kind, json_object_get(json, "fields"));
+}
 
-	for (unsigned int event = 0; name && event < EVENTS_MAX; event++)
-		take_event(schema, name, subsys * EVENTS_MAX + event, numbered(events, event));
+static void take_event(struct trace_schema *schema, const char *name, uint32_t subsys, uint32_t event,
+		       const json_t *json)
+{
+	struct described *described = arena_alloc(schema->arena, sizeof(*described));
+
+	if (table_count(schema->kinds) == KINDS_MAX)
+		return;
+	described->subsys = subsys;
+	described->event = event;
+	described->kind = (struct event_kind){ .subsys = name, .text = "" };
+	if (take_event_kind(schema->arena, &described->kind, event, json))
+		table_put(schema->kinds, kind_key(subsys, event), described);
+}
+
+/* The number that a key is; false: it is none. */
+static bool take_number(const char *key, uint32_t *number)
+{
+	size_t length = strspn(key, "0123456789");
+
+	if (!length || length > 5 || key[length])
+		return false;
+	*number = strtoul(key, NULL, 10);
+	return *number <= NUMBER_MAX;
+}
+
+static void take_subsystem(struct trace_schema *schema, uint32_t subsys, json_t *json)
+{
+	const char *name = name_of(schema->arena, json, "name"), *key;
+	json_t *event;
+	uint32_t number;
+
+	if (!name)
+		return;
+	table_put(schema->subsystems, (uint64_t)subsys + 1, (void *)name);
+	json_object_foreach(json_object_get(json, "events"), key, event) if (take_number(key, &number))
+		take_event(schema, name, subsys, number, event);
+}
+
+/* NULL: it is no object. */
+static struct trace_schema *take_schema(json_t *described)
+{
+	struct trace_schema *schema;
+	const char *key;
+	json_t *subsystem;
+	uint32_t number;
+
+	if (!json_is_object(described))
+		return NULL;
+	schema = xcalloc(1, sizeof(*schema));
+	schema->arena = arena_new();
+	schema->kinds = table_new();
+	schema->subsystems = table_new();
+	json_object_foreach(described, key, subsystem) if (take_number(key, &number))
+		take_subsystem(schema, number, subsystem);
+	return schema;
+}
+
+static json_t *load(const char *json, size_t size_bytes)
+{
+	return size_bytes <= JSON_BYTES_MAX ? json_loadb(json, size_bytes, JSON_REJECT_DUPLICATES, NULL) : NULL;
 }
 
 struct trace_schema *trace_schema_parse(const char *json, size_t size_bytes)
 {
-	json_t *root = size_bytes <= JSON_BYTES_MAX ? json_loadb(json, size_bytes, JSON_REJECT_DUPLICATES, NULL) : NULL;
-	const json_t *described = json_object_get(root, "schema");
-	struct trace_schema *schema = NULL;
+	json_t *root = load(json, size_bytes);
+	struct trace_schema *schema = take_schema(json_object_get(root, "schema"));
 
-	if (json_is_object(described)) {
-		schema = xcalloc(1, sizeof(*schema));
-		schema->arena = arena_new();
-		for (unsigned int subsys = 0; subsys < EVENT_IDS / EVENTS_MAX; subsys++)
-			take_subsystem(schema, subsys, numbered(described, subsys));
-	}
+	json_decref(root);
+	return schema;
+}
+
+struct trace_schema *trace_schema_parse_plecoc(const char *json, size_t size_bytes)
+{
+	json_t *root = load(json, size_bytes);
+	struct trace_schema *schema = take_schema(root);
+
 	json_decref(root);
 	return schema;
 }
@@ -245,6 +314,8 @@ void trace_schema_free(struct trace_schema *schema)
 {
 	if (!schema)
 		return;
+	table_free(schema->kinds);
+	table_free(schema->subsystems);
 	arena_free(schema->arena);
 	free(schema);
 }
@@ -252,10 +323,27 @@ void trace_schema_free(struct trace_schema *schema)
 const struct event_kind *trace_schema_find(const struct trace_schema *schema, unsigned int subsys, unsigned int event,
 					   size_t size_bytes)
 {
-	const struct event_kind *kind;
+	const struct described *described;
 
-	if (!schema || subsys >= EVENT_IDS / EVENTS_MAX || event >= EVENTS_MAX)
+	if (!schema || subsys > NUMBER_MAX || event > NUMBER_MAX)
 		return NULL;
-	kind = &schema->kinds[subsys * EVENTS_MAX + event];
-	return kind->size_bytes && kind->size_bytes <= size_bytes ? kind : NULL;
+	described = table_find(schema->kinds, kind_key(subsys, event));
+	return described && described->kind.size_bytes <= size_bytes ? &described->kind : NULL;
+}
+
+const char *trace_schema_subsystem(const struct trace_schema *schema, unsigned int subsys)
+{
+	return table_find(schema->subsystems, (uint64_t)subsys + 1);
+}
+
+const struct event_kind *trace_schema_next(const struct trace_schema *schema, size_t *cursor, unsigned int *subsys,
+					   unsigned int *event)
+{
+	const struct described *described = table_next(schema->kinds, cursor);
+
+	if (!described)
+		return NULL;
+	*subsys = described->subsys;
+	*event = described->event;
+	return &described->kind;
 }

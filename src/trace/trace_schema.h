@@ -12,8 +12,14 @@
 struct trace_reader;
 struct trace_schema;
 
-/* NULL: the text is no such description. */
+/* Of a trace's information; NULL: the text has no such description. */
 struct trace_schema *trace_schema_parse(const char *json, size_t size_bytes);
+
+/*
+ * What plecoc(1) writes, alone. An event that has a text and no name is called by the text, if that is a name, or by its
+ * number. NULL: the text is no such description.
+ */
+struct trace_schema *trace_schema_parse_plecoc(const char *json, size_t size_bytes);
 
 /* That of a trace; NULL: it has none that can be read. */
 struct trace_schema *trace_schema_read(struct trace_reader *reader);
@@ -26,3 +32,10 @@ void trace_schema_free(struct trace_schema *schema);
  */
 const struct event_kind *trace_schema_find(const struct trace_schema *schema, unsigned int subsys, unsigned int event,
 					   size_t size_bytes);
+
+/* Whether it describes any event of that subsystem; its name, NULL: it does not. */
+const char *trace_schema_subsystem(const struct trace_schema *schema, unsigned int subsys);
+
+/* Walks the kinds of events in no particular order, with *cursor = 0; NULL ends. subsys and event get its numbers. */
+const struct event_kind *trace_schema_next(const struct trace_schema *schema, size_t *cursor, unsigned int *subsys,
+					   unsigned int *event);

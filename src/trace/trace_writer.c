@@ -79,7 +79,7 @@ static void put_filling(struct trace_writer *writer, struct filling *filling, en
 		return;
 	bytes = event_encoder_bytes(filling->encoder, &size_bytes);
 	filling->chunk.kind = kind;
-	filling->chunk.flags = flags | (writer->has_begun ? 0 : TRACE_CHUNK_BEGINS);
+	filling->chunk.flags |= flags | (writer->has_begun ? 0 : TRACE_CHUNK_BEGINS);
 	trace_output_put(writer->output, &filling->chunk, filling->place.threads, bytes, size_bytes);
 	writer->has_begun = true;
 	filling->chunk = (struct trace_chunk){ 0 };
@@ -168,6 +168,8 @@ static void add(struct filling *filling, const struct ev_header *header)
 	if (header->time_ns > chunk->last_ns)
 		chunk->last_ns = header->time_ns;
 	chunk->count++;
+	if (header->subsys == TRACE_SUBSYS_USER && header->event == TRACE_EVENT_USER_SCHEMA)
+		chunk->flags |= TRACE_CHUNK_HAS_SCHEMA;
 	trace_place_note_thread(&filling->place, header->thread);
 	trace_place_note_thread(&filling->place, event_other_thread(header));
 }

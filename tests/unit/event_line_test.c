@@ -19,7 +19,10 @@ static void check_text(const void *event, const char *expected)
 	const struct ev_header *header = event;
 	struct text text = { 0 };
 
-	event_line_put(&text, event_kind_find(header->subsys, header->event), event, event_bytes(event), 1000000000);
+	event_line_put(&text, &(struct event_line){ .kind = event_kind_find(header->subsys, header->event),
+						    .header = header,
+						    .size_bytes = event_bytes(header),
+						    .first_ns = 1000000000 });
 	CHECK_STRING(text.bytes, expected);
 	text_fini(&text);
 }
@@ -29,7 +32,9 @@ static void check_json(const void *event, const char *expected)
 	const struct ev_header *header = event;
 	struct text text = { 0 };
 
-	event_line_put_json(&text, event_kind_find(header->subsys, header->event), event, event_bytes(event));
+	event_line_put_json(&text, &(struct event_line){ .kind = event_kind_find(header->subsys, header->event),
+							 .header = header,
+							 .size_bytes = event_bytes(header) });
 	CHECK_STRING(text.bytes, expected);
 	text_fini(&text);
 }
@@ -98,11 +103,18 @@ static void check_data(const char *data, size_t size_bytes, const char *in_text,
 	};
 	struct ev_header header = { .time_ns = 3000000007, .thread = 4 };
 	void *event = with_data(&header, sizeof(header), data, size_bytes);
+	struct event_line line;
 	struct text text = { 0 };
 	char expected[200];
 
-	event_line_put(&text, &kind, event, sizeof(header) + size_bytes, 1000000000);
-	event_line_put_json(&text, &kind, event, sizeof(header) + size_bytes);
+	line = (struct event_line){
+		.kind = &kind,
+		.header = event,
+		.size_bytes = sizeof(header) + size_bytes,
+		.first_ns = 1000000000,
+	};
+	event_line_put(&text, &line);
+	event_line_put_json(&text, &line);
 	snprintf(expected, sizeof(expected),
 		 "2.000000007 4 some.BYTES data=%s\n"
 		 "{\"time_ns\": 3000000007, \"thread\": 4, \"event\": \"some.BYTES\", \"fields\": {\"data\": %s}}\n",
@@ -110,6 +122,29 @@ static void check_data(const char *data, size_t size_bytes, const char *in_text,
 	CHECK_STRING(text.bytes, expected);
 	text_fini(&text);
 	free(event);
+}
+
+/* One word a value, whatever a program says: awk counts words. */
+TEST(a_log_has_the_values_alone)
+{
+	struct ev_thread_name e = { .header = HEADER(THREAD, NAME), .name = "a b" };
+	const uint32_t argument = 7;
+	struct event_line line = {
+		.kind = event_kind_find(e.header.subsys, e.header.event),
+		.header = &e.header,
+		.size_bytes = sizeof(e),
+		.first_ns = 1000000000,
+		.cpu = 3,
+	};
+	struct text text = { 0 };
+
+	event_line_put_log(&text, &line);
+	line.cpu = -1;
+	line.argument = &argument;
+	event_line_put_log(&text, &line);
+	CHECK_STRING(text.bytes, "3 2.000000007 thread.NAME \"a\\x20b\"\n"
+				 "- 2.000000007 thread.NAME 7 \"a\\x20b\"\n");
+	text_fini(&text);
 }
 
 TEST(bytes_that_are_text_are_strings_and_of_others_the_size_is_recorded)

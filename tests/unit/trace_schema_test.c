@@ -78,8 +78,10 @@ TEST(events_are_printed_as_the_trace_describes_them)
 
 	CHECK(schema);
 	while (event_decoder_next_stored(decoder, &event, &stored, &size_bytes) == 1)
-		event_line_put(&lines, trace_schema_find(schema, stored->subsys, stored->event, size_bytes), stored,
-			       size_bytes, 0);
+		event_line_put(&lines, &(struct event_line){ .kind = trace_schema_find(schema, stored->subsys,
+										       stored->event, size_bytes),
+							     .header = stored,
+							     .size_bytes = size_bytes });
 	assert_string_equal(lines.bytes,
 			    "0.000000010 5 sched.MIGRATE to=9 count=2 delta=-2 load=7 cpus=[1,3] reason=[\"hot \"]\n"
 			    "0.000000011 0 sched.TICK\n"
@@ -104,7 +106,7 @@ TEST(an_event_that_is_shorter_than_it_says_is_printed_as_far_as_it_goes)
 	struct text line = { 0 };
 
 	CHECK(!strcmp(event_field_meaning(kind, MEANS_THREAD, ROLE_ABOUT)->name, "to"));
-	event_line_put(&line, kind, &e.header, 36, 0);
+	event_line_put(&line, &(struct event_line){ .kind = kind, .header = &e.header, .size_bytes = 36 });
 	assert_string_equal(line.bytes,
 			    "0.000000000 0 sched.MIGRATE to=0 count=50000 delta=0 load=0 cpus=[1,2] reason=[]\n");
 	text_fini(&line);
