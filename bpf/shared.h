@@ -83,6 +83,7 @@ enum bell {
 	BELL_TABLES, /* unwind tables are missing */
 	BELL_NAMES,  /* there are frames whose names are in the process's memory, for as long as it lives */
 	BELL_FULL,   /* a slot ring is half full */
+	BELL_OWN,    /* a process has events of its own, and may end soon */
 };
 
 enum { QUEUE_LOCKS_BITS = 2, QUEUE_LOCKS = 1 << QUEUE_LOCKS_BITS };

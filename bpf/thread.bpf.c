@@ -251,11 +251,36 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	return 0;
 }
 
+static __always_inline void announce(struct task_struct *task, __u32 number)
+{
+	struct ev_user_announced *e = event_reserve(EV_USER_ANNOUNCED, number, sizeof(*e));
+
+	if (!e)
+		return;
+	e->pid = task->tgid;
+	e->reserved = 0;
+	event_submit(e);
+	bell_ring(BELL_OWN);
+}
+
+/* A thread that takes the name that it has says that its process has made an area: lib/announce.h. */
+static __always_inline bool is_announcement(struct task_struct *task, const struct ev_thread_name *e)
+{
+	__u64 now[2], before[2];
+
+	_Static_assert(sizeof(e->name) == sizeof(now), "compared in words");
+	if (bpf_probe_read_kernel(before, sizeof(before), task->comm))
+		return false;
+	__builtin_memcpy(now, e->name, sizeof(now));
+	return now[0] == before[0] && now[1] == before[1];
+}
+
 SEC("tp_btf/task_rename")
 int BPF_PROG(task_rename, struct task_struct *task, const char *name)
 {
 	__u32 number = number_of(task);
 	struct ev_thread_name *e;
+	bool is_announced;
 
 	if (!number)
 		return 0;
@@ -265,7 +290,10 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *name)
 	/* It may be longer than a name can be, or end before memory of somebody else's. */
 	__builtin_memset(e->name, 0, sizeof(e->name));
 	bpf_probe_read_kernel_str(e->name, sizeof(e->name), name);
+	is_announced = !(number & THREAD_EXTERNAL) && is_announcement(task, e);
 	event_submit(e);
+	if (is_announced)
+		announce(task, number);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "announce.h"
 #include "environment.h"
 #include "pinchtrace.h"
 #include "ticks.h"
@@ -241,6 +242,7 @@ static void open_area(void)
 	area->ring_count_max = ring_count_max;
 	/* Whoever sees it sees the rest. */
 	__atomic_store_n(&area->header->magic, PINCHTRACE_MAGIC, __ATOMIC_RELEASE);
+	pinchtrace_announce();
 
 out_close:
 	close(fd);

@@ -306,19 +306,31 @@ void world_exit(struct world *world, uint32_t cpu, bool has_memory)
 	check_counts(world);
 }
 
+/* Who takes the name that it has says that its process has made an area of events. */
+static void expect_announced(struct world *world, uint32_t cpu, const struct world_task *task)
+{
+	const struct ev_user_announced *e = world_expect(world, cpu, EV_USER_ANNOUNCED, task->number);
+
+	world_require(world, e->pid == (uint32_t)task->task.tgid);
+}
+
 void world_rename(struct world *world, uint32_t cpu, const char *name)
 {
 	struct world_task *task = world->on_cpu[cpu];
 	const struct ev_thread_name *e;
 	char padded[16] = "";
+	bool is_same;
 
 	begin_on(world, "rename", cpu);
 	strncpy(padded, name, sizeof(padded) - 1);
+	is_same = !memcmp(task->task.comm, padded, sizeof(padded));
 	task_rename(NULL, &task->task, name);
 	memcpy(task->task.comm, padded, sizeof(padded));
 	if (task->is_traced) {
 		e = world_expect(world, cpu, EV_THREAD_NAME, task->number);
 		world_require(world, !memcmp(e->name, padded, sizeof(padded)));
+		if (is_same)
+			expect_announced(world, cpu, task);
 	}
 	world_expect_external(world, EV_THREAD_NAME, task);
 	check_counts(world);
