@@ -5,7 +5,7 @@
  * and not read again; and each call ends after so much work. What does not change is checked once, and must stay as it is.
  *
  * Owns: areas that others write, and where they are found.
- * Used by: nobody.
+ * Used by: helper, collect/own.
  */
 #pragma once
 

@@ -276,11 +276,21 @@ static bool is_local(int fd, uint32_t pid)
 	return false;
 }
 
+bool held_file_is_local(int fd, uint32_t pid)
+{
+	struct statfs status;
+
+	/* In memory, whoever mounted it. */
+	if (!fstatfs(fd, &status) && status.f_type == TMPFS_MAGIC)
+		return true;
+	return (!pid || has_our_users(pid)) && is_local(fd, pid);
+}
+
 int held_files_open_local(struct held_files *files, uint32_t number, uint32_t pid, bool *is_own)
 {
 	int fd = held_files_open(files, number, is_own);
 
-	if (fd < 0 || ((!pid || has_our_users(pid)) && is_local(fd, pid)))
+	if (fd < 0 || held_file_is_local(fd, pid))
 		return fd;
 	if (*is_own)
 		file_close(fd);

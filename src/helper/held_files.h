@@ -40,3 +40,6 @@ int held_files_open_local(struct held_files *files, uint32_t number, uint32_t pi
 /* What the file was like when it was first opened, and in whose file tree, unless that is skipped. 0; -ENOENT: it never was open. */
 int held_files_known(const struct held_files *files, uint32_t number, struct file_stamp *stamp, uint32_t *pid,
 		     bool *skips_tree);
+
+/* Whether reading the open file, which pid has, never takes long, whatever programs do: as held_files_open_local() has it. */
+bool held_file_is_local(int fd, uint32_t pid);

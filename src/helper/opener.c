@@ -557,9 +557,19 @@ int opener_read_use(struct opener *opener, void (*on_each)(void *data, const str
 	return err;
 }
 
-int opener_give(struct opener *opener, uint32_t number, uint32_t pid)
+static int ask_for_file(struct opener *opener, enum opener_request_kind kind, uint32_t number, uint32_t pid)
 {
-	int err = ask(opener, &(struct opener_request){ .kind = OPENER_GIVE, .number = number, .pid = pid }, "");
+	int err = ask(opener, &(struct opener_request){ .kind = kind, .number = number, .pid = pid }, "");
 
 	return err ? err : opener->wanted.fd >= 0 ? opener->wanted.fd : -EIO;
+}
+
+int opener_give(struct opener *opener, uint32_t number, uint32_t pid)
+{
+	return ask_for_file(opener, OPENER_GIVE, number, pid);
+}
+
+int opener_give_area(struct opener *opener, uint32_t pid, uint32_t number)
+{
+	return ask_for_file(opener, OPENER_AREA, number, pid);
 }

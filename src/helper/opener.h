@@ -104,5 +104,11 @@ void opener_on_worker(struct opener *opener, bool (*on_worker)(void *data, bool 
  */
 int opener_give(struct opener *opener, uint32_t number, uint32_t pid);
 
+/*
+ * A descriptor to read the area of that number, from 0 on, that the process has mapped: its own, or one of the process it was
+ * forked from; the caller's. -ENOENT: it has no more. Others as those of opening it.
+ */
+int opener_give_area(struct opener *opener, uint32_t pid, uint32_t number);
+
 /* Takes answers that came. To be called often, for it also finds out that none comes. */
 void opener_step(struct opener *opener);

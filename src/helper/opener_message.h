@@ -28,6 +28,7 @@ enum opener_request_kind {
 	OPENER_GIVE,       /* the descriptor of the file that is held as number, for a probe */
 	OPENER_TITLE,      /* says pid's command line, file and name, as mappings of no bytes with these paths */
 	OPENER_USE,        /* says what processes have used, as mappings: pid, three sums of bytes, CPU time, name */
+	OPENER_AREA,       /* the descriptor of an area that pid has mapped, the one of that number from 0 on */
 	OPENER_WORKER,     /* a new worker is at the other end of the socket that comes along; no answer */
 };
 
@@ -42,7 +43,7 @@ struct opener_request {
 	char path[];            /* ends with a NUL */
 };
 
-/* The last answer to each request; of OPENER_GIVE, a descriptor comes along. */
+/* The last answer to each request; of OPENER_GIVE and OPENER_AREA, a descriptor comes along. */
 struct opener_answer {
 	uint32_t sequence;
 	int32_t err;             /* 0 or a negative errno; OPENER_GOES_ON: it is an opener_mapping */

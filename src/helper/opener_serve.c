@@ -22,6 +22,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "helper/area_file.h"
 #include "helper/close_file.h"
 #include "helper/confine.h"
 #include "helper/given.h"
@@ -173,6 +174,10 @@ static void answer_tool(struct opener *opener, const struct opener_request *requ
 		break;
 	case OPENER_GIVE:
 		fd = held_files_open_local(opener->files, request->number, request->pid, &is_own);
+		answer.err = fd < 0 ? fd : 0;
+		break;
+	case OPENER_AREA:
+		fd = area_file_open(request->pid, request->number);
 		answer.err = fd < 0 ? fd : 0;
 		break;
 	default:

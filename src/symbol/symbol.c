@@ -248,6 +248,11 @@ int symbols_read_words(struct symbols *symbols, uint32_t pid, struct process_wor
 	return opener_read_words(symbols->opener, pid, words);
 }
 
+int symbols_open_area(struct symbols *symbols, uint32_t pid, uint32_t number)
+{
+	return opener_give_area(symbols->opener, pid, number);
+}
+
 int symbols_read_use(struct symbols *symbols, void (*on_each)(void *data, const struct process_use *use), void *data)
 {
 	return opener_read_use(symbols->opener, on_each, data);

@@ -5,7 +5,7 @@
  * even after the process and the file are gone. Strings it returns live until symbols_free().
  *
  * Owns: names of addresses, from whatever knows them.
- * Used by: collect/probe, collect, collect/unwind, spin, findings/names, findings/parts, engine, query, live.
+ * Used by: collect/own, collect/probe, collect, collect/unwind, spin, findings/names, findings/parts, engine, query, live.
  */
 #pragma once
 
@@ -276,6 +276,9 @@ struct process_words;
 
 /* What the kernel says of a process now: helper/opener.h. 0, or -errno: it has ended, or cannot be examined. */
 int symbols_read_words(struct symbols *symbols, uint32_t pid, struct process_words *words);
+
+/* An area of a process's own events: helper/opener.h. A descriptor, or -errno. */
+int symbols_open_area(struct symbols *symbols, uint32_t pid, uint32_t number);
 
 struct process_use;
 
