@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "collect/governor.h"
+#include "collect/own/own_areas.h"
 #include "collect/urgency.h"
 
 /*
@@ -66,6 +67,7 @@ struct collector {
 	struct session *session;
 	struct kernel *kernel;
 	struct sideband *sideband;
+	struct own_areas *own_areas; /* NULL: events of programs' own are not read */
 	struct governor governor;
 	struct urgency urgency;
 	uint64_t drained_ns;    /* 0: not yet */
@@ -91,7 +93,7 @@ struct collector {
 
 unsigned int collector_stream_count(const struct kernel *kernel)
 {
-	return kernel_ring_count(kernel) + 2; /* the side band's and our own */
+	return kernel_ring_count(kernel) + 3; /* the side band's, our own and that of programs */
 }
 
 static unsigned int sideband_stream(const struct collector *collector)
@@ -102,6 +104,16 @@ static unsigned int sideband_stream(const struct collector *collector)
 static unsigned int own_stream(const struct collector *collector)
 {
 	return collector->ring_count + 1;
+}
+
+unsigned int collector_own_stream(const struct collector *collector)
+{
+	return collector->ring_count + 2;
+}
+
+void collector_set_own_areas(struct collector *collector, struct own_areas *areas)
+{
+	collector->own_areas = areas;
 }
 
 static void on_gap(void *data, const struct ev_header *header)
@@ -167,6 +179,19 @@ int collector_list_threads(struct collector *collector)
 	return err;
 }
 
+/* Before its time comes to be delivered: the process may end. */
+static void note_announced(struct collector *collector, const struct ev_user_announced *e)
+{
+	if (collector->own_areas)
+		own_areas_announced(collector->own_areas, e->pid);
+}
+
+static bool is_announcement(const struct ev_header *header, size_t size_bytes)
+{
+	return size_bytes == sizeof(struct ev_user_announced) && header->subsys == TRACE_SUBSYS_USER &&
+	       header->event == TRACE_EVENT_USER_ANNOUNCED;
+}
+
 static int on_record(void *data, const void *record, size_t size_bytes)
 {
 	struct collector *collector = data;
@@ -179,6 +204,8 @@ static int on_record(void *data, const void *record, size_t size_bytes)
 		collector->is_refused = is_full = true;
 	else
 		collector->capacity_bytes -= size_bytes + ENTRY_BYTES;
+	if (!is_full && is_announcement(header, size_bytes))
+		note_announced(collector, record);
 	if (size_bytes >= sizeof(*header) && header->time_ns > *complete_ns)
 		*complete_ns = header->time_ns;
 	return is_full ? -ENOSPC : 0;
@@ -300,10 +327,23 @@ int collector_wait_ms(const struct collector *collector)
 	return due_ns > now_ns ? (int)((due_ns - now_ns) / 1000000 + 1) : 0;
 }
 
+/* Programs' own events, up to limit_ns: none before until_ns will come any more. */
+static void take_own(struct collector *collector, uint64_t limit_ns)
+{
+	uint64_t until_ns;
+
+	if (!collector->own_areas)
+		return;
+	until_ns = own_areas_take(collector->own_areas, limit_ns);
+	if (until_ns < collector->until_ns)
+		collector->until_ns = until_ns;
+}
+
 void collector_poll(struct collector *collector)
 {
 	for (int i = 0; i < ROUNDS_MAX && (!i || collector->is_refused); i++) {
 		drain(collector);
+		take_own(collector, UINT64_MAX);
 		deliver(collector);
 	}
 	if (collector->has_gap && clock_ns() - collector->listed_ns > LIST_PERIOD_NS)
@@ -365,13 +405,14 @@ uint64_t collector_delivered_ns(const struct collector *collector)
 
 void collector_finish(struct collector *collector)
 {
-	uint64_t lost, before_ns;
+	uint64_t lost, before_ns, end_ns = clock_ns();
 	int stuck_rounds = 0;
 
 	/* Whatever stops a drain, a record being written or the session's bound, is short. */
 	do {
 		before_ns = collector->until_ns;
 		drain(collector);
+		take_own(collector, end_ns);
 		deliver(collector);
 		stuck_rounds = collector->until_ns > before_ns ? 0 : stuck_rounds + 1;
 	} while (collector->fill > 0 && stuck_rounds < STUCK_ROUNDS_MAX);
@@ -393,5 +434,9 @@ void collector_finish(struct collector *collector)
 
 double collector_fill(const struct collector *collector)
 {
-	return collector->fill > collector->sideband_fill ? collector->fill : collector->sideband_fill;
+	double fill = collector->fill > collector->sideband_fill ? collector->fill : collector->sideband_fill;
+
+	if (collector->own_areas && own_areas_fill(collector->own_areas) > fill)
+		fill = own_areas_fill(collector->own_areas);
+	return fill;
 }

@@ -15,6 +15,7 @@
 #include "session/session.h"
 
 struct collector;
+struct own_areas;
 
 /* Streams that a session needs for this many rings. */
 unsigned int collector_stream_count(const struct kernel *kernel);
@@ -22,6 +23,10 @@ unsigned int collector_stream_count(const struct kernel *kernel);
 /* Borrows all three. sideband may be NULL. */
 struct collector *collector_new(struct session *session, struct kernel *kernel, struct sideband *sideband);
 void collector_free(struct collector *collector);
+
+/* The stream for events of programs' own, which come from there from now on. */
+unsigned int collector_own_stream(const struct collector *collector);
+void collector_set_own_areas(struct collector *collector, struct own_areas *areas);
 
 /* Lists the living threads, between SYNC_BEGIN and SYNC_END. */
 int collector_list_threads(struct collector *collector);

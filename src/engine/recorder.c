@@ -110,7 +110,13 @@ static void on_mapping(void *data, const struct ev_header *header)
 	on_event(data, with_file(data, header));
 }
 
-/* Copies of stacks are left out: the engine gives their frames. */
+/* What the engine gives in other words. */
+static bool is_raw(enum event_id id)
+{
+	return id == EV_STACK_MEMORY || id == EV_STACK_PYTHON || id == EV_USER_READ || id == EV_USER_READ_LOST ||
+	       id == EV_USER_ANNOUNCED;
+}
+
 static void subscribe(struct recorder *recorder)
 {
 	for (unsigned int subsys = 0; subsys < TRACE_NUM_SUBSYSTEMS; subsys++)
@@ -118,7 +124,7 @@ static void subscribe(struct recorder *recorder)
 			enum event_id id = subsys << 16 | event;
 			struct event_handler handlers[2] = { { 0 } };
 
-			if (!event_kind_find(subsys, event) || id == EV_STACK_MEMORY || id == EV_STACK_PYTHON)
+			if (!event_kind_find(subsys, event) || is_raw(id))
 				continue;
 			handlers[0].id = id;
 			handlers[0].on_event = id == EV_SPACE_MAP || id == EV_SPACE_FOUND ? on_mapping : on_event;

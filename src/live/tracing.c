@@ -23,6 +23,7 @@
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
 #include "collect/machine_use.h"
+#include "collect/own/own_areas.h"
 #include "collect/target/cpus.h"
 #include "collect/target/machine.h"
 #include "collect/goroutines.h"
@@ -130,6 +131,9 @@ static int open_listeners(struct tracing *tracing)
 	tracing->goroutines = goroutines_new(engine->session, engine->symbols);
 	tracing->jvms = jvms_new(engine->session, engine->symbols, tracing->unwinder);
 	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
+	tracing->own_areas = own_areas_new(engine->session, collector_own_stream(tracing->collector), engine->symbols,
+					   engine->present);
+	collector_set_own_areas(tracing->collector, tracing->own_areas);
 	tracing->taking_in = (struct pause){ take_pause, tracing, TAKE_IN_PERIOD_NS, 0 };
 	tracing_set_pause(tracing, NULL);
 	if (settings->trace_path)
@@ -234,6 +238,7 @@ void tracing_close(struct tracing *tracing)
 	recorder_close(tracing->recorder);
 	memory_trace_free(tracing->memory);
 	collector_free(tracing->collector);
+	own_areas_free(tracing->own_areas);
 	sampling_watch_close(&tracing->sampling);
 	span_functions_free(tracing->functions);
 	resolver_free(tracing->resolver);
@@ -360,7 +365,7 @@ static void hear(struct tracing *tracing)
 		tracing->poll_ms = POLL_MS_FIRST;
 	if (bells & 1u << BELL_NAMES && tracing->poll_ms > POLL_MS_NAMES)
 		tracing->poll_ms = POLL_MS_NAMES;
-	if (bells & 1u << BELL_FULL)
+	if (bells & (1u << BELL_FULL | 1u << BELL_OWN))
 		tracing->polled_ns = 0;
 }
 

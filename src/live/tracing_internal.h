@@ -23,6 +23,7 @@ struct tracing {
 	struct resolver *resolver;        /* NULL: nobody asked for names of hosts */
 	struct span_functions *functions; /* NULL: no span is of one */
 	struct collector *collector;
+	struct own_areas *own_areas;
 	struct klock_spec *klock_spec; /* NULL: acquisitions are not counted */
 	struct recorder *recorder;     /* NULL: no trace is written */
 	struct memory_trace *memory;   /* the trace is for the report alone; NULL: there is none, or it has a file */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "collect/own/own_areas.h"
 #include "collect/collector.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
@@ -126,6 +127,7 @@ static void put_notes(struct tracing *tracing, struct text *notes)
 		text_put_bytes(notes, note, strlen(note) + 1);
 	if (tracing->functions)
 		span_functions_put_notes(tracing->functions, notes);
+	own_areas_put_notes(tracing->own_areas, notes);
 	put_system_note(tracing, notes);
 	put_klock_note(tracing, notes);
 	kernel_put_acquisition_notes(tracing->kernel, notes);

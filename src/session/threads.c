@@ -15,8 +15,27 @@ struct threads {
 	struct session *session;
 	struct threads *other; /* NULL: none forgets what is forgotten here */
 	struct table *by_number;
+	struct table *by_own; /* those that are traced, by own_key(): the last one that had it */
 	size_t external_count;
 };
+
+static uint64_t own_key(uint32_t pid, uint32_t ns_tid)
+{
+	return (uint64_t)pid << 32 | ns_tid;
+}
+
+/* The thread has got its ids. */
+static void put_own(struct threads *threads, struct thread *thread)
+{
+	if (!thread->is_outside)
+		table_put(threads->by_own, own_key(thread->pid, thread->ns_tid), thread);
+}
+
+static void take_own(struct threads *threads, const struct thread *thread)
+{
+	if (table_find(threads->by_own, own_key(thread->pid, thread->ns_tid)) == thread)
+		table_take(threads->by_own, own_key(thread->pid, thread->ns_tid));
+}
 
 static void thread_free(struct thread *thread)
 {
@@ -60,6 +79,7 @@ static void on_born(void *data, const struct ev_header *header)
 	thread->ns_pid = e->ns_pid;
 	thread->start_ns = e->start_ns;
 	thread->cpus_allowed = e->cpus_allowed;
+	put_own(data, thread);
 	set_parent(data, thread, e->parent);
 	set_name(thread, e->name);
 }
@@ -82,6 +102,7 @@ static void on_found(void *data, const struct ev_header *header)
 	thread->ns_pid = e->ns_pid;
 	thread->start_ns = e->start_ns;
 	thread->cpus_allowed = e->cpus_allowed;
+	put_own(threads, thread);
 	/* A resync does not know the parent; the birth's stays. */
 	if (e->parent)
 		set_parent(threads, thread, e->parent);
@@ -104,11 +125,13 @@ static void on_exec(void *data, const struct ev_header *header)
 	if (!header->thread)
 		return;
 	thread = threads_get(data, header->thread);
+	take_own(data, thread);
 	/* The thread that execs takes over the id of its process. */
 	if (thread->tid != e->tid)
 		thread->ns_tid = thread->ns_pid;
 	thread->tid = e->tid;
 	thread->pid = e->tid;
+	put_own(data, thread);
 	thread->exec_count++;
 	if (e->cpus_allowed)
 		thread->cpus_allowed = e->cpus_allowed;
@@ -159,6 +182,7 @@ struct threads *threads_new(struct session *session)
 
 	threads->session = session;
 	threads->by_number = table_new();
+	threads->by_own = table_new();
 	session_subscribe(session, handlers, threads);
 	return threads;
 }
@@ -178,6 +202,7 @@ void threads_free(struct threads *threads)
 	while ((thread = table_next(threads->by_number, &cursor)))
 		thread_free(thread);
 	table_free(threads->by_number);
+	table_free(threads->by_own);
 	free(threads);
 }
 
@@ -237,5 +262,11 @@ void threads_forget(struct threads *threads, struct thread *thread)
 	if (twin)
 		threads_forget(threads->other, twin);
 	table_take(threads->by_number, thread->number);
+	take_own(threads, thread);
 	thread_free(thread);
+}
+
+struct thread *threads_find_own(const struct threads *threads, uint32_t pid, uint32_t ns_tid)
+{
+	return table_find(threads->by_own, own_key(pid, ns_tid));
 }

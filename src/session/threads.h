@@ -40,5 +40,8 @@ void threads_free(struct threads *threads);
 /* The thread with this number; a nameless one is made when a lost record hid its birth. */
 struct thread *threads_get(struct threads *threads, uint32_t number);
 
+/* The traced thread of a process that has this id in its own PID namespace, or had it last; NULL: there is none. */
+struct thread *threads_find_own(const struct threads *threads, uint32_t pid, uint32_t ns_tid);
+
 /* Frees one thread that is dead and that nobody will ask for, unless it is_kept. */
 void threads_forget(struct threads *threads, struct thread *thread);

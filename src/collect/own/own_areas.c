@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/own/own_areas.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "area/area.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "collect/own/own_schemas.h"
+#include "collect/own/tick_clock.h"
+#include "session/external_threads.h"
+#include "session/session.h"
+#include "session/threads.h"
+#include "symbol/symbol.h"
+
+enum {
+	AREAS_MAX = 4096,
+	AREAS_OF_PROCESS_MAX = 16,
+	LOOKS_MAX = 65536,
+	LOOKS_AT_ONCE = 16, /* of processes that lived already; each takes some 50 us */
+	TAKES_MAX = 64,     /* of one area, one after the other */
+	PENDING_BYTES_MAX = 32 << 20,
+};
+
+/* How long the stream waits for a thread that is writing an event: it may have been stopped there, or have died. */
+static const uint64_t patience_ns = 50000000;
+
+/* A process to look at. */
+struct look {
+	uint32_t pid;
+	uint32_t ns_pid; /* 0: whatever it has is its own */
+	bool is_older;   /* it lived already: only what comes from now on counts */
+};
+
+/* Of a thread's events: times of two readings of the clock may differ by more than its events do. */
+struct own_ring {
+	uint32_t tid;
+	uint64_t last_ns;
+};
+
+struct own_area {
+	struct area *area;
+	struct own_areas *all;
+	uint32_t pid;
+	bool is_ended; /* nothing more is written */
+	struct own_schema_list schemas;
+	uint64_t taken_ns;     /* all events up to then have been pushed */
+	struct table *rings;   /* struct own_ring, by tid */
+	struct own_ring *ring; /* the last one that was asked for */
+};
+
+struct own_areas {
+	struct session *session;
+	unsigned int stream;
+	struct symbols *symbols;
+	const struct threads *threads;
+	struct own_schemas *schemas;
+	struct own_area *list;
+	size_t count, capacity;
+	struct look *looks;
+	size_t look_count, look_capacity;
+	struct tick_clock clock;
+	uint64_t limit_ns;
+	double fill;
+	uint64_t refused; /* events for which the session had no space */
+	uint64_t lost_events, lost_slots, unread_processes, broken_areas;
+	struct ev_user_read *read; /* with space for any payload */
+};
+
+/* --- Whom to look at ----------------------------------------------------------------------- */
+
+static void expect(struct own_areas *areas, const struct look *look)
+{
+	if (areas->look_count == LOOKS_MAX)
+		return;
+	ARRAY_GROW(areas->looks, areas->look_count, areas->look_capacity, 16);
+	areas->looks[areas->look_count++] = *look;
+}
+
+void own_areas_announced(struct own_areas *areas, uint32_t pid)
+{
+	expect(areas, &(struct look){ .pid = pid });
+}
+
+/* Listed again after losses: what is known is not opened again. */
+static void on_found(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_found *e = (const struct ev_thread_found *)header;
+
+	if (thread_is_traced(header->thread) && e->tid == e->pid)
+		expect(data, &(struct look){ .pid = e->pid, .ns_pid = e->ns_pid, .is_older = true });
+}
+
+static void end(struct own_areas *areas, uint32_t pid)
+{
+	for (size_t i = 0; i < areas->count; i++)
+		if (areas->list[i].pid == pid)
+			areas->list[i].is_ended = true;
+}
+
+static void on_exit_of(void *data, const struct ev_header *header)
+{
+	end(data, ((const struct ev_space_exit *)header)->pid);
+}
+
+/* --- What was read, as an event of a thread ------------------------------------------------ */
+
+/* By then the thread is known, and by its id alone nobody else is. */
+static uint32_t number_of(const struct own_areas *areas, uint32_t pid, uint32_t ns_tid)
+{
+	const struct thread *thread = threads_find_own(areas->threads, pid, ns_tid);
+
+	return thread ? thread->number : 0;
+}
+
+static void on_read(void *data, const struct ev_header *header)
+{
+	const struct ev_user_read *read = (const struct ev_user_read *)header;
+	struct own_areas *areas = data;
+	struct {
+		struct ev_user_event e;
+		uint8_t payload[PINCHTRACE_PAYLOAD_MAX];
+	} out = {
+		.e = {
+			.header = {
+				.time_ns = header->time_ns,
+				.thread = number_of(areas, read->pid, read->ns_tid),
+				.subsys = TRACE_SUBSYS_USER,
+				.event = TRACE_EVENT_USER_EVENT,
+			},
+			.schema = read->schema,
+			.subsystem = read->subsystem,
+			.event = read->event,
+			.argument = read->argument,
+			.payload_bytes = read->payload_bytes,
+		},
+	};
+
+	memcpy(out.e.payload, read->payload, read->payload_bytes);
+	session_hand_out(areas->session, &out.e.header);
+}
+
+static void on_read_lost(void *data, const struct ev_header *header)
+{
+	const struct ev_user_read_lost *read = (const struct ev_user_read_lost *)header;
+	struct own_areas *areas = data;
+	struct ev_user_lost e = {
+		.header = {
+			.time_ns = header->time_ns,
+			.thread = number_of(areas, read->pid, read->ns_tid),
+			.subsys = TRACE_SUBSYS_USER,
+			.event = TRACE_EVENT_USER_LOST,
+		},
+		.from_ns = read->from_ns,
+		.slots = read->slots,
+	};
+
+	session_hand_out(areas->session, &e.header);
+}
+
+static const struct event_handler handlers[] = {
+	{ EV_THREAD_FOUND, on_found },
+	{ EV_SPACE_EXIT, on_exit_of },
+	{ EV_USER_READ, on_read },
+	{ EV_USER_READ_LOST, on_read_lost },
+	{ 0, NULL },
+};
+
+struct own_areas *own_areas_new(struct session *session, unsigned int stream, struct symbols *symbols,
+				const struct threads *threads)
+{
+	struct own_areas *areas = xcalloc(1, sizeof(*areas));
+
+	areas->session = session;
+	areas->stream = stream;
+	areas->symbols = symbols;
+	areas->threads = threads;
+	areas->schemas = own_schemas_new(session);
+	areas->read = xcalloc(1, sizeof(*areas->read) + PINCHTRACE_PAYLOAD_MAX);
+	session_subscribe(session, handlers, areas);
+	tick_clock_read(&areas->clock);
+	return areas;
+}
+
+static void close_area(struct own_area *own)
+{
+	struct own_ring *ring;
+	size_t cursor = 0;
+
+	while ((ring = table_next(own->rings, &cursor)))
+		free(ring);
+	table_free(own->rings);
+	own_schema_list_fini(&own->schemas);
+	area_close(own->area);
+}
+
+void own_areas_free(struct own_areas *areas)
+{
+	if (!areas)
+		return;
+	for (size_t i = 0; i < areas->count; i++)
+		close_area(&areas->list[i]);
+	own_schemas_free(areas->schemas);
+	free(areas->list);
+	free(areas->looks);
+	free(areas->read);
+	free(areas);
+}
+
+/* --- Looking ------------------------------------------------------------------------------- */
+
+/* A forked child shows that of its parent. */
+static bool is_known(const struct own_areas *areas, const struct area_facts *facts)
+{
+	for (size_t i = 0; i < areas->count; i++) {
+		const struct area_facts *known = area_facts(areas->list[i].area);
+
+		if (known->pid == facts->pid && known->start_ns == facts->start_ns)
+			return true;
+	}
+	return false;
+}
+
+static void hand_out_program(struct own_areas *areas, const struct look *look, const struct area_facts *facts)
+{
+	struct ev_user_program e = {
+		.header = {
+			.time_ns = session_time_ns(areas->session),
+			.subsys = TRACE_SUBSYS_USER,
+			.event = TRACE_EVENT_USER_PROGRAM,
+		},
+		.pid = look->pid,
+		.ring_capacity = facts->ring_capacity,
+	};
+
+	_Static_assert(sizeof(e.program) == sizeof(facts->program), "copied as it is");
+	memcpy(e.program, facts->program, sizeof(e.program));
+	session_hand_out(areas->session, &e.header);
+}
+
+/* An area's time stamps at a moment of CLOCK_MONOTONIC that has just been read. */
+static uint64_t ticks_of_now(const struct own_areas *areas, const struct area_facts *facts)
+{
+	return facts->clock == PINCHTRACE_CLOCK_TSC ? areas->clock.last.ticks : areas->clock.last.ns;
+}
+
+static void take_in(struct own_areas *areas, const struct look *look, struct area *area)
+{
+	const struct area_facts *facts = area_facts(area);
+
+	if (areas->count == AREAS_MAX || is_known(areas, facts) || (look->ns_pid && look->ns_pid != facts->pid)) {
+		area_close(area);
+		return;
+	}
+	if (look->is_older)
+		area_skip(area, ticks_of_now(areas, facts));
+	ARRAY_GROW(areas->list, areas->count, areas->capacity, 16);
+	areas->list[areas->count++] = (struct own_area){
+		.area = area,
+		.all = areas,
+		.pid = look->pid,
+		.rings = table_new(),
+		.taken_ns = session_time_ns(areas->session),
+	};
+	hand_out_program(areas, look, facts);
+}
+
+static void look_at(struct own_areas *areas, const struct look *look)
+{
+	size_t count_before = areas->count;
+	struct area *area;
+	int fd = 0, err;
+
+	for (uint32_t i = 0; i < AREAS_OF_PROCESS_MAX; i++) {
+		fd = symbols_open_area(areas->symbols, look->pid, i);
+		if (fd < 0)
+			break;
+		err = area_open(fd, &area);
+		if (err)
+			close(fd);
+		else
+			take_in(areas, look, area);
+		areas->broken_areas += err && !look->is_older;
+	}
+	/* A program that takes the name that it has need have no area. */
+	areas->unread_processes += !look->is_older && areas->count == count_before && fd < 0 && fd != -ENOENT;
+}
+
+/* Others are announced meanwhile. */
+static void look(struct own_areas *areas)
+{
+	struct look *looks = areas->looks;
+	size_t count = areas->look_count, older = 0;
+
+	areas->looks = NULL;
+	areas->look_count = areas->look_capacity = 0;
+	for (size_t i = 0; i < count; i++)
+		if (looks[i].is_older && older++ >= LOOKS_AT_ONCE)
+			expect(areas, &looks[i]);
+		else
+			look_at(areas, &looks[i]);
+	free(looks);
+}
+
+/* --- Taking -------------------------------------------------------------------------------- */
+
+static struct own_ring *ring_of(struct own_area *own, uint32_t tid)
+{
+	if (own->ring && own->ring->tid == tid)
+		return own->ring;
+	own->ring = table_find(own->rings, tid + 1ull);
+	if (!own->ring) {
+		own->ring = xcalloc(1, sizeof(*own->ring));
+		own->ring->tid = tid;
+		table_put(own->rings, tid + 1ull, own->ring);
+	}
+	return own->ring;
+}
+
+static uint64_t ns_of(const struct own_area *own, uint64_t ticks)
+{
+	bool is_tsc = area_facts(own->area)->clock == PINCHTRACE_CLOCK_TSC;
+
+	return is_tsc ? tick_clock_ns(&own->all->clock, ticks) : ticks;
+}
+
+/*
+ * Times are the program's word: an event is not before the one before it in its ring, and not much after the last reading of the
+ * clock, which is not older than the read of the ring takes.
+ */
+static uint64_t time_of(struct own_area *own, uint32_t tid, uint64_t ticks)
+{
+	struct own_ring *ring = ring_of(own, tid);
+	uint64_t ns = ns_of(own, ticks), last_ns = own->all->clock.last.ns + patience_ns;
+
+	if (ns > last_ns)
+		ns = last_ns;
+	if (ns < ring->last_ns)
+		ns = ring->last_ns;
+	ring->last_ns = ns;
+	return ns;
+}
+
+static int push(struct own_areas *areas, const void *event, size_t size_bytes)
+{
+	int err = session_push(areas->session, areas->stream, event, size_bytes);
+
+	areas->refused += err != 0;
+	return err;
+}
+
+static void on_event(void *data, const struct area_event *event)
+{
+	struct own_area *own = data;
+	struct own_areas *areas = own->all;
+	struct ev_user_read *read = areas->read;
+	uint64_t time_ns = time_of(own, event->tid, event->ticks);
+
+	if (time_ns > areas->limit_ns)
+		return;
+	*read = (struct ev_user_read){
+		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_USER, .event = TRACE_EVENT_USER_READ },
+		.schema = own_schema_list_find(&own->schemas, event->subsystem),
+		.pid = own->pid,
+		.ns_tid = event->tid,
+		.subsystem = event->subsystem,
+		.event = event->event,
+		.argument = event->argument,
+		.payload_bytes = event->payload_bytes,
+	};
+	if (event->payload_bytes)
+		memcpy(read->payload, event->payload, event->payload_bytes);
+	push(areas, read, sizeof(*read) + event->payload_bytes);
+}
+
+static void on_lost(void *data, uint32_t tid, uint64_t from_ticks, uint64_t before_ticks, uint64_t slots)
+{
+	struct own_area *own = data;
+	struct own_areas *areas = own->all;
+	struct ev_user_read_lost lost = {
+		.header = { .time_ns = time_of(own, tid, before_ticks),
+			    .subsys = TRACE_SUBSYS_USER,
+			    .event = TRACE_EVENT_USER_READ_LOST },
+		.from_ns = from_ticks ? ns_of(own, from_ticks) : 0,
+		.slots = slots,
+		.pid = own->pid,
+		.ns_tid = tid,
+	};
+
+	if (lost.header.time_ns > areas->limit_ns)
+		return;
+	if (lost.from_ns > lost.header.time_ns)
+		lost.from_ns = lost.header.time_ns;
+	areas->lost_slots += slots;
+	push(areas, &lost, sizeof(lost));
+}
+
+static void on_text(void *data, const char *text, size_t length)
+{
+	struct own_area *own = data;
+
+	own_schema_list_add(&own->schemas, own_schemas_take(own->all->schemas, text, length));
+}
+
+static bool has_space(const struct own_areas *areas)
+{
+	return session_counts(areas->session).pending_bytes < PENDING_BYTES_MAX;
+}
+
+/* All that the area has; how far that goes. */
+static int take_area(struct own_area *own)
+{
+	struct own_areas *areas = own->all;
+	const struct area_listener listener = { on_event, on_lost, own };
+	int err = area_refresh(own->area), takes = 0;
+
+	if (!err)
+		err = area_schemas(own->area, on_text, own);
+	while (!err && has_space(areas) && takes++ < TAKES_MAX) {
+		uint64_t until_ticks, until_ns;
+
+		tick_clock_read(&areas->clock);
+		until_ticks = ticks_of_now(areas, area_facts(own->area));
+		err = area_take(own->area, &listener, &until_ticks);
+		if (!err && !area_has_more(own->area)) {
+			until_ns = ns_of(own, until_ticks);
+			if (until_ns > own->taken_ns)
+				own->taken_ns = until_ns;
+			break;
+		}
+	}
+	return err;
+}
+
+static void count_lost(struct own_areas *areas, const struct own_area *own)
+{
+	areas->lost_events += area_facts(own->area)->lost;
+}
+
+/* Until when all events are there: a thread that stays in the middle of one is not waited for long. */
+static uint64_t until_of(const struct own_areas *areas, const struct own_area *own)
+{
+	uint64_t now_ns = areas->clock.last.ns;
+
+	if (own->taken_ns > now_ns)
+		return now_ns;
+	return own->taken_ns + patience_ns < now_ns ? now_ns - patience_ns : own->taken_ns;
+}
+
+uint64_t own_areas_take(struct own_areas *areas, uint64_t limit_ns)
+{
+	uint64_t until_ns;
+	size_t kept = 0;
+
+	if (!areas->count && !areas->look_count)
+		return UINT64_MAX;
+	tick_clock_read(&areas->clock);
+	areas->limit_ns = limit_ns;
+	areas->fill = 0;
+	look(areas);
+	until_ns = UINT64_MAX;
+	for (size_t i = 0; i < areas->count; i++) {
+		struct own_area *own = &areas->list[i];
+		bool was_ended = own->is_ended;
+		int err = take_area(own);
+
+		if (area_fill(own->area) > areas->fill)
+			areas->fill = area_fill(own->area);
+		areas->broken_areas += err != 0;
+		if (err || (was_ended && !area_has_more(own->area))) {
+			count_lost(areas, own);
+			close_area(own);
+			continue;
+		}
+		if (until_of(areas, own) < until_ns)
+			until_ns = until_of(areas, own);
+		areas->list[kept++] = *own;
+	}
+	areas->count = kept;
+	return until_ns;
+}
+
+double own_areas_fill(const struct own_areas *areas)
+{
+	return areas->fill;
+}
+
+/* --- What is missing ----------------------------------------------------------------------- */
+
+void own_areas_put_notes(const struct own_areas *areas, struct text *notes)
+{
+	uint64_t lost_events = areas->lost_events;
+
+	for (size_t i = 0; i < areas->count; i++)
+		lost_events += area_facts(areas->list[i].area)->lost;
+	if (areas->lost_slots) {
+		text_printf(notes,
+			    "%llu slots of programs' own events were overwritten before they were read: larger rings "
+			    "(PINCHTRACE_EVENTS) keep more",
+			    (unsigned long long)areas->lost_slots);
+		text_put_bytes(notes, "", 1);
+	}
+	if (lost_events) {
+		text_printf(notes, "programs had no space for %llu events of their own",
+			    (unsigned long long)lost_events);
+		text_put_bytes(notes, "", 1);
+	}
+	if (areas->refused) {
+		text_printf(notes, "%llu events of programs' own were dropped: there were too many at once",
+			    (unsigned long long)areas->refused);
+		text_put_bytes(notes, "", 1);
+	}
+	if (areas->broken_areas + areas->unread_processes) {
+		text_printf(notes,
+			    "events of their own of %llu processes are missing: their memory was unreadable, or they "
+			    "ended too soon",
+			    (unsigned long long)(areas->broken_areas + areas->unread_processes));
+		text_put_bytes(notes, "", 1);
+	}
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events of traced programs' own: finds the areas that processes with libpinchtrace make, reads their rings, and has what is in them
+ * in the session's stream, in the order of time of all its events. A process says itself when it has made an area (user.ANNOUNCED);
+ * one that lives already when tracing begins is looked at, and its events count from then on.
+ *
+ * Owns: reading programs' own events while they run.
+ * Used by: collect, live.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct own_areas;
+struct session;
+struct symbols;
+struct text;
+struct threads;
+
+/* Borrows all three. Events go to that stream of the session. */
+struct own_areas *own_areas_new(struct session *session, unsigned int stream, struct symbols *symbols,
+				const struct threads *threads);
+void own_areas_free(struct own_areas *areas);
+
+/* The kernel side says that the process has made one: it is looked at with the next own_areas_take(). */
+void own_areas_announced(struct own_areas *areas, uint32_t pid);
+
+/*
+ * Pushes what has been recorded up to limit_ns (CLOCK_MONOTONIC), and not yet been read. Returns until when all of it is there: the
+ * moment of the call, or less, for a while, if a thread is writing an event. Schemas are handed out at once.
+ */
+uint64_t own_areas_take(struct own_areas *areas, uint64_t limit_ns);
+
+/* How full the fullest ring was, 0 to 1. */
+double own_areas_fill(const struct own_areas *areas);
+
+/* Sentences about what could not be read, a NUL after each. */
+void own_areas_put_notes(const struct own_areas *areas, struct text *notes);

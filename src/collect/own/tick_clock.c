@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/own/tick_clock.h"
+
+#include "base/clock.h"
+
+enum { ATTEMPTS = 5 };
+
+/* How fast ticks go is known from so long a time. */
+static const uint64_t apart_ns = 10000000;
+
+static uint64_t ticks_now(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return clock_ns();
+#endif
+}
+
+void tick_clock_read(struct tick_clock *clock)
+{
+	uint64_t shortest_ns = UINT64_MAX;
+	struct tick_reading best = { 0 };
+
+	for (int i = 0; i < ATTEMPTS; i++) {
+		uint64_t before_ns = clock_ns(), ticks = ticks_now(), took_ns = clock_ns() - before_ns;
+
+		if (took_ns < shortest_ns) {
+			shortest_ns = took_ns;
+			best = (struct tick_reading){ ticks, before_ns + took_ns / 2 };
+		}
+	}
+	if (!clock->next.ticks)
+		clock->before = clock->next = best;
+	if (best.ns >= clock->next.ns + apart_ns) {
+		clock->before = clock->next;
+		clock->next = best;
+	}
+	clock->last = best;
+}
+
+uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ticks)
+{
+	const struct tick_reading *before = &clock->before, *last = &clock->last;
+	__int128 away;
+
+	if (!before->ticks || last->ticks <= before->ticks)
+		return 0;
+	away = (__int128)ticks - before->ticks;
+	away = away * (int64_t)(last->ns - before->ns) / (int64_t)(last->ticks - before->ticks) + before->ns;
+	return away < 0 ? 0 : away > UINT64_MAX ? UINT64_MAX : away;
+}
