@@ -247,6 +247,7 @@ enum span_flags {
 enum span_kind {
 	SPAN_OF_CALLS = 0,    /* two system calls */
 	SPAN_OF_FUNCTION = 1, /* a function of the program */
+	SPAN_OF_EVENTS = 2,   /* two events of the program's own: user.EVENT, and no span.BEGIN and span.END */
 };
 
 /* What a thread does: thread.FOUND.phase. */

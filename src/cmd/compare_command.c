@@ -13,6 +13,7 @@
 #include "compare/condition.h"
 #include "compare/reasons.h"
 #include "graph/graph.h"
+#include "options/own_span_option.h"
 #include "options/settings.h"
 #include "query/compare_code.h"
 #include "query/compare_reports.h"
@@ -348,7 +349,7 @@ static int compare_run(int argc, char **argv)
 static int set_span(struct settings *settings, const char *argument)
 {
 	settings->compare.span = argument;
-	return 0;
+	return own_span_option(settings, argument);
 }
 
 static int set_cycle(struct settings *settings, const char *argument)

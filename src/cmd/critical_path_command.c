@@ -67,7 +67,7 @@ static int path_of_states(const struct settings *settings, const char *trace_pat
 static int path_of_trace(const struct settings *settings, const char *trace_path)
 {
 	struct trace_states all;
-	int err = trace_states_open(trace_path, settings->opens_files, &all);
+	int err = trace_states_open(trace_path, settings->opens_files, settings->own_span, &all);
 
 	if (err)
 		return EXIT_FAILED;

@@ -113,7 +113,7 @@ static int graph_states(const struct settings *settings, const char *path, struc
 static int graph_trace(const struct settings *settings, const char *path)
 {
 	struct trace_states all;
-	int err = trace_states_open(path, settings->opens_files, &all);
+	int err = trace_states_open(path, settings->opens_files, settings->own_span, &all);
 
 	if (err)
 		return EXIT_FAILED;

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "graph/graph_label.h"
+#include "options/own_span_option.h"
 #include "options/settings.h"
 #include "query/execution_features.h"
 #include "query/span_choice.h"
@@ -102,7 +103,7 @@ static int show_spans(const struct settings *settings, const char *path, const s
 static int spans_of_trace(const struct settings *settings, const char *path)
 {
 	struct trace_states all;
-	int err = trace_states_open(path, settings->opens_files, &all);
+	int err = trace_states_open(path, settings->opens_files, settings->own_span, &all);
 
 	if (err)
 		return EXIT_FAILED;
@@ -135,7 +136,7 @@ static int spans_run(int argc, char **argv)
 static int set_span(struct settings *settings, const char *argument)
 {
 	settings->graph.execution = argument;
-	return 0;
+	return own_span_option(settings, argument);
 }
 
 static int set_sort(struct settings *settings, const char *argument)

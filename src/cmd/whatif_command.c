@@ -160,7 +160,7 @@ static int answer_of_states(const struct settings *settings, const char *path, c
 static int whatif_of_trace(const struct settings *settings, const char *path)
 {
 	struct trace_states all;
-	int err = trace_states_open(path, settings->opens_files, &all);
+	int err = trace_states_open(path, settings->opens_files, settings->own_span, &all);
 
 	if (err)
 		return EXIT_FAILED;

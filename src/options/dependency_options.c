@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "options/own_span_option.h"
 #include "options/settings.h"
 
 static int set_min(struct settings *settings, const char *argument)
@@ -49,7 +50,7 @@ static int set_process(struct settings *settings, const char *argument)
 static int set_span(struct settings *settings, const char *argument)
 {
 	settings->graph.execution = argument;
-	return 0;
+	return own_span_option(settings, argument);
 }
 
 int dependency_check(const struct settings *settings)
@@ -70,7 +71,8 @@ const struct option_spec whose_options[] = {
 	{ "process", 0, "WHO", "only threads of this process: its PID or the name of its first thread; may be repeated",
 	  set_process },
 	{ "span", 0, "NAME",
-	  "only this execution (its thread and its time): NAME:slowest, or NAME:12 with a number from pinch spans",
+	  "only this execution (its thread and its time): NAME:slowest, or NAME:12 with a number from pinch spans; NAME may be\n"
+	  "two events of a program's own: SUBSYSTEM:EVENT..EVENT[key=FIELD]",
 	  set_span },
 	{ 0 },
 };

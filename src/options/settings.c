@@ -42,6 +42,7 @@ void settings_fini(struct settings *settings)
 	pid_list_fini(&settings->targets);
 	pid_list_fini(&settings->gone);
 	span_specs_fini(&settings->spans);
+	free(settings->own_span);
 }
 
 int number_parse(const char *option, const char *argument, unsigned long min, unsigned long max, uint32_t *number)

@@ -297,6 +297,7 @@ static int add_run(struct comparison *comparison, struct compare_code *code, uns
 	for (size_t i = 0; i < count; i++)
 		lives.list[i] = (struct execution){
 			.thread = source->chosen.numbers[i],
+			.begin_thread = source->chosen.numbers[i],
 			.begin_ns = from_ns,
 			.end_ns = to_ns,
 		};

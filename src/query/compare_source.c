@@ -103,7 +103,7 @@ static bool is_whole(const struct trace_states *all, const struct settings *sett
 int compare_source_open(struct compare_source *source, const char *path, const struct settings *settings,
 			const struct fold_rules *fold)
 {
-	int err = trace_states_open(path, settings->opens_files, &source->all), span;
+	int err = trace_states_open(path, settings->opens_files, settings->own_span, &source->all), span;
 
 	if (err)
 		return err;

@@ -2,6 +2,7 @@
 #include "query/execution_features.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/fail.h"
 #include "engine/trace_open.h"
@@ -12,10 +13,10 @@
 
 enum { PENDING_BYTES_MAX = 1 << 20 };
 
-static int count_events(const char *path, const struct executions *executions, struct features *features)
+static int count_events(const char *path, const struct execution_parts *parts, struct features *features)
 {
 	struct session *session = session_new(1, PENDING_BYTES_MAX);
-	struct feature_counts *counts = feature_counts_new(session, executions, features);
+	struct feature_counts *counts = feature_counts_new(session, parts, features);
 	const struct ev_header *header;
 	struct trace_reader *reader;
 	int got, err = trace_open(path, &reader);
@@ -33,10 +34,31 @@ static int count_events(const char *path, const struct executions *executions, s
 	return err;
 }
 
+static int by_begin(const void *a, const void *b)
+{
+	const struct execution_part *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return (x->execution > y->execution) - (x->execution < y->execution);
+}
+
 int execution_features(const char *path, const struct trace_states *all, const struct executions *executions,
 		       struct features *features)
 {
-	for (size_t i = 0; i < executions->count; i++)
-		features_of_states(all->states, &executions->list[i], &features[i]);
-	return executions->count ? count_events(path, executions, features) : 0;
+	struct execution_parts parts = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; i < executions->count; i++) {
+		features_of_execution(&executions->list[i], &features[i]);
+		execution_parts_add(all->states, &executions->list[i], i, &parts);
+	}
+	for (size_t i = 0; i < parts.count; i++)
+		features_of_states(all->states, &parts.list[i], &features[parts.list[i].execution]);
+	if (parts.count) {
+		qsort(parts.list, parts.count, sizeof(*parts.list), by_begin);
+		err = count_events(path, &parts, features);
+	}
+	free(parts.list);
+	return err;
 }

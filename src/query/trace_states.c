@@ -73,7 +73,21 @@ static bool lives_at_end(void *data, uint32_t thread)
 	return end_ns && states_at(all->states, thread, end_ns - 1, &state);
 }
 
-static void open_rest(struct trace_states *all, struct trace_reader *trace, bool opens_files)
+/* They are many, so states do not have them. */
+static void take_own_events(struct trace_states *all, struct trace_reader *trace)
+{
+	const struct ev_header *header;
+	int got;
+
+	trace_reader_seek(trace, 0);
+	while ((got = trace_reader_next(trace, &header)))
+		if (got == 1)
+			execution_log_take_own(all->executions, header);
+		else if (got != -EBADMSG)
+			break;
+}
+
+static void open_rest(struct trace_states *all, struct trace_reader *trace, bool opens_files, const char *own_span)
 {
 	static const struct event_handler handlers[] = {
 		{ EV_COLLECT_RUN, on_run },
@@ -94,6 +108,10 @@ static void open_rest(struct trace_states *all, struct trace_reader *trace, bool
 	session_subscribe(all->session, handlers, all);
 	trace_take_names(trace, all->symbols, NULL);
 	take_events(all);
+	if (own_span)
+		execution_log_add(all->executions, own_span);
+	if (execution_log_wants_own(all->executions))
+		take_own_events(all, trace);
 	execution_log_finish(all->executions, lives_at_end, all);
 }
 
@@ -184,6 +202,7 @@ struct making_how {
 	struct pause *pause;
 	const bool *is_cancelled;
 	bool is_for_once;
+	const char *own_span;
 };
 
 static int open_any(const char *trace_path, bool opens_files, const struct making_how *how, struct trace_states *all)
@@ -207,7 +226,7 @@ static int open_any(const char *trace_path, bool opens_files, const struct makin
 		close(fd);
 	if (!err) {
 		all->path = xstrdup(path);
-		open_rest(all, trace, opens_files);
+		open_rest(all, trace, opens_files, how->own_span);
 	}
 	trace_reader_close(trace);
 	states_places_fini(&places);
@@ -217,12 +236,13 @@ static int open_any(const char *trace_path, bool opens_files, const struct makin
 int trace_states_open_pausing(const char *trace_path, bool opens_files, struct pause *pause, const bool *is_cancelled,
 			      struct trace_states *all)
 {
-	return open_any(trace_path, opens_files, &(struct making_how){ pause, is_cancelled, false }, all);
+	return open_any(trace_path, opens_files, &(struct making_how){ .pause = pause, .is_cancelled = is_cancelled },
+			all);
 }
 
-int trace_states_open(const char *trace_path, bool opens_files, struct trace_states *all)
+int trace_states_open(const char *trace_path, bool opens_files, const char *own_span, struct trace_states *all)
 {
-	return open_any(trace_path, opens_files, &(struct making_how){ 0 }, all);
+	return open_any(trace_path, opens_files, &(struct making_how){ .own_span = own_span }, all);
 }
 
 int trace_states_open_for_once(const char *trace_path, bool opens_files, struct trace_states *all)

@@ -43,13 +43,14 @@ struct trace_states {
 };
 
 /*
- * opens_files: a trace without names has those of the files that it names. 0, or a negative errno after having
- * said why there is none.
+ * opens_files: a trace without names has those of the files that it names. own_span: two events of a program's own that
+ * delimit a span, besides those that were recorded; NULL: none (own/own_span.h). 0, or a negative errno after having said why
+ * there is none.
  */
-int trace_states_open(const char *trace_path, bool opens_files, struct trace_states *all);
+int trace_states_open(const char *trace_path, bool opens_files, const char *own_span, struct trace_states *all);
 
 /*
- * The same, but states that are not there yet are made in memory, for one use; -E2BIG: there are too many events for
+ * The same without such a span, but states that are not there yet are made in memory, for one use; -E2BIG: there are too many events for
  * that. Of what goes wrong only what is wrong with the trace itself is said.
  */
 int trace_states_open_for_once(const char *trace_path, bool opens_files, struct trace_states *all);

@@ -69,7 +69,7 @@ void report_html_add(struct html *html, const struct settings *settings, const c
 	struct chosen_threads threads = { 0 };
 	struct trace_states all;
 
-	if (trace_states_open(trace_path, settings->opens_files, &all))
+	if (trace_states_open(trace_path, settings->opens_files, NULL, &all))
 		return;
 	if (!chosen_threads_find(settings, trace_path, &all, &threads))
 		add_states(html, settings, &all, &threads, fold);

@@ -23,6 +23,7 @@ void cycles_add(struct states *states, uint32_t thread, enum wait_cause cause, u
 			ARRAY_GROW(out->list, out->count, out->capacity, 64);
 			out->list[out->count++] = (struct execution){
 				.thread = thread,
+				.begin_thread = thread,
 				.begin_ns = begin_ns,
 				.end_ns = state.begin_ns,
 			};

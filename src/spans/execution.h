@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An execution: one task of a thread, from where a span begins to where it ends, as a request that a server
- * answers.
+ * answers. Between a program's own events it may go from thread to thread.
  */
 #pragma once
 
@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 struct execution {
-	uint32_t thread;           /* its number in the trace */
+	uint32_t thread;           /* its number in the trace; where it ended */
+	uint32_t begin_thread;     /* the same: mostly one */
 	uint32_t span;             /* which of the spans that were recorded, from 0 */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	uint32_t depth;            /* executions of the same span that it lies in */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "spans/execution_log.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/session.h"
+#include "spans/own_spans.h"
 
 enum {
 	EXECUTIONS_MAX = 1 << 23,
@@ -26,6 +28,7 @@ struct open_tasks {
 struct execution_log {
 	struct span spans[SPANS_MAX];
 	struct executions all;
+	struct own_spans *own;
 	struct table *stacks; /* struct open_tasks, by thread and span */
 	uint64_t *gaps;       /* when they were recorded */
 	size_t gap_count, gap_capacity;
@@ -85,6 +88,7 @@ static void add(struct execution_log *log, const struct open_tasks *stack, uint3
 	ARRAY_GROW(all->list, all->count, all->capacity, 1024);
 	all->list[all->count++] = (struct execution){
 		.thread = stack->thread,
+		.begin_thread = stack->thread,
 		.span = stack->span,
 		.begin_ns = begin_ns,
 		.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
@@ -193,7 +197,9 @@ static void on_name(void *data, const struct ev_header *header)
 		return;
 	span->name = xstrdup(e->text);
 	span->spec = xstrdup(e->text + strlen(e->text) + 1);
-	span->kind = e->kind == SPAN_OF_FUNCTION ? SPAN_OF_FUNCTION : SPAN_OF_CALLS;
+	span->kind = e->kind <= SPAN_OF_EVENTS ? e->kind : SPAN_OF_CALLS;
+	if (span->kind == SPAN_OF_EVENTS)
+		own_spans_add(log->own, e->span, span->spec);
 }
 
 static const struct event_handler handlers[] = {
@@ -206,8 +212,36 @@ struct execution_log *execution_log_new(struct session *session)
 	struct execution_log *log = xcalloc(1, sizeof(*log));
 
 	log->stacks = table_new();
+	log->own = own_spans_new(&log->all, log->spans);
 	session_subscribe(session, handlers, log);
 	return log;
+}
+
+int execution_log_add(struct execution_log *log, const char *spec)
+{
+	uint32_t number = 0;
+
+	while (number < SPANS_MAX && log->spans[number].name && strcmp(log->spans[number].name, spec))
+		number++;
+	if (number == SPANS_MAX)
+		return -ENOSPC;
+	if (log->spans[number].name)
+		return 0;
+	log->spans[number].name = xstrdup(spec);
+	log->spans[number].spec = xstrdup(spec);
+	log->spans[number].kind = SPAN_OF_EVENTS;
+	own_spans_add(log->own, number, spec);
+	return 0;
+}
+
+bool execution_log_wants_own(const struct execution_log *log)
+{
+	return own_spans_are_wanted(log->own);
+}
+
+void execution_log_take_own(struct execution_log *log, const struct ev_header *header)
+{
+	own_spans_take(log->own, header);
 }
 
 void execution_log_free(struct execution_log *log)
@@ -217,6 +251,7 @@ void execution_log_free(struct execution_log *log)
 
 	if (!log)
 		return;
+	own_spans_free(log->own);
 	while ((stack = table_next(log->stacks, &cursor))) {
 		free(stack->list);
 		free(stack);
@@ -264,6 +299,7 @@ void execution_log_finish(struct execution_log *log, bool (*lives)(void *data, u
 		*(lives(data, stack->thread) ? &span->unfinished : &span->died) += stack->count;
 		stack->count = 0;
 	}
+	own_spans_finish(log->own, lives, data);
 	if (log->all.count)
 		qsort(log->all.list, log->all.count, sizeof(*log->all.list), by_begin);
 	if (log->gap_count)

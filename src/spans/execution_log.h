@@ -15,6 +15,7 @@
 #include "spans/execution.h"
 #include "values.h"
 
+struct ev_header;
 struct execution_log;
 struct session;
 
@@ -34,6 +35,16 @@ struct span {
 
 struct execution_log *execution_log_new(struct session *session);
 void execution_log_free(struct execution_log *log);
+
+/*
+ * Also finds the executions between two events of a program's own: spec as own_span_parse() takes it, which is its name, too.
+ * A span of that name that was recorded stays the only one. -ENOSPC: there are too many spans.
+ */
+int execution_log_add(struct execution_log *log, const char *spec);
+
+/* Whether there are such spans: then they are found among the trace's events, which come in order, before the end. */
+bool execution_log_wants_own(const struct execution_log *log);
+void execution_log_take_own(struct execution_log *log, const struct ev_header *header);
 
 /* The trace is at its end: what is begun has no end. lives: whether a thread did at the end. */
 void execution_log_finish(struct execution_log *log, bool (*lives)(void *data, uint32_t thread), void *data);

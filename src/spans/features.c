@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "graph/critical_path.h"
 #include "session/session.h"
 #include "session/wake_context.h"
 #include "states/states.h"
@@ -12,18 +13,47 @@
 #include "waits/file_calls.h"
 #include "waits/wait_cause.h"
 
-void features_of_states(struct states *states, const struct execution *execution, struct features *out)
+static void add_part(const struct execution_part *part, struct execution_parts *out)
 {
-	uint64_t from_ns = execution->begin_ns, to_ns = execution->end_ns;
-	struct state_walk walk;
-	struct state state;
+	ARRAY_GROW(out->list, out->count, out->capacity, 64);
+	out->list[out->count++] = *part;
+}
 
-	out->duration_ns = to_ns - from_ns;
+void execution_parts_add(struct states *states, const struct execution *execution, size_t place,
+			 struct execution_parts *out)
+{
+	struct critical_path path;
+
+	if (execution->thread == execution->begin_thread) {
+		add_part(&(struct execution_part){ execution->begin_ns, execution->end_ns, execution->thread, place },
+			 out);
+		return;
+	}
+	critical_path_of(states, execution->thread, execution->begin_ns, execution->end_ns, &path);
+	for (size_t i = 0; i < path.count; i++) {
+		const struct path_part *part = &path.parts[i];
+
+		add_part(&(struct execution_part){ part->begin_ns, part->end_ns, part->thread, place }, out);
+	}
+	critical_path_fini(&path);
+}
+
+void features_of_execution(const struct execution *execution, struct features *out)
+{
+	out->duration_ns = execution->end_ns - execution->begin_ns;
 	out->transfers = execution->transfers;
 	out->read_bytes = execution->read_bytes;
 	out->written_bytes = execution->written_bytes;
 	out->faults = execution->faults;
-	states_walk(states, execution->thread, from_ns, to_ns, &walk);
+}
+
+void features_of_states(struct states *states, const struct execution_part *part, struct features *out)
+{
+	uint64_t from_ns = part->begin_ns, to_ns = part->end_ns;
+	struct state_walk walk;
+	struct state state;
+
+	states_walk(states, part->thread, from_ns, to_ns, &walk);
 	while (state_walk_next(&walk, &state)) {
 		unsigned int share = state_share(state.kind, state.value.why);
 		uint64_t begin_ns = state.begin_ns > from_ns ? state.begin_ns : from_ns;
@@ -38,23 +68,23 @@ void features_of_states(struct states *states, const struct execution *execution
 
 /* --- What is counted as it comes -------------------------------------------------------------- */
 
-/* The executions of one thread. */
-struct thread_executions {
+/* The parts of executions that one thread has. */
+struct thread_parts {
 	size_t *list, count, capacity; /* of all, by their beginnings */
 	size_t next;                   /* the first one that has not begun */
 	size_t *open, open_count;      /* those that last */
 };
 
 struct feature_counts {
-	const struct executions *executions;
+	const struct execution_parts *parts;
 	struct features *features;
-	struct table *threads; /* struct thread_executions, by number + 1 */
+	struct table *threads; /* struct thread_parts, by number + 1 */
 };
 
-static void add_execution(struct feature_counts *counts, size_t i)
+static void note_part(struct feature_counts *counts, size_t i)
 {
-	uint64_t key = counts->executions->list[i].thread + 1ull;
-	struct thread_executions *thread = table_find(counts->threads, key);
+	uint64_t key = counts->parts->list[i].thread + 1ull;
+	struct thread_parts *thread = table_find(counts->threads, key);
 
 	if (!thread) {
 		thread = xcalloc(1, sizeof(*thread));
@@ -69,10 +99,10 @@ static void add_execution(struct feature_counts *counts, size_t i)
 }
 
 /* Those of a thread that a moment lies in; NULL: none. */
-static const struct thread_executions *at(struct feature_counts *counts, uint32_t number, uint64_t time_ns)
+static const struct thread_parts *at(struct feature_counts *counts, uint32_t number, uint64_t time_ns)
 {
-	const struct execution *all = counts->executions->list;
-	struct thread_executions *thread = table_find(counts->threads, number + 1ull);
+	const struct execution_part *all = counts->parts->list;
+	struct thread_parts *thread = table_find(counts->threads, number + 1ull);
 	size_t kept = 0;
 
 	if (!thread)
@@ -88,10 +118,10 @@ static const struct thread_executions *at(struct feature_counts *counts, uint32_
 
 static void count_at(struct feature_counts *counts, uint32_t number, uint64_t time_ns, const struct features *more)
 {
-	const struct thread_executions *thread = at(counts, number, time_ns);
+	const struct thread_parts *thread = at(counts, number, time_ns);
 
 	for (size_t i = 0; thread && i < thread->open_count; i++) {
-		struct features *features = &counts->features[thread->open[i]];
+		struct features *features = &counts->features[counts->parts->list[thread->open[i]].execution];
 
 		features->io_count += more->io_count;
 		features->io_bytes += more->io_bytes;
@@ -156,23 +186,23 @@ static const struct event_handler handlers[] = {
 	{ 0, NULL },
 };
 
-struct feature_counts *feature_counts_new(struct session *session, const struct executions *executions,
+struct feature_counts *feature_counts_new(struct session *session, const struct execution_parts *parts,
 					  struct features *features)
 {
 	struct feature_counts *counts = xcalloc(1, sizeof(*counts));
 
-	counts->executions = executions;
+	counts->parts = parts;
 	counts->features = features;
 	counts->threads = table_new();
-	for (size_t i = 0; i < executions->count; i++)
-		add_execution(counts, i);
+	for (size_t i = 0; i < parts->count; i++)
+		note_part(counts, i);
 	session_subscribe(session, handlers, counts);
 	return counts;
 }
 
 void feature_counts_free(struct feature_counts *counts)
 {
-	struct thread_executions *thread;
+	struct thread_parts *thread;
 	size_t cursor = 0;
 
 	if (!counts)

@@ -27,14 +27,37 @@ struct features {
 	uint64_t block_count, block_bytes; /* what it asked devices for itself */
 };
 
-/* Duration, states, and what the kernel counted. */
-void features_of_states(struct states *states, const struct execution *execution, struct features *out);
+/* What a thread did of an execution, which may go from thread to thread. */
+struct execution_part {
+	uint64_t begin_ns, end_ns;
+	uint32_t thread;
+	size_t execution; /* which one, by its place in the list */
+};
+
+/* The caller owns the array. */
+struct execution_parts {
+	struct execution_part *list;
+	size_t count, capacity;
+};
 
 /*
- * The rest, of a trace's events that are handed out in time order: adds to features[i] what happened in
- * list[i]. The executions are by their beginnings, and borrowed as the features are.
+ * Adds the parts of the execution at that place, in time order: one, or those of its critical path, which goes back from the thread
+ * in which it ended.
+ */
+void execution_parts_add(struct states *states, const struct execution *execution, size_t place,
+			 struct execution_parts *out);
+
+/* Duration, and what the kernel counted. */
+void features_of_execution(const struct execution *execution, struct features *out);
+
+/* Adds the states of a part to those of its execution. */
+void features_of_states(struct states *states, const struct execution_part *part, struct features *out);
+
+/*
+ * The rest, of a trace's events that are handed out in time order: adds to features[i] what happened in the parts of
+ * execution i. The parts are by their beginnings, and borrowed as the features are.
  */
 struct feature_counts;
-struct feature_counts *feature_counts_new(struct session *session, const struct executions *executions,
+struct feature_counts *feature_counts_new(struct session *session, const struct execution_parts *parts,
 					  struct features *features);
 void feature_counts_free(struct feature_counts *counts);

@@ -34,6 +34,9 @@ PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls
 # Tasks: tests/e2e/spans.py.
 PROGRAMS_SPANS := span_server span_throw
 
+# With events of their own: tests/e2e/own_events.py.
+PROGRAMS_OWN := own_events own_handover
+
 # Locks of the kernel: tests/e2e/klock.py.
 PROGRAMS_KLOCK := klock_append klock_create klock_mmap klock_pipe klock_socket klock_fd_table klock_forks \
 	klock_overwrite klock_read_block klock_spin klock_lasting klock_counted klock_netns
@@ -65,7 +68,7 @@ PROGRAMS_STOCK := first_steps
 
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) $(PROGRAMS_OPENMP) \
 	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_KLOCK) $(PROGRAMS_STOCK) $(PROGRAMS_CODE:%=code/%) code/drawn_shapes \
-	$(PROGRAMS_PAPERS:%=code/%) code/body_tracker code/deep_recursion_fp route_lock atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
+	$(PROGRAMS_PAPERS:%=code/%) code/body_tracker code/deep_recursion_fp route_lock atomic_wait $(PROGRAMS_SPANS) $(PROGRAMS_OWN) lock_plugin.so odd_symbols \
 	dlopen_plugin plugin.so other_clocks.so) $(PROGRAMS_PLANTED)
 EXAMPLES := $O/examples/pipeline
 
@@ -100,6 +103,14 @@ $O/programs/atomic_wait: tests/programs/atomic_wait.cpp tests/programs/roles.h
 $(PROGRAMS_SPANS:%=$O/programs/%): $O/programs/%: tests/programs/%.cpp tests/programs/roles.h
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CXX) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$O/programs/own_events.h: tests/programs/own_events.pleco $(PLECOC)
+	@mkdir -p $(@D)
+	$Q$(PLECOC) --header -o $@ $<
+
+$(PROGRAMS_OWN:%=$O/programs/%): $O/programs/%: tests/programs/%.c tests/programs/roles.h $O/programs/own_events.h $O/libpinchtrace.a
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -Ilib -I$O/programs -o $@ $< $O/libpinchtrace.a
 
 $O/programs/lock_plugin.so: tests/programs/lock_plugin.c
 	@echo "  PROG  $@"; mkdir -p $(@D)

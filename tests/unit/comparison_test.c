@@ -159,7 +159,10 @@ static void get_figures(const struct execution *execution, double values[FIGURES
 {
 	struct features features = { 0 };
 
-	features_of_states(w.trace.states, execution, &features);
+	features_of_execution(execution, &features);
+	features_of_states(w.trace.states,
+			   &(struct execution_part){ execution->begin_ns, execution->end_ns, execution->thread, 0 },
+			   &features);
 	memset(values, 0, FIGURES * sizeof(*values));
 	figures_add(values, &features);
 }

@@ -28,6 +28,7 @@ static struct {
 	size_t part_count[THREADS];
 	struct execution list[EXECUTIONS];
 	struct features features[EXECUTIONS];
+	struct execution_parts parts; /* one for each */
 	struct fact {
 		uint64_t time_ns;
 		uint32_t thread;
@@ -119,6 +120,7 @@ static void choose_executions(void)
 			.begin_ns = a < b ? a : b,
 			.end_ns = a < b ? b : a,
 		};
+		w.list[i].begin_thread = w.list[i].thread;
 	}
 	qsort(w.list, EXECUTIONS, sizeof(*w.list), by_begin);
 }
@@ -187,9 +189,8 @@ static void emit_fact(struct session *session, struct fact *fact)
 
 static void happen(void)
 {
-	const struct executions all = { w.list, EXECUTIONS, EXECUTIONS };
 	struct session *session = session_new(1, 1 << 20);
-	struct feature_counts *counts = feature_counts_new(session, &all, w.features);
+	struct feature_counts *counts = feature_counts_new(session, &w.parts, w.features);
 
 	for (size_t i = 0; i < EVENTS; i++)
 		w.facts[i] = (struct fact){ .time_ns = moment(), .thread = pick(THREADS + 2) };
@@ -257,10 +258,15 @@ TEST(random_executions_have_what_lists_have)
 		w.now_ns = w.begin_ns = 1000000;
 		live();
 		choose_executions();
-		for (size_t i = 0; i < EXECUTIONS; i++)
-			features_of_states(w.stage.states, &w.list[i], &w.features[i]);
+		for (size_t i = 0; i < EXECUTIONS; i++) {
+			execution_parts_add(w.stage.states, &w.list[i], i, &w.parts);
+			CHECK_EQUAL(w.parts.count, i + 1);
+			features_of_execution(&w.list[i], &w.features[i]);
+			features_of_states(w.stage.states, &w.parts.list[i], &w.features[i]);
+		}
 		happen();
 		check();
+		free(w.parts.list);
 		end();
 	}
 }

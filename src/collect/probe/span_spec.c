@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "own/own_span.h"
 #include "session/syscalls.h"
 
 enum { TEXT_BYTES_MAX = 1024, NAME_BYTES_MAX = 64, FD_MAX = 1 << 20 };
@@ -165,11 +166,6 @@ static int parse_calls(char *text, char *second, struct span_spec *spec, struct 
 
 	*second = '\0';
 	second += 2;
-	if (strchr(text, '.') && strchr(second, '.')) {
-		text_put(why, "trace events of the program cannot be recorded yet: a span is two system calls or a "
-			      "function");
-		return -EINVAL;
-	}
 	err = parse_side(text, false, &sides[0], why);
 	if (!err)
 		err = parse_side(second, true, &sides[1], why);
@@ -199,16 +195,30 @@ static int parse_function(char *text, char *colon, struct span_spec *spec, struc
 	return 0;
 }
 
+/* It is read again where events are: of what is recorded only the text is needed. */
+static int parse_events(const char *text, struct span_spec *spec, struct text *why)
+{
+	struct own_span span;
+	int err = own_span_parse(text, &span, why);
+
+	if (!err)
+		own_span_fini(&span);
+	spec->kind = SPAN_OF_EVENTS;
+	return err;
+}
+
 static int parse(char *text, struct span_spec *spec, struct text *why)
 {
 	char *colon = strchr(text, ':'), *dots = strstr(text, "..");
 
+	if (own_span_is_meant(text))
+		return parse_events(text, spec, why);
 	if (colon)
 		return parse_function(text, colon, spec, why);
 	if (dots)
 		return parse_calls(text, dots, spec, why);
 	text_put(why, "neither CALL..CALL, such as accept4..close, nor FILE:FUNCTION, such as "
-		      "mariadbd:dispatch_command");
+		      "mariadbd:dispatch_command, nor SUBSYSTEM:EVENT..EVENT");
 	return -EINVAL;
 }
 

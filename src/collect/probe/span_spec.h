@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the user calls a span: "accept4..close", "request=recvfrom(fd=socket)..sendto",
- * "mariadbd:dispatch_command".
+ * "mariadbd:dispatch_command", "request:BEGIN..END[key=argument]" (own/own_span.h).
  */
 #pragma once
 

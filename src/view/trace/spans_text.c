@@ -219,6 +219,7 @@ static void put_row(struct text *out, const struct spans_view *view, const struc
 {
 	const struct execution *execution = row->execution;
 	struct graph_node whose = { .kind = GRAPH_THREAD, .id = execution->thread };
+	struct graph_node began = { .kind = GRAPH_THREAD, .id = execution->begin_thread };
 	struct text duration = { 0 };
 
 	text_put_duration(&duration, row->features->duration_ns);
@@ -227,6 +228,10 @@ static void put_row(struct text *out, const struct spans_view *view, const struc
 	text_fini(&duration);
 	text_put_escaped(out, view->spans[execution->span]->name);
 	text_printf(out, ":%u  ", row->number);
+	if (execution->begin_thread != execution->thread) {
+		text_put_escaped(out, graph_label(view->labels, &began));
+		text_put(out, " to ");
+	}
 	text_put_escaped(out, graph_label(view->labels, &whose));
 	text_put(out, "  ");
 	put_parts(out, row->features);

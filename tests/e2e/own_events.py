@@ -1,0 +1,194 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Events that programs record of themselves: all of them are in the trace, of the right thread, at the right time, by their names, or
+counted as lost; and tasks between two of them are followed from thread to thread.
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+
+from lib import (PINCH, assert_nothing_attached, main, parse_report, pinch, program, read, read_line, start, stop, test, wait_attached,
+                 wait_until)
+
+CLOCK_ERROR_NS = 1000
+
+
+def record(*command, options=()):
+    result = pinch("record", "-q", "-o", "t.pinch", *options, "--", *command)
+    assert result.status == 0, result.text
+
+
+def notes():
+    result = pinch("report", "--json", "report.json", "t.pinch")
+    assert result.status == 0, result.text
+    return parse_report(read("report.json", "rb"))["notes"]
+
+
+def events(path="t.pinch"):
+    result = pinch("dump", "--json", path)
+    assert result.status == 0 and not result.text, result.text
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+def of(all_events, name):
+    return [event for event in all_events if event["event"] == name]
+
+
+def lost_slots(all_events):
+    return sum(event["fields"]["slots"] for event in of(all_events, "user.LOST"))
+
+
+def check_whole(path="t.pinch"):
+    result = pinch("check", path)
+    assert result.status == 0, result.text
+
+
+@test("the time of an event is the kernel's to less than 1 us")
+def _():
+    record(program("own_events"), "clock", "20000")
+    ticks = of(events(), "clock.TICK")
+    assert [tick["argument"] for tick in ticks] == list(range(20000)), f"{len(ticks)} events"
+    early = max(tick["fields"]["before_ns"] - tick["time_ns"] for tick in ticks)
+    late = max(tick["time_ns"] - after["fields"]["before_ns"] for tick, after in zip(ticks, ticks[1:]))
+    print(f"# before the clock that was read before it: {early} ns at most; after the one behind it: {late} ns at most")
+    assert early < CLOCK_ERROR_NS and late < CLOCK_ERROR_NS, (early, late)
+    check_whole()
+
+
+@test("each thread's events are its own, all there and in order")
+def _():
+    record(program("own_events"), "threads", "8", "3000", "2000")
+    found = events()
+    assert not lost_slots(found), lost_slots(found)
+    ups = {}
+    for event in of(found, "count.UP"):
+        ups.setdefault(event["thread"], []).append(event)
+    assert len(ups) == 8 and 0 not in ups, list(ups)
+    for thread, list_of in ups.items():
+        assert [event["argument"] for event in list_of] == list(range(3000)), thread
+        times = [event["time_ns"] for event in list_of]
+        assert times == sorted(times)
+    ends = of(found, "count.ALL")
+    assert sorted(event["thread"] for event in ends) == sorted(ups)
+    born = {event["thread"]: event["time_ns"] for event in of(found, "thread.BORN")}
+    assert all(list_of[0]["time_ns"] > born[thread] for thread, list_of in ups.items())
+
+
+@test("what is overwritten before it is read is counted, to the slot")
+def _():
+    record(program("own_events"), "threads", "4", "3000000", "0")
+    found = events()
+    ups = of(found, "count.UP")
+    lost = lost_slots(found)
+    print(f"# of 12,000,000 events {len(ups)} are in the trace, {lost} were overwritten")
+    assert lost, "nothing was lost: record more"
+    assert len(ups) + len(of(found, "count.ALL")) + lost == 4 * 3000001, (len(ups), lost)
+    last = {}
+    for event in found:
+        if event["event"] == "count.UP":
+            assert event["argument"] > last.get(event["thread"], -1), event
+            last[event["thread"]] = event["argument"]
+    assert any("overwritten before they were read" in note for note in notes()), notes()
+
+
+@test("events of processes that end at once are there, or counted as missing")
+def _():
+    record(program("own_events"), "children", "200")
+    found = events()
+    ups = of(found, "count.UP")
+    missing = re.search(r"of their own of (\d+) processes are missing", " ".join(notes()))
+    missing = int(missing[1]) if missing else 0
+    print(f"# of 200 children, each with one event, {len(ups)} have it in the trace, {missing} are counted as missing")
+    assert len(ups) + missing == 200, (len(ups), missing)
+    assert len({event["thread"] for event in ups}) == len(ups) and all(event["thread"] for event in ups)
+
+
+@test("a program that runs already is read from the beginning of the tracing on, and a killed one up to its end")
+def _():
+    served = start(program("own_events"), "serve", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ask():
+        served.stdin.write(b"\n")
+        served.stdin.flush()
+        return int(read_line(served))
+
+    before = [ask() for _ in range(10)][-1]
+    tracing = start(PINCH, "record", "-q", "-o", "t.pinch", "-p", str(served.pid), stderr=subprocess.PIPE)
+    wait_attached(tracing)
+    wait_until(lambda: os.path.exists("t.pinch") and b"own_events" in pinch("dump", "t.pinch").out,
+               "the program's area is found")
+    first = ask()
+    last = [ask() for _ in range(50)][-1]
+    served.send_signal(signal.SIGKILL)
+    stop(served)
+    _, text = tracing.communicate(timeout=60)
+    assert tracing.returncode == 0, text
+    found = [event["argument"] for event in of(events(), "count.UP")]
+    assert first == before + 1 and found == list(range(first, last + 1)), found
+    assert_nothing_attached()
+
+
+@test("a part of a trace, and traces that were merged, have names for its events, too")
+def _():
+    record(program("own_events"), "clock", "3000")
+    whole = of(events(), "clock.TICK")
+    begin = events()[0]["time_ns"]
+    at = (whole[1500]["time_ns"] - begin) // 1000
+    assert pinch("cut", "-o", "part.pinch", "--from", f"{at}us", "t.pinch").status == 0
+    part = of(events("part.pinch"), "clock.TICK")
+    assert part and part == whole[-len(part):] and len(part) >= 1490, len(part)
+    lines = pinch("dump", "--from", f"{at}us", "t.pinch").out.decode()
+    assert lines.count(" clock.TICK argument=") == len(part) and " user.EVENT " not in lines
+    check_whole("part.pinch")
+    record(program("own_handover"), options=["--last", "1s"])
+    assert of(events(), "request.END") and not of(events(), "user.EVENT")
+    check_whole()
+
+
+@test("a log has one word for each value")
+def _():
+    record(program("own_events"), "clock", "100")
+    lines = [line.split(" ") for line in pinch("dump", "--log", "t.pinch").out.decode().splitlines()]
+    ticks = [line for line in lines if line[2] == "clock.TICK"]
+    assert len(ticks) == 100
+    for number, (cpu, seconds, _, argument, before_ns) in enumerate(ticks):
+        assert cpu.isdigit() and float(seconds) >= 0 and int(argument) == number and int(before_ns)
+
+
+@test("a request that goes from thread to thread is one execution, and its critical path ends at the planted cause")
+def _():
+    span = "request:BEGIN..END[key=argument]"
+    record(program("own_handover"))
+    result = pinch("spans", "--json", "-", "--span", span, "t.pinch")
+    assert result.status == 0, result.text
+    spans = json.loads(result.out)
+    assert [s["executions"] for s in spans["spans"]] == [120] and spans["spans"][0]["kind"] == "events"
+    assert all("receiver" in e["begin_who"] and "answerer" in e["who"] for e in spans["executions"])
+    for execution in spans["executions"]:
+        assert sum(state["ns"] for state in execution["states"].values()) == execution["duration_ns"], execution
+    result = pinch("critical-path", "--json", "-", "--span", span + ":slowest", "t.pinch")
+    assert result.status == 0, result.text
+    text = pinch("critical-path", "--span", span + ":slowest", "t.pinch").out.decode()
+    assert "audit_ledger" in text.splitlines()[2], text
+    by_field = json.loads(pinch("spans", "--json", "-", "--span", "request:begin..end[key=argument]", "t.pinch").out)
+    assert by_field["executions"] == [dict(e, span="request:begin..end[key=argument]") for e in spans["executions"]]
+
+
+@test("a span that was asked for when it was recorded is in the trace by its name, for compare, too")
+def _():
+    record(program("own_handover"), options=["--span", "req=request:BEGIN..END[key=argument]"])
+    text = pinch("spans", "t.pinch").out.decode()
+    assert text.startswith("req: 120 executions"), text
+    text = pinch("compare", "--span", "req", "t.pinch").out.decode()
+    assert "audit_ledger" in text.splitlines()[0], text
+    result = pinch("spans", "--span", "request:NONE..END", "t.pinch")
+    assert result.status == 0 and b"0 executions" in result.out, (result.text, result.out)
+    result = pinch("spans", "--span", "request:BEGIN..", "t.pinch")
+    assert result.status == 2 and "SUBSYSTEM:EVENT..EVENT" in result.text, result.text
+
+
+if __name__ == "__main__":
+    main()
