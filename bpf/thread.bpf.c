@@ -263,7 +263,7 @@ static __always_inline void announce(struct task_struct *task, __u32 number)
 	bell_ring(BELL_OWN);
 }
 
-/* A thread that takes the name that it has says that its process has made an area: lib/announce.h. */
+/* A thread that takes the name that it has says that its process has made an area: lib/announce.c. */
 static __always_inline bool is_announcement(struct task_struct *task, const struct ev_thread_name *e)
 {
 	__u64 now[2], before[2];

@@ -242,7 +242,7 @@ static void open_area(void)
 	area->ring_count_max = ring_count_max;
 	/* Whoever sees it sees the rest. */
 	__atomic_store_n(&area->header->magic, PINCHTRACE_MAGIC, __ATOMIC_RELEASE);
-	pinchtrace_announce();
+	pinchtrace_announce(fd);
 
 out_close:
 	close(fd);

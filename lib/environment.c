@@ -50,7 +50,7 @@ void pinchtrace_environment_read(void)
 	uint32_t event_count =
 		read_number("PINCHTRACE_EVENTS", CAPACITY_DEFAULT, PINCHTRACE_CAPACITY_MIN, PINCHTRACE_CAPACITY_MAX);
 
-	copy_text(environment->directory, sizeof(environment->directory), "PINCHTRACE_DIR", "/dev/shm");
+	copy_text(environment->directory, sizeof(environment->directory), "PINCHTRACE_DIR", PINCHTRACE_DIRECTORY);
 	copy_text(environment->file, sizeof(environment->file), "PINCHTRACE_FILE", "");
 	copy_text(environment->enabled, sizeof(environment->enabled), "PINCHTRACE_ENABLE", "all");
 	environment->ring_count_max = read_number("PINCHTRACE_THREADS", RING_COUNT_DEFAULT, 1, PINCHTRACE_RINGS_MAX);

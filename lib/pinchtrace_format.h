@@ -41,6 +41,13 @@
 #define PINCHTRACE_MAGIC 0x3145434152544350ull /* "PCTRACE1" */
 #define PINCHTRACE_VERSION 1u
 #define PINCHTRACE_NAME "pinchtrace."
+#define PINCHTRACE_DIRECTORY "/dev/shm" /* unless the environment says another one */
+
+/*
+ * A reader's socket (AF_UNIX, SOCK_SEQPACKET) in the areas' directory, which root or the process's user has made: a process that
+ * has made its area connects, and sends one byte with the descriptor of the area. So it is read however soon the process ends.
+ */
+#define PINCHTRACE_READER_NAME "pinchtrace.reader"
 
 /* The sizes of version 1. Readers take the header's. */
 #define PINCHTRACE_SUBSYSTEMS 65536u

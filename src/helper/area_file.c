@@ -35,16 +35,31 @@ static void on_mapping(void *data, const struct file_mapping *mapping)
 	search->found[search->count++].inode = mapping->inode;
 }
 
+/* A process that has ended has none. */
+static bool has_maps(uint32_t pid)
+{
+	char path[32];
+	bool has_any;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	file = fopen(path, "re");
+	has_any = file && getc(file) != EOF;
+	if (file)
+		fclose(file);
+	return has_any;
+}
+
 int area_file_open(uint32_t pid, uint32_t number)
 {
 	struct search search = { .count = 0 };
 	char link[64];
 	int fd = maps_file_read_areas(pid, on_mapping, &search);
 
-	if (fd && fd != -E2BIG)
-		return fd == -ESRCH ? -ENOENT : fd;
+	if (fd && fd != -E2BIG && fd != -ESRCH)
+		return fd;
 	if (number >= search.count)
-		return -ENOENT;
+		return has_maps(pid) ? -ENOENT : -ESRCH;
 	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", pid,
 		 (unsigned long long)search.found[number].start, (unsigned long long)search.found[number].end);
 	fd = file_open(link);

@@ -100,8 +100,7 @@ static const struct confined_call never_needed[] = {
 	DENIED(ptrace), DENIED(process_vm_readv), DENIED(process_vm_writev), DENIED(process_madvise),
 	DENIED(pidfd_open), DENIED(pidfd_getfd), DENIED(kcmp), DENIED(userfaultfd),
 	/* Networks. */
-	DENIED(socket), DENIED(socketpair), DENIED(connect), DENIED(bind), DENIED(listen), DENIED(accept),
-	DENIED(accept4),
+	DENIED(socket), DENIED(socketpair), DENIED(connect), DENIED(bind), DENIED(listen), DENIED(accept4),
 	/* File trees and namespaces. */
 	DENIED(mount), DENIED(umount2), DENIED(pivot_root), DENIED(chroot), DENIED(open_tree), DENIED(move_mount),
 	DENIED(fsopen), DENIED(fsmount), DENIED(mount_setattr), DENIED(unshare), DENIED(setns), DENIED(mknod),

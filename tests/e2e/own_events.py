@@ -4,6 +4,7 @@
 Events that programs record of themselves: all of them are in the trace, of the right thread, at the right time, by their names, or
 counted as lost; and tasks between two of them are followed from thread to thread.
 """
+import glob
 import json
 import os
 import re
@@ -124,6 +125,8 @@ def _():
     last = [ask() for _ in range(50)][-1]
     served.send_signal(signal.SIGKILL)
     stop(served)
+    for left in glob.glob(f"/dev/shm/pinchtrace.{served.pid}.*"):
+        os.unlink(left)
     _, text = tracing.communicate(timeout=60)
     assert tracing.returncode == 0, text
     found = [event["argument"] for event in of(events(), "count.UP")]

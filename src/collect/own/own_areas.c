@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "collect/own/own_offers.h"
 #include "collect/own/own_schemas.h"
 #include "collect/own/tick_clock.h"
 #include "session/external_threads.h"
@@ -60,6 +61,7 @@ struct own_areas {
 	struct symbols *symbols;
 	const struct threads *threads;
 	struct own_schemas *schemas;
+	struct own_offers *offers;
 	struct own_area *list;
 	size_t count, capacity;
 	struct look *looks;
@@ -181,6 +183,7 @@ struct own_areas *own_areas_new(struct session *session, unsigned int stream, st
 	areas->symbols = symbols;
 	areas->threads = threads;
 	areas->schemas = own_schemas_new(session);
+	areas->offers = own_offers_open();
 	areas->read = xcalloc(1, sizeof(*areas->read) + PINCHTRACE_PAYLOAD_MAX);
 	session_subscribe(session, handlers, areas);
 	tick_clock_read(&areas->clock);
@@ -206,6 +209,7 @@ void own_areas_free(struct own_areas *areas)
 	for (size_t i = 0; i < areas->count; i++)
 		close_area(&areas->list[i]);
 	own_schemas_free(areas->schemas);
+	own_offers_close(areas->offers);
 	free(areas->list);
 	free(areas->looks);
 	free(areas->read);
@@ -270,25 +274,34 @@ static void take_in(struct own_areas *areas, const struct look *look, struct are
 	hand_out_program(areas, look, facts);
 }
 
+static void look_into(struct own_areas *areas, const struct look *look, int fd)
+{
+	struct area *area;
+	int err = area_open(fd, &area);
+
+	if (err)
+		close(fd);
+	else
+		take_in(areas, look, area);
+	areas->broken_areas += err && !look->is_older;
+}
+
 static void look_at(struct own_areas *areas, const struct look *look)
 {
-	size_t count_before = areas->count;
-	struct area *area;
-	int fd = 0, err;
+	int fd = look->is_older ? -ENOENT : own_offers_take(areas->offers, look->pid);
 
+	if (fd >= 0) {
+		look_into(areas, look, fd);
+		return;
+	}
 	for (uint32_t i = 0; i < AREAS_OF_PROCESS_MAX; i++) {
 		fd = symbols_open_area(areas->symbols, look->pid, i);
 		if (fd < 0)
 			break;
-		err = area_open(fd, &area);
-		if (err)
-			close(fd);
-		else
-			take_in(areas, look, area);
-		areas->broken_areas += err && !look->is_older;
+		look_into(areas, look, fd);
 	}
-	/* A program that takes the name that it has need have no area. */
-	areas->unread_processes += !look->is_older && areas->count == count_before && fd < 0 && fd != -ENOENT;
+	/* A program that takes the name that it has need have no area; one that has ended may have had one. */
+	areas->unread_processes += !look->is_older && fd < 0 && fd != -ENOENT;
 }
 
 /* Others are announced meanwhile. */
@@ -299,6 +312,7 @@ static void look(struct own_areas *areas)
 
 	areas->looks = NULL;
 	areas->look_count = areas->look_capacity = 0;
+	own_offers_step(areas->offers);
 	for (size_t i = 0; i < count; i++)
 		if (looks[i].is_older && older++ >= LOOKS_AT_ONCE)
 			expect(areas, &looks[i]);
@@ -457,6 +471,7 @@ uint64_t own_areas_take(struct own_areas *areas, uint64_t limit_ns)
 	uint64_t until_ns;
 	size_t kept = 0;
 
+	own_offers_step(areas->offers);
 	if (!areas->count && !areas->look_count)
 		return UINT64_MAX;
 	tick_clock_read(&areas->clock);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/own/own_offers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "area/area.h"
+#include "base/clock.h"
+#include "base/memory.h"
+
+enum {
+	BACKLOG = 4096, /* the kernel has a limit of its own */
+	AT_ONCE = 1024,
+	OFFERS_MAX = 1024,
+	STRANGE_MAX = 64, /* files that are not closed, see drop() */
+};
+
+/* From the descriptor to the kernel side's word that the process is traced: events come in batches. */
+static const uint64_t kept_ns = 2000000000;
+
+struct offer {
+	uint32_t pid;
+	int fd;
+	uint64_t since_ns;
+};
+
+struct own_offers {
+	int socket; /* -1: none */
+	struct offer *list;
+	size_t count, capacity;
+	size_t strange_count;
+};
+
+static const struct sockaddr_un address = {
+	.sun_family = AF_UNIX,
+	.sun_path = PINCHTRACE_DIRECTORY "/" PINCHTRACE_READER_NAME,
+};
+
+static int bind_to(int fd)
+{
+	return bind(fd, (const struct sockaddr *)&address, sizeof(address));
+}
+
+/* Whether somebody listens there; if not, what a killed reader has left goes. */
+static bool is_taken(void)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	bool is_taken =
+		fd < 0 || !connect(fd, (const struct sockaddr *)&address, sizeof(address)) || errno != ECONNREFUSED;
+
+	if (fd >= 0)
+		close(fd);
+	if (!is_taken)
+		unlink(address.sun_path);
+	return is_taken;
+}
+
+static int listen_there(void)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	/* All users' programs may have areas. */
+	if ((bind_to(fd) && (errno != EADDRINUSE || is_taken() || bind_to(fd))) || chmod(address.sun_path, 0666) ||
+	    listen(fd, BACKLOG)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+struct own_offers *own_offers_open(void)
+{
+	struct own_offers *offers = xcalloc(1, sizeof(*offers));
+
+	offers->socket = listen_there();
+	return offers;
+}
+
+void own_offers_close(struct own_offers *offers)
+{
+	for (size_t i = 0; i < offers->count; i++)
+		close(offers->list[i].fd);
+	if (offers->socket >= 0) {
+		unlink(address.sun_path);
+		close(offers->socket);
+	}
+	free(offers->list);
+	free(offers);
+}
+
+/* Of memory files alone it is known that nobody is asked before they are read. */
+static bool is_in_memory(int fd)
+{
+	return fcntl(fd, F_GET_SEALS) >= 0;
+}
+
+/* The file system of any other file may be a program, which need not answer to its close: it stays open. */
+static void drop(struct own_offers *offers, int fd)
+{
+	if (is_in_memory(fd))
+		close(fd);
+	else
+		offers->strange_count++;
+}
+
+static void forget_old(struct own_offers *offers)
+{
+	uint64_t now_ns = clock_ns();
+	size_t kept = 0;
+
+	for (size_t i = 0; i < offers->count; i++)
+		if (now_ns - offers->list[i].since_ns > kept_ns)
+			close(offers->list[i].fd);
+		else
+			offers->list[kept++] = offers->list[i];
+	offers->count = kept;
+}
+
+static void add(struct own_offers *offers, uint32_t pid, int fd)
+{
+	if (offers->count == OFFERS_MAX || !is_in_memory(fd)) {
+		drop(offers, fd);
+		return;
+	}
+	ARRAY_GROW(offers->list, offers->count, offers->capacity, 16);
+	offers->list[offers->count++] = (struct offer){ pid, fd, clock_ns() };
+}
+
+/* What comes with the first byte; -1: nothing. */
+static int receive(int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	char byte;
+	struct iovec part = { &byte, 1 };
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	int received;
+
+	if (recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0 ||
+	    message.msg_controllen < sizeof(control.header) || control.header.cmsg_level != SOL_SOCKET ||
+	    control.header.cmsg_type != SCM_RIGHTS || control.header.cmsg_len != CMSG_LEN(sizeof(int)))
+		return -1;
+	memcpy(&received, CMSG_DATA(&control.header), sizeof(received));
+	return received;
+}
+
+static void take_one(struct own_offers *offers, int connection)
+{
+	socklen_t size_bytes = sizeof(struct ucred);
+	struct ucred who;
+	int fd;
+
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size_bytes) || who.pid <= 0)
+		return;
+	fd = receive(connection);
+	if (fd >= 0)
+		add(offers, who.pid, fd);
+}
+
+void own_offers_step(struct own_offers *offers)
+{
+	forget_old(offers);
+	for (int i = 0; i < AT_ONCE && offers->socket >= 0 && offers->strange_count < STRANGE_MAX; i++) {
+		int connection = accept(offers->socket, NULL, NULL);
+
+		if (connection < 0)
+			return;
+		take_one(offers, connection);
+		close(connection);
+	}
+}
+
+int own_offers_take(struct own_offers *offers, uint32_t pid)
+{
+	for (size_t i = 0; i < offers->count; i++) {
+		int fd = offers->list[i].fd;
+
+		if (offers->list[i].pid != pid)
+			continue;
+		offers->list[i] = offers->list[--offers->count];
+		return fd;
+	}
+	return -ENOENT;
+}
