@@ -9,16 +9,20 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "graph/graph_label.h"
+#include "options/own_span_option.h"
 #include "options/settings.h"
 #include "query/chosen_threads.h"
+#include "query/span_choice.h"
 #include "query/trace_samples.h"
 #include "query/trace_states.h"
+#include "spans/execution_log.h"
 #include "stacks/fold.h"
 #include "values.h"
 #include "view/output.h"
 #include "view/trace/whatif_text.h"
 #include "whatif/lives.h"
 #include "whatif/run_code.h"
+#include "whatif/tasks.h"
 
 enum { RANKS = 10 };
 
@@ -42,19 +46,23 @@ static int show(const struct settings *settings, const struct whatif_view *view)
 
 static int show_answer(const struct settings *settings, struct whatif_view *view, const struct element_choice *choice)
 {
+	const struct whatif_change change = {
+		.choice = choice,
+		.scale = view->scale,
+		.cpu_count = view->cpu_count,
+	};
+	uint64_t *predicted_ns = xcalloc(view->task_count + 1, sizeof(*predicted_ns));
 	struct whatif_answer answer;
 	int err;
 
-	whatif_predict(view->whatif,
-		       &(struct whatif_change){
-			       .choice = choice,
-			       .scale = view->scale,
-			       .cpu_count = view->cpu_count,
-		       },
-		       &answer);
+	whatif_predict(view->whatif, &change, &answer);
+	if (view->span)
+		whatif_predict_tasks(view->whatif, &change, view->tasks, view->task_count, predicted_ns);
 	view->answer = &answer;
+	view->predicted_ns = predicted_ns;
 	err = show(settings, view);
 	critical_path_fini(&answer.path);
+	free(predicted_ns);
 	return err;
 }
 
@@ -112,6 +120,35 @@ static int answer(const struct settings *settings, const char *path, struct what
 	return err;
 }
 
+/* The executions of the span that was asked for, if any was. */
+static int find_tasks(const struct settings *settings, const char *path, const struct trace_states *all,
+		      struct whatif_view *view)
+{
+	const struct executions *executions = execution_log_all(all->executions);
+	struct whatif_task *tasks;
+	int span;
+
+	view->span = settings->graph.execution;
+	if (!view->span)
+		return 0;
+	span = span_find(all, path, view->span);
+	if (span < 0)
+		return span;
+	view->tasks = tasks = xcalloc(executions->count + 1, sizeof(*tasks));
+	for (size_t i = 0; i < executions->count; i++) {
+		const struct execution *at = &executions->list[i];
+
+		if (at->span == (uint32_t)span)
+			tasks[view->task_count++] = (struct whatif_task){
+				.begin_ns = at->begin_ns,
+				.end_ns = at->end_ns,
+				.begin_thread = at->begin_thread,
+				.end_thread = at->thread,
+			};
+	}
+	return 0;
+}
+
 static int answer_of_lives(const struct settings *settings, const char *path, const struct trace_states *all,
 			   const struct lives *lives)
 {
@@ -121,6 +158,8 @@ static int answer_of_lives(const struct settings *settings, const char *path, co
 	struct whatif whatif;
 	int err = fold_rules_add_user(fold);
 
+	if (!err)
+		err = find_tasks(settings, path, all, &view);
 	if (!err) {
 		trace_samples_read(all, &code);
 		whatif_init(&whatif, lives, &code);
@@ -133,6 +172,7 @@ static int answer_of_lives(const struct settings *settings, const char *path, co
 		whatif_fini(&whatif);
 		run_code_fini(&code);
 	}
+	free((void *)view.tasks);
 	fold_rules_free(fold);
 	return err;
 }
@@ -254,6 +294,12 @@ static int set_cpus(struct settings *settings, const char *argument)
 	return number_parse("cpus", argument, 1, CPUS_MAX, &settings->whatif.cpu_count);
 }
 
+static int set_span(struct settings *settings, const char *argument)
+{
+	settings->graph.execution = argument;
+	return own_span_option(settings, argument);
+}
+
 static const struct option_spec whatif_options[] = {
 	{ "lock", 0, "NAME", "make the waits for this lock, condition or barrier shorter", set_lock },
 	{ "waits", 0, "FUNCTION", "make the waits in this function and below it shorter", set_waits },
@@ -263,6 +309,10 @@ static const struct option_spec whatif_options[] = {
 	{ "function", 0, "NAME", "make the running of this function and of what it calls shorter", set_function },
 	{ "line", 0, "PLACE", "make the running of this line, FILE:LINE, and what it calls shorter", set_line },
 	{ "path", 0, "CALLS", "make the running of C shorter where A;B;C call each other", set_path },
+	{ "span", 0, "NAME",
+	  "also say how long the executions of this span would take: its name, or two events of a program's\n"
+	  "own: SUBSYSTEM:EVENT..EVENT[key=FIELD]",
+	  set_span },
 	{ "scale", 0, "F", "the part of their time that is left: 0 to 1 (default: 0.5)", set_scale },
 	{ "cpus", 0, "N", "replay on N CPUs (default: as many as the threads ran on)", set_cpus },
 	{ "json", 0, "FILE", "write the result as JSON; - is standard output", settings_set_json },

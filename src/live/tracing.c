@@ -431,9 +431,11 @@ static void choose_batch(struct tracing *tracing)
 {
 	const struct settings *settings = tracing->settings;
 	int poll_ms_max = settings->has_tui || settings->kernel.tells_system ? POLL_MS_MAX_NEW : POLL_MS_MAX;
+	/* Rings of programs are small, and no bell rings when one is nearly full. */
+	int poll_ms_min = own_areas_fill(tracing->own_areas) > FILL_HIGH ? POLL_MS_FIRST : POLL_MS_MIN;
 	double fill = collector_fill(tracing->collector);
 
-	if (fill > FILL_HIGH && tracing->poll_ms > POLL_MS_MIN)
+	if (fill > FILL_HIGH && tracing->poll_ms > poll_ms_min)
 		tracing->poll_ms /= 2;
 	else if (fill < FILL_LOW && tracing->poll_ms < poll_ms_max)
 		tracing->poll_ms *= 2;

@@ -8,7 +8,7 @@
 
 #include "events.h"
 #include "spans/execution.h"
-#include "spans/execution_log.h"
+#include "spans/span.h"
 
 struct own_spans;
 

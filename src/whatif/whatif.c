@@ -37,12 +37,9 @@ static bool is_order_free(enum hold_guess guess)
 	return guess == HOLD_AS_LONG;
 }
 
-static uint64_t play(const struct whatif *whatif, const uint64_t *lengths_ns, const struct sleep_costs *costs,
-		     uint32_t cpu_count, const struct guess *guess, struct critical_path *path)
+static void play(const struct whatif *whatif, const uint64_t *lengths_ns, const struct sleep_costs *costs,
+		 uint32_t cpu_count, const struct guess *guess, struct replay *out)
 {
-	struct replay replay;
-	uint64_t ns;
-
 	replay_lives(whatif->lives,
 		     &(struct replay_plan){
 			     .lengths_ns = lengths_ns,
@@ -50,21 +47,19 @@ static uint64_t play(const struct whatif *whatif, const uint64_t *lengths_ns, co
 			     .cpu_count = cpu_count,
 			     .is_order_free = is_order_free(guess->hold),
 		     },
-		     &replay);
-	ns = replay.ns;
-	if (path)
-		replay_path(whatif->lives, &replay, path);
-	replay_fini(&replay);
-	return ns;
+		     out);
 }
 
 static uint64_t play_as_recorded(const struct whatif *whatif, struct guess guess)
 {
 	uint64_t *lengths_ns = lengths_as_recorded(whatif->lives), ns;
 	struct sleep_costs costs;
+	struct replay replay;
 
 	sleep_costs_init(&costs, &whatif->runs, NULL, 1, guess.sleep);
-	ns = play(whatif, lengths_ns, &costs, whatif->lives->cpu_count, &guess, NULL);
+	play(whatif, lengths_ns, &costs, whatif->lives->cpu_count, &guess, &replay);
+	ns = replay.ns;
+	replay_fini(&replay);
 	sleep_costs_fini(&costs);
 	free(lengths_ns);
 	return ns;
@@ -123,20 +118,38 @@ static void change_lengths(const struct whatif *whatif, const struct whatif_chan
 	code_scale(&whatif->runs, change->choice->places, change->scale, guess->code, costs, lengths_ns);
 }
 
-static uint64_t predict(const struct whatif *whatif, const struct whatif_change *change, struct guess guess,
-			struct critical_path *path)
+static void play_changed(const struct whatif *whatif, const struct whatif_change *change, struct guess guess,
+			 struct replay *out)
 {
-	uint64_t *lengths_ns = lengths_as_recorded(whatif->lives), ns;
+	uint64_t *lengths_ns = lengths_as_recorded(whatif->lives);
 	struct sleep_costs costs;
 
 	sleep_costs_init(&costs, &whatif->runs, change->choice ? change->choice->places : NULL, change->scale,
 			 guess.sleep);
 	if (change->choice)
 		change_lengths(whatif, change, &guess, lengths_ns, &costs);
-	ns = play(whatif, lengths_ns, &costs, change->cpu_count, &guess, path);
+	play(whatif, lengths_ns, &costs, change->cpu_count, &guess, out);
 	sleep_costs_fini(&costs);
 	free(lengths_ns);
+}
+
+static uint64_t predict(const struct whatif *whatif, const struct whatif_change *change, struct guess guess,
+			struct critical_path *path)
+{
+	struct replay replay;
+	uint64_t ns;
+
+	play_changed(whatif, change, guess, &replay);
+	ns = replay.ns;
+	if (path)
+		replay_path(whatif->lives, &replay, path);
+	replay_fini(&replay);
 	return recorded_ns(whatif, ns, same_ns(whatif, &guess));
+}
+
+void whatif_replay(const struct whatif *whatif, const struct whatif_change *change, struct replay *out)
+{
+	play_changed(whatif, change, usual, out);
 }
 
 static void widen(struct whatif_answer *answer, uint64_t ns)

@@ -46,6 +46,11 @@ struct whatif_answer {
 
 void whatif_predict(const struct whatif *whatif, const struct whatif_change *change, struct whatif_answer *out);
 
+struct replay;
+
+/* The replay that is predicted, for replay_fini(). */
+void whatif_replay(const struct whatif *whatif, const struct whatif_change *change, struct replay *out);
+
 /* How much of the run's time is gained; negative: it takes longer. */
 double whatif_gain(const struct whatif *whatif, uint64_t predicted_ns);
 

@@ -180,6 +180,18 @@ def _():
     assert by_field["executions"] == [dict(e, span="request:begin..end[key=argument]") for e in spans["executions"]]
 
 
+@test("what-if says how long requests would take without the planted cause")
+def _():
+    record(program("own_handover"))
+    result = pinch("whatif", "--json", "-", "--lock", "ledger_lock", "--scale", "0", "--span", "request:BEGIN..END[key=argument]",
+                   "t.pinch")
+    assert result.status == 0, result.text
+    spans, = json.loads(result.out)["answer"]["spans"]
+    print(f"# mean {spans['mean_ns'] / 1e6:.2f} ms, predicted {spans['predicted_mean_ns'] / 1e6:.2f} ms")
+    assert spans["executions"] == 120 and spans["mean_ns"] > 3e6, spans
+    assert spans["predicted_mean_ns"] < spans["mean_ns"] / 3 and spans["predicted_p99_ns"] < spans["p99_ns"] / 2, spans
+
+
 @test("a span that was asked for when it was recorded is in the trace by its name, for compare, too")
 def _():
     record(program("own_handover"), options=["--span", "req=request:BEGIN..END[key=argument]"])

@@ -28,7 +28,7 @@ static struct {
 	size_t part_count[THREADS];
 	struct execution list[EXECUTIONS];
 	struct features features[EXECUTIONS];
-	struct execution_parts parts; /* one for each */
+	struct execution_parts execution_parts; /* one for each */
 	struct fact {
 		uint64_t time_ns;
 		uint32_t thread;
@@ -190,7 +190,7 @@ static void emit_fact(struct session *session, struct fact *fact)
 static void happen(void)
 {
 	struct session *session = session_new(1, 1 << 20);
-	struct feature_counts *counts = feature_counts_new(session, &w.parts, w.features);
+	struct feature_counts *counts = feature_counts_new(session, &w.execution_parts, w.features);
 
 	for (size_t i = 0; i < EVENTS; i++)
 		w.facts[i] = (struct fact){ .time_ns = moment(), .thread = pick(THREADS + 2) };
@@ -259,14 +259,14 @@ TEST(random_executions_have_what_lists_have)
 		live();
 		choose_executions();
 		for (size_t i = 0; i < EXECUTIONS; i++) {
-			execution_parts_add(w.stage.states, &w.list[i], i, &w.parts);
-			CHECK_EQUAL(w.parts.count, i + 1);
+			execution_parts_add(w.stage.states, &w.list[i], i, &w.execution_parts);
+			CHECK_EQUAL(w.execution_parts.count, i + 1);
 			features_of_execution(&w.list[i], &w.features[i]);
-			features_of_states(w.stage.states, &w.parts.list[i], &w.features[i]);
+			features_of_states(w.stage.states, &w.execution_parts.list[i], &w.features[i]);
 		}
 		happen();
 		check();
-		free(w.parts.list);
+		free(w.execution_parts.list);
 		end();
 	}
 }

@@ -104,7 +104,9 @@ TEST(what_is_wrong_is_said)
 	bad("nanosleep..write(fd=same)", "nanosleep has no descriptor");
 	bad("futex(fd=1)..write", "futex has no descriptor");
 	bad("read..open(fd=file)", "open has no descriptor when it is called");
-	bad("app.BEGIN..app.END", "cannot be recorded yet");
+	bad("app.BEGIN..app.END", "unknown system call");
+	bad("app:BEGIN..", "SUBSYSTEM:EVENT..EVENT");
+	bad("app:BEGIN..END[argument]", "[key=FIELD]");
 	bad("mariadbd:", "FILE:FUNCTION");
 	bad(":f", "FILE:FUNCTION");
 	good("a=read..write");

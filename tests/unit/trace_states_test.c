@@ -130,7 +130,7 @@ TEST(who_is_let_in_can_give_it_up_and_nothing_is_left_of_it)
 		CHECK_EQUAL(visitor.visits, visits);
 		CHECK(!states_files(false));
 	}
-	CHECK(!trace_states_open(trace_path, false, &all));
+	CHECK(!trace_states_open(trace_path, false, NULL, &all));
 	trace_states_close(&all);
 	cache_end();
 	trace_end();

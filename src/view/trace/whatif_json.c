@@ -7,6 +7,7 @@
 #include "view/graph/path_text.h"
 #include "view/json/json_fields.h"
 #include "view/trace/whatif_text.h"
+#include "whatif/tasks.h"
 #include "whatif/whatif.h"
 
 static struct result_gain gain_of(const struct whatif_view *view, uint64_t predicted_ns)
@@ -30,6 +31,22 @@ static const struct result_whatif_sum *results_of_path(const struct whatif_view 
 	return results;
 }
 
+static const struct result_whatif_span *result_of_span(const struct whatif_view *view, struct arena *arena)
+{
+	struct whatif_task_sums sums = whatif_sum_tasks(view->tasks, view->predicted_ns, view->task_count);
+	struct result_whatif_span *result = arena_alloc(arena, sizeof(*result));
+
+	*result = (struct result_whatif_span){
+		.name = view->span,
+		.executions = sums.count,
+		.mean_ns = sums.mean_ns,
+		.p99_ns = sums.p99_ns,
+		.predicted_mean_ns = sums.predicted_mean_ns,
+		.predicted_p99_ns = sums.predicted_p99_ns,
+	};
+	return result;
+}
+
 static struct result_whatif_answer result_of_answer(const struct whatif_view *view, struct arena *arena)
 {
 	const struct whatif_answer *answer = view->answer;
@@ -44,6 +61,10 @@ static struct result_whatif_answer result_of_answer(const struct whatif_view *vi
 	};
 
 	result.path = results_of_path(view, arena, &result.path_count);
+	if (view->span) {
+		result.spans = result_of_span(view, arena);
+		result.span_count = 1;
+	}
 	return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "graph/path_sums.h"
+#include "whatif/tasks.h"
 #include "whatif/whatif.h"
 
 enum { PATH_LINES = 8 };
@@ -102,6 +103,27 @@ static void put_samples(struct text *out, const struct whatif_view *view)
 		    100 * code_count_error(samples) * samples->chosen / samples->all);
 }
 
+static void put_span(struct text *out, const struct whatif_view *view)
+{
+	struct whatif_task_sums sums;
+
+	if (!view->span)
+		return;
+	sums = whatif_sum_tasks(view->tasks, view->predicted_ns, view->task_count);
+	text_put_escaped(out, view->span);
+	text_put(out, ": ");
+	text_put_count(out, sums.count);
+	text_put(out, sums.count == 1 ? " execution of " : " executions of ");
+	text_put_duration(out, sums.mean_ns);
+	text_put(out, " on average would take ");
+	text_put_duration(out, sums.predicted_mean_ns);
+	text_put(out, "; p99 ");
+	text_put_duration(out, sums.p99_ns);
+	text_put(out, ", then ");
+	text_put_duration(out, sums.predicted_p99_ns);
+	text_put(out, "\n");
+}
+
 static void put_answer(struct text *out, const struct whatif_view *view)
 {
 	const struct whatif_answer *answer = view->answer;
@@ -118,6 +140,7 @@ static void put_answer(struct text *out, const struct whatif_view *view)
 		text_put_duration(out, answer->most_ns);
 	}
 	text_put(out, "\n");
+	put_span(out, view);
 	put_samples(out, view);
 	put_path(out, view);
 }

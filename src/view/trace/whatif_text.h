@@ -12,6 +12,7 @@ struct text;
 struct whatif;
 struct whatif_answer;
 struct whatif_rank;
+struct whatif_task;
 
 struct whatif_view {
 	const struct whatif *whatif;
@@ -21,6 +22,10 @@ struct whatif_view {
 	double scale;
 	uint32_t cpu_count;
 	const struct whatif_answer *answer; /* NULL: ranks are shown */
+	const char *span;                   /* whose executions are predicted, too; NULL: none was asked for */
+	const struct whatif_task *tasks;    /* these */
+	size_t task_count;
+	const uint64_t *predicted_ns; /* of each; UINT64_MAX: unknown */
 	const struct whatif_rank *ranks;
 	size_t rank_count;
 };
