@@ -186,7 +186,7 @@ def _():
     result = pinch("whatif", "--json", "-", "--lock", "ledger_lock", "--scale", "0", "--span", "request:BEGIN..END[key=argument]",
                    "t.pinch")
     assert result.status == 0, result.text
-    spans, = json.loads(result.out)["answer"]["spans"]
+    spans, = json.loads(result.out)["spans"]
     print(f"# mean {spans['mean_ns'] / 1e6:.2f} ms, predicted {spans['predicted_mean_ns'] / 1e6:.2f} ms")
     assert spans["executions"] == 120 and spans["mean_ns"] > 3e6, spans
     assert spans["predicted_mean_ns"] < spans["mean_ns"] / 3 and spans["predicted_p99_ns"] < spans["p99_ns"] / 2, spans
