@@ -2,15 +2,12 @@
 #include "area/header.h"
 
 #include <errno.h>
-#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Not in every version of <linux/magic.h>. */
-#define XFS_MAGIC 0x58465342
-#define ZFS_MAGIC 0x2fc12fc1
+#include "area/local.h"
 
 int area_read(int fd, void *to, size_t size_bytes, uint64_t offset)
 {
@@ -37,18 +34,7 @@ static int check_file_system(int fd)
 
 	if (fstatfs(fd, &status))
 		return -errno;
-	switch ((uint32_t)status.f_type) {
-	case TMPFS_MAGIC:
-	case EXT4_SUPER_MAGIC:
-	case XFS_MAGIC:
-	case BTRFS_SUPER_MAGIC:
-	case OVERLAYFS_SUPER_MAGIC:
-	case F2FS_SUPER_MAGIC:
-	case ZFS_MAGIC:
-		return 0;
-	default:
-		return -EXDEV;
-	}
+	return area_file_system_is_local((uint32_t)status.f_type) ? 0 : -EXDEV;
 }
 
 /* Whether [offset, offset + size_bytes) lies behind the header and within the area. */
