@@ -39,7 +39,8 @@ struct pinchtrace_own {
 	uint32_t is_registering;
 	uint32_t is_flushing;
 	uint32_t is_taking_pair;
-	uint32_t has_no_memory; /* for further rings */
+	uint32_t is_carrying_out; /* a request of others */
+	uint32_t has_no_memory;   /* for further rings */
 };
 
 union pinchtrace_own_page {

@@ -104,7 +104,11 @@ struct pinchtrace_header {
 #define PINCHTRACE_PHASE_RUNNING 2u /* recorded, until the stop event or a limit */
 #define PINCHTRACE_PHASE_DONE 3u    /* nothing is recorded any more */
 #define PINCHTRACE_PHASE_BUSY 4u    /* between two of these; nothing is recorded */
+#define PINCHTRACE_PHASE_REQUEST 5u /* others have written a request: the next event carries it out first */
 #define PINCHTRACE_PHASE_MASK 7u
+
+/* In the state, all the time: each event has to look whether its ring is so full that it is to be flushed. */
+#define PINCHTRACE_STATE_WATCHED 0x80000000u
 
 #define PINCHTRACE_MODE_ONE_SHOT 0u   /* after the stop, nothing is recorded any more */
 #define PINCHTRACE_MODE_REPEATED 1u   /* the next start event starts again */
@@ -112,6 +116,24 @@ struct pinchtrace_header {
 
 /* An event that is none: subsystems end at 65534. */
 #define PINCHTRACE_NO_EVENT 0xffffffffu
+
+#define PINCHTRACE_REQUEST_SET 1u   /* these triggers, in place of those that there are */
+#define PINCHTRACE_REQUEST_CLEAR 2u /* no triggers */
+#define PINCHTRACE_REQUEST_START 3u /* as if the start event had come */
+#define PINCHTRACE_REQUEST_STOP 4u  /* as if the stop event had come */
+
+/*
+ * What somebody outside wants of the triggers. Only the process changes the rest of struct pinchtrace_control: others write
+ * the request as a whole, and then the first byte of state: PINCHTRACE_PHASE_REQUEST, and above it one more than there was.
+ * So a change of state that a thread has begun meanwhile fails. One at a time: who holds flock(2) of the file exclusively.
+ */
+struct pinchtrace_request {
+	uint32_t what; /* PINCHTRACE_REQUEST_X */
+	uint32_t mode;
+	uint32_t start, stop;
+	uint64_t duration_ns;
+	uint64_t count;
+};
 
 struct pinchtrace_control {
 	uint32_t state;       /* PINCHTRACE_PHASE_X; above PINCHTRACE_PHASE_MASK, how often triggers were set */
@@ -122,6 +144,7 @@ struct pinchtrace_control {
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; while running, with a duration */
 	uint64_t count_left;  /* while running, with a count; may fall below 0 */
 	uint64_t start_count; /* how often it has started */
+	struct pinchtrace_request request;
 };
 
 #define PINCHTRACE_RING_FREE 0u  /* has never been used */
@@ -177,7 +200,8 @@ struct pinchtrace_more {
 
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_pair) == 24);
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_header) == 224);
-PINCHTRACE_ASSERT(sizeof(struct pinchtrace_control) == 56);
+PINCHTRACE_ASSERT(sizeof(struct pinchtrace_request) == 32);
+PINCHTRACE_ASSERT(sizeof(struct pinchtrace_control) == 88);
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_ring) == 136);
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_slot) == PINCHTRACE_SLOT_BYTES);
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_more) == PINCHTRACE_SLOT_BYTES);

@@ -19,3 +19,7 @@ enum trigger_action pinchtrace_triggers_before(uint32_t key, unsigned int on, ui
 
 /* After the event was recorded. */
 void pinchtrace_triggers_after(enum trigger_action action, uint32_t state);
+
+/* As if the start event, or the stop event, had come. Async-signal-safe. */
+void pinchtrace_triggers_start(void);
+void pinchtrace_triggers_stop(void);
