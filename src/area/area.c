@@ -40,6 +40,8 @@ static int read_facts(struct area *area)
 	struct area_facts *facts = &area->facts;
 
 	facts->ring_count = header->ring_count;
+	facts->ended_count =
+		header->ring_ended_count < header->ring_count ? header->ring_ended_count : header->ring_count;
 	facts->lost = header->lost + area_rings_lost(area->rings);
 	facts->overwritten = header->overwritten;
 	facts->has_ended = header->has_ended;

@@ -5,7 +5,7 @@
  * and not read again; and each call ends after so much work. What does not change is checked once, and must stay as it is.
  *
  * Owns: areas that others write, and where they are found.
- * Used by: helper, collect/own.
+ * Used by: helper, collect/own, outside, cmd.
  */
 #pragma once
 
@@ -25,6 +25,7 @@ struct area_facts {
 	uint64_t start_ns; /* CLOCK_BOOTTIME */
 	uint32_t ring_capacity;
 	uint32_t ring_count;
+	uint32_t ended_count; /* of these, those whose threads have ended */
 	uint64_t lost;        /* events for which there was no ring, or no space in it */
 	uint64_t overwritten; /* slots of ended threads that others got before they were read */
 	bool has_ended;       /* the process left by exit() */
