@@ -74,7 +74,7 @@ for folder in $order; do
 			*) echo "$file includes $included" ;;
 			esac ;;
 		pinchtrace_format.h)
-			[ "$folder" = area ] || echo "$file includes $included" ;;
+			[ "$folder" != base ] || echo "$file includes $included" ;;
 		*.inc) ;;
 		*)
 			echo "$file includes $included without its folder" ;;

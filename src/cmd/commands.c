@@ -4,10 +4,23 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&run_command,           &attach_command, &record_command,  &report_command,
-	&dump_command,          &cut_command,    &merge_command,   &graph_command,
-	&critical_path_command, &spans_command,  &compare_command, &whatif_command,
-	&klock_command,         &check_command,  &help_command,    NULL,
+	&run_command,
+	&attach_command,
+	&record_command,
+	&report_command,
+	&dump_command,
+	&cut_command,
+	&merge_command,
+	&graph_command,
+	&critical_path_command,
+	&spans_command,
+	&compare_command,
+	&whatif_command,
+	&klock_command,
+	&trace_command,
+	&check_command,
+	&help_command,
+	NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -150,7 +150,7 @@ static int report_not_started(const struct run *run, const char *command, enum l
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 }
 
-static int trace_command(struct run *run, char *const *arguments)
+static int run_and_trace(struct run *run, char *const *arguments)
 {
 	enum launch_step step;
 	int err;
@@ -234,7 +234,7 @@ static int start(struct run *run, struct inheritance *inheritance, char *const *
 		return EXIT_PINCH_FAILED;
 	run->pid = launch_pid(run->launch);
 	run->outcome = (struct outcome){ .pids = &run->pid, .pid_count = 1, .exit_status = -1 };
-	return trace_command(run, arguments);
+	return run_and_trace(run, arguments);
 }
 
 int run_traced(const struct settings *settings, struct inheritance *inheritance, char *const *arguments)

@@ -69,6 +69,22 @@ struct whatif_settings {
 	uint32_t cpu_count; /* 0: as many as its threads ran on */
 };
 
+enum { SWITCHES_MAX = 64 };
+
+/* Programs that record events of their own: what is done with them. */
+struct outside_settings {
+	struct {
+		const char *names;
+		bool is_on;
+	} switches[SWITCHES_MAX]; /* in the order given */
+	size_t switch_count;
+	const char *start, *stop; /* events; NULL: not given */
+	bool has_mode;
+	uint32_t mode;  /* PINCHTRACE_MODE_X */
+	uint32_t count; /* 0: without a limit */
+	bool clears_triggers, lists, takes_snapshot, removes;
+};
+
 struct settings {
 	struct kernel_options kernel;
 	uint64_t duration_ns;                           /* 0: until the end */
@@ -105,6 +121,7 @@ struct settings {
 	struct graph_settings graph;     /* graph, critical-path and compare */
 	struct compare_settings compare; /* compare only */
 	struct whatif_settings whatif;   /* whatif only */
+	struct outside_settings outside; /* trace only */
 };
 
 void settings_init(struct settings *settings);
@@ -149,6 +166,9 @@ extern const struct option_spec common_options[];
 
 /* Whom to trace that runs already. */
 extern const struct option_spec target_options[];
+
+/* Of programs that record events of their own: which, and what is done. */
+extern const struct option_spec program_options[], switch_options[];
 
 /* Closes the control groups. */
 void targets_close(struct settings *settings);

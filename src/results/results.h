@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What commands make of traces, as programs and pages get it: graphs, critical paths, spans, predictions
- * and comparisons.
+ * and comparisons; and of programs with events of their own.
  * The structs are described in the .def files of this folder as the report is: src/report/forms/declare.def.
  * Who fills one in owns what it points to; strings are those of what is shown.
  *
- * Owns: what JSON has of traces; it computes nothing.
- * Used by: view/graph, view/trace.
+ * Owns: what JSON has of traces and of programs; it computes nothing.
+ * Used by: view/graph, view/trace, outside.
  */
 #pragma once
 
@@ -31,3 +31,4 @@ const struct report_type *result_spans_type(void);
 const struct report_type *result_whatif_type(void);
 const struct report_type *result_comparison_type(void);
 const struct report_type *result_configurations_alone_type(void);
+const struct report_type *result_own_programs_type(void);

@@ -12,6 +12,7 @@ const struct document documents[DOCUMENTS] = {
 	{ "spans", result_spans_type, false },
 	{ "whatif", result_whatif_type, false },
 	{ "compare", result_comparison_type, false },
+	{ "trace", result_own_programs_type, false },
 };
 
 const struct document *document_find(const char *name)

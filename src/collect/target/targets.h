@@ -3,7 +3,7 @@
  * Finds the processes that the user names: by number, by name, by control group.
  *
  * Owns: whom to trace: processes, control groups, commands that are started.
- * Used by: collect, options, live, cmd.
+ * Used by: collect, options, live, outside, cmd.
  */
 #pragma once
 
