@@ -84,7 +84,7 @@ KERNEL_PACKAGES := qemu-system-x86
 TRUTH_PACKAGES := redis-server
 CAUSES_PACKAGES := redis-server redis-tools haproxy memcached libmariadb3 libpq5 ruby
 LINT_PACKAGES := clang-format cppcheck shellcheck pyflakes3 codespell
-BENCH_PACKAGES := $(TEST_PACKAGES) redis-server redis-tools libbpf-tools libmariadbd-dev babeltrace2
+BENCH_PACKAGES := $(TEST_PACKAGES) redis-server redis-tools libbpf-tools libmariadbd-dev babeltrace2 liblttng-ust-dev lttng-tools systemtap-sdt-dev
 
 build-packages:
 	@./tools/install-packages $(BUILD_PACKAGES)

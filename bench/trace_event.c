@@ -4,53 +4,13 @@
  * What a call of trace_event() costs, in a loop of 1,000 calls: TSC cycles and ns a call, the quartiles and the extremes of
  * ROUNDS (default 1,000) loops. Beside it the read of the clock alone, and the loop alone, which is in all of them.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
 #include "pinchtrace.h"
+
+#include "events/loops.h"
 
 #ifndef __x86_64__
 #error "it counts cycles of the time stamp counter"
 #endif
-
-enum { CALLS = 1000, ROUNDS_MAX = 100000 };
-
-static double ns_per_cycle;
-
-static uint64_t cycles(void)
-{
-	uint64_t now;
-
-	__builtin_ia32_lfence();
-	now = __builtin_ia32_rdtsc();
-	__builtin_ia32_lfence();
-	return now;
-}
-
-static double now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1e9 + now.tv_nsec;
-}
-
-static void calibrate(void)
-{
-	double begun_ns = now_ns();
-	uint64_t begun = cycles();
-
-	while (now_ns() - begun_ns < 1e8)
-		;
-	ns_per_cycle = (now_ns() - begun_ns) / (cycles() - begun);
-}
-
-/* So that the compiler keeps each call of an empty loop. */
-static inline void keep(uint64_t value)
-{
-	__asm__ volatile("" : : "r"(value) : "memory");
-}
 
 static uint64_t run_nothing(void)
 {
@@ -94,37 +54,11 @@ static uint64_t run_payload(void)
 	return cycles() - begun;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double report(const char *what, uint64_t (*run)(void), int rounds)
-{
-	static double all[ROUNDS_MAX];
-	double median;
-
-	run();
-	for (int i = 0; i < rounds; i++)
-		all[i] = (double)run() / CALLS;
-	qsort(all, rounds, sizeof(*all), by_size);
-	median = all[rounds / 2];
-	printf("%-28s %7.2f %7.2f   %7.2f %7.2f %7.2f %7.2f %8.2f\n", what, median * ns_per_cycle, median, all[0],
-	       all[rounds / 4], median, all[3 * rounds / 4], all[rounds - 1]);
-	return median * ns_per_cycle;
-}
-
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 1000;
+	int rounds = rounds_of(argc, argv);
 	double nothing_ns, clock_ns, enabled_ns, disabled_ns;
 
-	if (rounds < 1 || rounds > ROUNDS_MAX) {
-		fprintf(stderr, "usage: trace_event [ROUNDS, 1 to %d]\n", ROUNDS_MAX);
-		return 2;
-	}
 	calibrate();
 	printf("%-28s %7s %7s   %7s %7s %7s %7s %8s\n", "of a call", "ns", "cycles", "min", "quarter", "median",
 	       "quarter", "max");

@@ -434,9 +434,5 @@ void collector_finish(struct collector *collector)
 
 double collector_fill(const struct collector *collector)
 {
-	double fill = collector->fill > collector->sideband_fill ? collector->fill : collector->sideband_fill;
-
-	if (collector->own_areas && own_areas_fill(collector->own_areas) > fill)
-		fill = own_areas_fill(collector->own_areas);
-	return fill;
+	return collector->fill > collector->sideband_fill ? collector->fill : collector->sideband_fill;
 }

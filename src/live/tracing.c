@@ -401,7 +401,9 @@ int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 /* Long naps may end at a tick of the kernel: a timer's interrupt costs more than a poll. */
 static void choose_slack(struct tracing *tracing)
 {
-	unsigned long slack_ns = tracing->poll_ms < POLL_MS_MIN ? POLL_SLACK_NS_FIRST : POLL_SLACK_NS;
+	bool is_soon = tracing->poll_ms < POLL_MS_MIN ||
+		       own_areas_due_ns(tracing->own_areas) < clock_ns() + POLL_MS_MIN * 1000000ull;
+	unsigned long slack_ns = is_soon ? POLL_SLACK_NS_FIRST : POLL_SLACK_NS;
 
 	if (tracing->slack_ns != slack_ns)
 		prctl(PR_SET_TIMERSLACK, slack_ns, 0, 0, 0);
@@ -421,6 +423,9 @@ static int batch_wait_ms(const struct tracing *tracing)
 	int poll_ms = has_ended && tracing->poll_ms > POLL_MS_MIN ? POLL_MS_MIN : tracing->poll_ms;
 	uint64_t due_ns = tracing->polled_ns + poll_ms * 1000000ull, now_ns = clock_ns();
 
+	/* Rings of programs are small, and no bell rings when one is nearly full. */
+	if (own_areas_due_ns(tracing->own_areas) < due_ns)
+		due_ns = own_areas_due_ns(tracing->own_areas);
 	if (collector_fill(tracing->collector) > FILL_URGENT || due_ns < now_ns)
 		return 0;
 	return (int)((due_ns - now_ns + 999999) / 1000000);
@@ -431,11 +436,9 @@ static void choose_batch(struct tracing *tracing)
 {
 	const struct settings *settings = tracing->settings;
 	int poll_ms_max = settings->has_tui || settings->kernel.tells_system ? POLL_MS_MAX_NEW : POLL_MS_MAX;
-	/* Rings of programs are small, and no bell rings when one is nearly full. */
-	int poll_ms_min = own_areas_fill(tracing->own_areas) > FILL_HIGH ? POLL_MS_FIRST : POLL_MS_MIN;
 	double fill = collector_fill(tracing->collector);
 
-	if (fill > FILL_HIGH && tracing->poll_ms > poll_ms_min)
+	if (fill > FILL_HIGH && tracing->poll_ms > POLL_MS_MIN)
 		tracing->poll_ms /= 2;
 	else if (fill < FILL_LOW && tracing->poll_ms < poll_ms_max)
 		tracing->poll_ms *= 2;

@@ -28,6 +28,10 @@ enum {
 	PENDING_BYTES_MAX = 32 << 20,
 };
 
+/* Rings are taken when the fastest one is so full, as far as can be foreseen; and of what was foreseen so much stays each time. */
+static const double FILL_WANTED = 0.25, RATE_LEFT = 0.9;
+static const uint64_t wait_ns_max = 1000000000;
+
 /* How long the stream waits for a thread that is writing an event: it may have been stopped there, or have died. */
 static const uint64_t patience_ns = 50000000;
 
@@ -68,7 +72,9 @@ struct own_areas {
 	size_t look_count, look_capacity;
 	struct tick_clock clock;
 	uint64_t limit_ns;
-	double fill;
+	double fill;      /* of the fullest ring */
+	double fill_rate; /* how much of it each ns */
+	uint64_t taken_ns, due_ns;
 	uint64_t refused; /* events for which the session had no space */
 	uint64_t lost_events, lost_slots, unread_processes, broken_areas;
 	struct ev_user_read *read; /* with space for any payload */
@@ -456,6 +462,19 @@ static void count_lost(struct own_areas *areas, const struct own_area *own)
 	areas->lost_events += area_facts(own->area)->lost;
 }
 
+/* A burst counts for some time. */
+static void plan(struct own_areas *areas)
+{
+	uint64_t now_ns = clock_ns();
+	double rate = areas->taken_ns ? areas->fill / (now_ns - areas->taken_ns + 1) : 0;
+	double wait_ns;
+
+	areas->fill_rate = rate > areas->fill_rate ? rate : areas->fill_rate * RATE_LEFT + rate * (1 - RATE_LEFT);
+	wait_ns = areas->fill_rate > 0 ? FILL_WANTED / areas->fill_rate : (double)wait_ns_max;
+	areas->taken_ns = now_ns;
+	areas->due_ns = now_ns + (wait_ns < wait_ns_max ? (uint64_t)wait_ns : wait_ns_max);
+}
+
 /* Until when all events are there: a thread that stays in the middle of one is not waited for long. */
 static uint64_t until_of(const struct own_areas *areas, const struct own_area *own)
 {
@@ -497,12 +516,13 @@ uint64_t own_areas_take(struct own_areas *areas, uint64_t limit_ns)
 		areas->list[kept++] = *own;
 	}
 	areas->count = kept;
+	plan(areas);
 	return until_ns;
 }
 
-double own_areas_fill(const struct own_areas *areas)
+uint64_t own_areas_due_ns(const struct own_areas *areas)
 {
-	return areas->fill;
+	return areas->count ? areas->due_ns : UINT64_MAX;
 }
 
 /* --- What is missing ----------------------------------------------------------------------- */

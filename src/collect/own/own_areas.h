@@ -32,8 +32,8 @@ void own_areas_announced(struct own_areas *areas, uint32_t pid);
  */
 uint64_t own_areas_take(struct own_areas *areas, uint64_t limit_ns);
 
-/* How full the fullest ring was, 0 to 1. */
-double own_areas_fill(const struct own_areas *areas);
+/* When they are to be taken again, before a ring runs over: by how fast rings filled of late. UINT64_MAX: there are none. */
+uint64_t own_areas_due_ns(const struct own_areas *areas);
 
 /* Sentences about what could not be read, a NUL after each. */
 void own_areas_put_notes(const struct own_areas *areas, struct text *notes);
