@@ -32,6 +32,9 @@ enum {
 static const double FILL_WANTED = 0.25, RATE_LEFT = 0.9;
 static const uint64_t wait_ns_max = 1000000000;
 
+/* How long a ring takes to be full, of a program of which nothing is known yet. */
+static const double FULL_NS_FIRST = 4e6;
+
 /* How long the stream waits for a thread that is writing an event: it may have been stopped there, or have died. */
 static const uint64_t patience_ns = 50000000;
 
@@ -277,6 +280,8 @@ static void take_in(struct own_areas *areas, const struct look *look, struct are
 		.rings = table_new(),
 		.taken_ns = session_time_ns(areas->session),
 	};
+	if (areas->fill_rate < 1 / FULL_NS_FIRST)
+		areas->fill_rate = 1 / FULL_NS_FIRST;
 	hand_out_program(areas, look, facts);
 }
 
