@@ -7,6 +7,7 @@
 #include "options/settings.h"
 #include "query/chosen_threads.h"
 #include "query/trace_states.h"
+#include "show/trace_marks.h"
 #include "show/trace_timelines.h"
 #include "view/graph/graph_text.h"
 #include "view/graph/path_text.h"
@@ -73,6 +74,7 @@ void report_html_add(struct html *html, const struct settings *settings, const c
 		return;
 	if (!chosen_threads_find(settings, trace_path, &all, &threads))
 		add_states(html, settings, &all, &threads, fold);
+	trace_marks_add(html, &all, trace_path);
 	chosen_threads_fini(&threads);
 	trace_states_close(&all);
 }

@@ -56,7 +56,7 @@ export function wholeReport() {
 	const report = golden("pipeline.json");
 
 	return { report: { ...report, verdict: { ...report.verdict, lines: ["Main bottleneck (82 % of non-idle thread time): threads wait for work_mutex.",
-		"Evidence: 1,214 waits", "Try next: hold it for less time"] } }, timelines: timelines(24),
+		"Evidence: 1,214 waits", "Try next: hold it for less time"] } }, timelines: timelines(24), marks: marks(24),
 		graph: graph(80), path: criticalPath(2000) };
 }
 
@@ -86,6 +86,7 @@ export function hostileReport() {
 
 	report.verdict.lines = [HOSTILE, HOSTILE, HOSTILE];
 	return { report, timelines: { ...timelines(3), threads: timelines(3).threads.map(t => ({ ...t, name: HOSTILE })) },
+		marks: { ...marks(3), names: [HOSTILE, HOSTILE] },
 		graph: { ...graph(10), nodes: graph(10).nodes.map(n => ({ ...n, label: HOSTILE })) },
 		path: { ...criticalPath(10), sums: criticalPath(10).sums.map(s => ({ ...s, who: HOSTILE, what: HOSTILE })) } };
 }
@@ -94,6 +95,16 @@ export function emptyReport() {
 	return { report: golden("nothing.json"),
 		timelines: { begin_ns: 0, part_ns: 1, whole_ns: 0, parts: 0, threads: [], left_out: 0, all: {} }, graph: { from_ns: 0, to_ns: 0, nodes: [] },
 		path: { thread: 1, sums: [], parts: [], left_out: 0 } };
+}
+
+/** A request in each thread, every tenth of the time. */
+function marks(threads) {
+	const { whole_ns } = timelines(1), all = [];
+
+	for (let row = 0; row < threads; row++)
+		for (let i = 1; i < 10; i++)
+			all.push([row, i * whole_ns / 10, i % 2, 100 * row + i]);
+	return { names: ["request.BEGIN", "request.END"], marks: all, left_out: 7 };
 }
 
 const KINDS = ["mutex", "rwsem read", "rwsem write", "spinlock", "rtmutex", "percpu-rwsem"];

@@ -108,10 +108,10 @@ function ReportSections({ report }: { report: Report }) {
 }
 
 function Timelined() {
-	const { value } = usePart("timelines");
+	const { value } = usePart("timelines"), { value: marks } = usePart("marks");
 
 	return value ? <Section id="timelines" title="Time lines of threads" isHeavy about={`What each thread did over time. ${FUTEX} Drag to zoom, double-click to see all.`}>
-		<TimelineRows timelines={value} /></Section> : null;
+		<TimelineRows timelines={value} marks={marks} /></Section> : null;
 }
 
 function GraphPart() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What each thread did over time: a row a thread, on canvases of some rows each.
-import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { CopyCsv } from "./csv";
 import { cut, duration, plural, share, visible } from "./format";
 import { Swatch, useNear, useWidth } from "./page";
@@ -9,13 +9,45 @@ import { RangeButtons } from "./range_buttons";
 import { colourOf, stateNames, stateTitle } from "./states";
 import { colour, ThemeContext } from "./theme";
 import { hideTip, showTip } from "./tip";
-import type { Timelines } from "./types";
+import type { Marks, Timelines } from "./types";
 
 type Row = Timelines["threads"][number];
 
-const ROW_PX = 18, GAP_PX = 3, BLOCK_ROWS = 32, UNIT = 1000, ROWS_FIRST = 64;
+const ROW_PX = 18, GAP_PX = 3, BLOCK_ROWS = 32, UNIT = 1000, ROWS_FIRST = 64, MARK_PX = 3, MARKS_TOLD = 6;
 
-function draw(canvas: HTMLCanvasElement, rows: Row[], part_ns: number, range: Range, width: number): void {
+/** An event of a program's own. */
+interface Mark {
+	since_ns: number;
+	name: string;
+	argument: number;
+}
+
+/** Those of each row, in the order of time. */
+function marksByRow(marks: Marks | undefined, rows: number): Mark[][] {
+	const all: Mark[][] = Array.from({ length: rows }, () => []);
+
+	for (const [row, since_ns, name, argument] of marks?.marks ?? [])
+		all[row]?.push({ since_ns, name: marks!.names[name], argument });
+	return all;
+}
+
+/** Where several would lie on each other, one is drawn. */
+function drawMarks(context: CanvasRenderingContext2D, marks: Mark[], y: number, range: Range, per_ns: number): void {
+	let before = -1;
+
+	for (const mark of marks) {
+		const x = Math.round((mark.since_ns - range.from_ns) * per_ns);
+		if (mark.since_ns < range.from_ns || mark.since_ns > range.to_ns || x === before)
+			continue;
+		before = x;
+		context.beginPath();
+		context.arc(x, y * ROW_PX + (ROW_PX - GAP_PX) / 2, MARK_PX, 0, 2 * Math.PI);
+		context.fill();
+		context.stroke();
+	}
+}
+
+function draw(canvas: HTMLCanvasElement, rows: Row[], marks: Mark[][], part_ns: number, range: Range, width: number): void {
 	const context = canvas.getContext("2d")!, ratio = devicePixelRatio || 1;
 
 	canvas.width = width * ratio;
@@ -26,6 +58,9 @@ function draw(canvas: HTMLCanvasElement, rows: Row[], part_ns: number, range: Ra
 		context.fillStyle = colour(colourOf(state));
 		rows.forEach((row, y) => drawState(context, row, state, y, part_ns, range, per_ns));
 	}
+	context.fillStyle = colour("fg");
+	context.strokeStyle = colour("bg");
+	marks.forEach((of, y) => drawMarks(context, of, y, range, per_ns));
 	canvas.setAttribute("data-drawn", "");
 }
 
@@ -48,6 +83,13 @@ function drawState(context: CanvasRenderingContext2D, row: Row, state: string, y
 	}
 }
 
+function tellMarks(marks: Mark[], time_ns: number, near_ns: number): string[] {
+	const near = marks.filter(mark => Math.abs(mark.since_ns - time_ns) <= near_ns);
+	const lines = near.slice(0, MARKS_TOLD).map(mark => `${visible(mark.name)} ${mark.argument} at ${duration(mark.since_ns)}`);
+
+	return near.length > MARKS_TOLD ? [...lines, `and ${plural(near.length - MARKS_TOLD, "more event")}`] : lines;
+}
+
 function tellAt(row: Row, at: number, part_ns: number): string {
 	const lines = stateNames.filter(state => row.states[state]?.[at])
 		.map(state => `${stateTitle(state)}: ${share(row.states[state][at] / UNIT / row.threads)}`);
@@ -56,7 +98,7 @@ function tellAt(row: Row, at: number, part_ns: number): string {
 		`${duration(at * part_ns)} to ${duration((at + 1) * part_ns)}`, ...lines].join("\n");
 }
 
-function Block({ rows, part_ns, range }: { rows: Row[]; part_ns: number; range: Range }) {
+function Block({ rows, marks, part_ns, range }: { rows: Row[]; marks: Mark[][]; part_ns: number; range: Range }) {
 	const { ref: near, isNear } = useNear<HTMLDivElement>();
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const { theme } = useContext(ThemeContext);
@@ -66,8 +108,10 @@ function Block({ rows, part_ns, range }: { rows: Row[]; part_ns: number; range: 
 		(event.clientX - canvas.current!.getBoundingClientRect().left) / width * (range.to_ns - range.from_ns);
 	const onMove = (event: PointerEvent) => {
 		const y = Math.floor((event.clientY - canvas.current!.getBoundingClientRect().top) / ROW_PX);
+		const near_ns = (MARK_PX + 1) / width * (range.to_ns - range.from_ns), time_ns = timeAt(event);
 		if (rows[y])
-			showTip(tellAt(rows[y], Math.floor(timeAt(event) / part_ns), part_ns), event.clientX, event.clientY);
+			showTip([tellAt(rows[y], Math.floor(time_ns / part_ns), part_ns), ...tellMarks(marks[y], time_ns, near_ns)].join("\n"),
+				event.clientX, event.clientY);
 	};
 	const onUp = (event: PointerEvent) => {
 		const times = [begin.current ?? 0, timeAt(event)].sort((a, b) => a - b);
@@ -78,8 +122,8 @@ function Block({ rows, part_ns, range }: { rows: Row[]; part_ns: number; range: 
 
 	useLayoutEffect(() => {
 		if (isNear && width)
-			draw(canvas.current!, rows, part_ns, range, width);
-	}, [isNear, width, theme, rows, range.from_ns, range.to_ns]);
+			draw(canvas.current!, rows, marks, part_ns, range, width);
+	}, [isNear, width, theme, rows, marks, range.from_ns, range.to_ns]);
 	return <div class="block" ref={near}>
 		<ol class="labels">{rows.map((row, i) => <li key={i} data-tip={`${visible(row.name)}\nthread ${row.tid} of process ${row.pid}`}>
 			{cut(visible(row.name), 17)} <span class="muted">{row.threads > 1 ? `\u00d7${row.threads}` : row.tid}</span></li>)}</ol>
@@ -91,15 +135,16 @@ function Block({ rows, part_ns, range }: { rows: Row[]; part_ns: number; range: 
 	</div>;
 }
 
-export function TimelineRows({ timelines }: { timelines: Timelines }) {
+export function TimelineRows({ timelines, marks }: { timelines: Timelines; marks?: Marks }) {
 	const { threads, part_ns, whole_ns, left_out } = timelines;
+	const byRow = useMemo(() => marksByRow(marks, threads.length), [marks, timelines]);
 	const [shown, show] = useState(ROWS_FIRST);
 	const range = useRange() ?? { from_ns: 0, to_ns: whole_ns };
 	const used = stateNames.filter(state => threads.some(row => row.states[state]));
 	const blocks = [];
 
 	for (let i = 0; i < Math.min(shown, threads.length); i += BLOCK_ROWS)
-		blocks.push(threads.slice(i, Math.min(i + BLOCK_ROWS, shown)));
+		blocks.push({ rows: threads.slice(i, Math.min(i + BLOCK_ROWS, shown)), marks: byRow.slice(i, Math.min(i + BLOCK_ROWS, shown)) });
 	return <>
 		<div class="tools">
 			<RangeButtons whole_ns={whole_ns} />
@@ -111,10 +156,13 @@ export function TimelineRows({ timelines }: { timelines: Timelines }) {
 		</div>
 		<div class="legend">{used.map(state => <span key={state}><Swatch colour={colourOf(state)} />{stateTitle(state)}</span>)}</div>
 		<div class="timelines" role="img" aria-label={`What ${plural(threads.length, "thread")} did over ${duration(whole_ns)}`}>
-			{blocks.map((rows, i) => <Block key={i} rows={rows} part_ns={part_ns} range={range} />)}
+			{blocks.map(({ rows, marks }, i) => <Block key={i} rows={rows} marks={marks} part_ns={part_ns} range={range} />)}
 		</div>
 		{threads.length > shown && <button type="button" class="no-print" onClick={() => show(threads.length)}>
 			Show all {plural(threads.length, "row")}</button>}
+		{marks && <p class="muted marks">{"\u25cf"} events of the programs' own: {marks.names.slice(0, 12).map(visible).join(", ")}
+			{marks.names.length > 12 && ` and ${marks.names.length - 12} more`}
+			{marks.left_out > 0 && `; ${plural(marks.left_out, "more event")} are not drawn`}.</p>}
 		{left_out > 0 && <p class="muted">{plural(left_out, "more thread")} are not shown; the chart above has all of them.</p>}
 	</>;
 }

@@ -22,6 +22,13 @@ export interface Timelines {
 	all: Record<string, number[]>;
 }
 
+/** Events of programs' own: rows as in Timelines. */
+export interface Marks {
+	names: string[];
+	marks: [row: number, since_ns: number, name: number, argument: number][];
+	left_out: number;
+}
+
 export type Difference = ResultDifference;
 export type ComparisonNode = ResultComparisonNode;
 export type CodeDifference = ResultCodeDifference;

@@ -21,7 +21,7 @@ void html_free(struct html *html);
 
 /*
  * Where to put the JSON of one more part; valid until the next call. web/src/parts.ts knows the names:
- * "report", "left_out", "timelines", "graph", "path", "comparison", "configurations", "first", "first_left_out",
+ * "report", "left_out", "timelines", "marks", "graph", "path", "comparison", "configurations", "first", "first_left_out",
  * "second", "second_left_out", "klock".
  */
 struct text *html_part(struct html *html, const char *name);
