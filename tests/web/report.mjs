@@ -32,12 +32,14 @@ test("events of programs' own are marks on the time lines, which tell what they 
 	await section(page, "timelines");
 	const canvas = page.locator("#timelines canvas").first();
 	await page.locator("#timelines canvas[data-drawn]").first().waitFor();
+	await canvas.scrollIntoViewIfNeeded();
 	const box = await canvas.boundingBox();
 	await page.mouse.move(box.x + box.width / 10, box.y + 18 * 2 + 7);	// the third row's first one
-	const tip = await page.locator("[role=tooltip], .tip").first().innerText();
+	await page.locator(".tip:not([hidden])").waitFor();
+	const tip = await page.locator(".tip").innerText();
 	assert(/request\.END 201 at /.test(tip), `the tooltip is: ${tip}`);
 	const words = await page.locator("#timelines .marks").innerText();
-	assert(/^\u25cf events of the programs' own: request\.BEGIN, request\.END; 7 more events are not drawn\.$/.test(words), words);
+	assert(/^\u25cf events of the programs' own: request\.BEGIN, request\.END; 7\smore events are not drawn\.$/.test(words), words);
 	await close(page);
 });
 
