@@ -86,6 +86,11 @@ void area_close(struct area *area)
 	free(area);
 }
 
+int area_fd(const struct area *area)
+{
+	return area->fd;
+}
+
 int area_refresh(struct area *area)
 {
 	struct pinchtrace_header header;

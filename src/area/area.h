@@ -42,6 +42,9 @@ int area_open(int fd, struct area **out);
 /* Accepts NULL. */
 void area_close(struct area *area);
 
+/* Of the file; it stays the area's. */
+int area_fd(const struct area *area);
+
 /* Reads the header again. -EBADMSG: it is not sound any more; or another negative errno. */
 int area_refresh(struct area *area);
 

@@ -33,6 +33,7 @@
 #include "engine/recorder.h"
 #include "live/memory_trace.h"
 #include "engine/run_events.h"
+#include "live/own_trigger.h"
 #include "live/privileges.h"
 #include "session/backlog.h"
 #include "show/show.h"
@@ -134,6 +135,9 @@ static int open_listeners(struct tracing *tracing)
 	tracing->own_areas = own_areas_new(engine->session, collector_own_stream(tracing->collector), engine->symbols,
 					   engine->present);
 	collector_set_own_areas(tracing->collector, tracing->own_areas);
+	if (settings->own_trigger.longer_ns)
+		tracing->own_trigger =
+			own_trigger_new(engine->session, engine->present, tracing->own_areas, &settings->own_trigger);
 	tracing->taking_in = (struct pause){ take_pause, tracing, TAKE_IN_PERIOD_NS, 0 };
 	tracing_set_pause(tracing, NULL);
 	if (settings->trace_path)
@@ -238,6 +242,7 @@ void tracing_close(struct tracing *tracing)
 	recorder_close(tracing->recorder);
 	memory_trace_free(tracing->memory);
 	collector_free(tracing->collector);
+	own_trigger_free(tracing->own_trigger);
 	own_areas_free(tracing->own_areas);
 	sampling_watch_close(&tracing->sampling);
 	span_functions_free(tracing->functions);

@@ -24,6 +24,7 @@ struct tracing {
 	struct span_functions *functions; /* NULL: no span is of one */
 	struct collector *collector;
 	struct own_areas *own_areas;
+	struct own_trigger *own_trigger; /* NULL: none was asked for */
 	struct klock_spec *klock_spec; /* NULL: acquisitions are not counted */
 	struct recorder *recorder;     /* NULL: no trace is written */
 	struct memory_trace *memory;   /* the trace is for the report alone; NULL: there is none, or it has a file */

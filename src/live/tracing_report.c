@@ -18,6 +18,7 @@
 #include "engine/run_events.h"
 #include "findings/findings.h"
 #include "live/memory_trace.h"
+#include "live/own_trigger.h"
 #include "live/tracing_internal.h"
 #include "query/report_whatifs.h"
 #include "session/backlog.h"
@@ -128,6 +129,8 @@ static void put_notes(struct tracing *tracing, struct text *notes)
 	if (tracing->functions)
 		span_functions_put_notes(tracing->functions, notes);
 	own_areas_put_notes(tracing->own_areas, notes);
+	if (tracing->own_trigger)
+		own_trigger_put_notes(tracing->own_trigger, notes);
 	put_system_note(tracing, notes);
 	put_klock_note(tracing, notes);
 	kernel_put_acquisition_notes(tracing->kernel, notes);

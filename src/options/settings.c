@@ -219,6 +219,11 @@ static int set_span(struct settings *settings, const char *argument)
 	return err;
 }
 
+static int set_trigger(struct settings *settings, const char *argument)
+{
+	return own_trigger_parse(argument, &settings->own_trigger);
+}
+
 static int set_ring_size(struct settings *settings, const char *argument)
 {
 	uint32_t kilobytes;
@@ -276,7 +281,12 @@ const struct option_spec trace_options[] = {
 	{ "system", 0, NULL, "also record the rest of the machine: other threads, interrupts, packets and disks",
 	  set_system },
 	{ "span", 0, "SPEC",
-	  "also record tasks, for pinch spans: [NAME=]CALL..CALL or [NAME=]FILE:FUNCTION; may be repeated", set_span },
+	  "also record tasks, for pinch spans: [NAME=]CALL..CALL, [NAME=]FILE:FUNCTION or\n"
+	  "[NAME=]SUBSYSTEM:EVENT..EVENT[key=FIELD]; may be repeated",
+	  set_span },
+	{ "trigger", 0, "CAUSE:TIME",
+	  "start the events of a program's own, which it holds back, when it waits longer than TIME: lock:10ms",
+	  set_trigger },
 	{ "ring-kb", 0, "KB", "size of each CPU's buffer for switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
 	{ 0 },

@@ -15,6 +15,7 @@
 #include "collect/target/targets.h"
 #include "compare/comparison.h"
 #include "options/command.h"
+#include "options/own_trigger_spec.h"
 #include "trace/trace_ring.h"
 #include "tui/rows/pages.h"
 #include "whatif/element.h"
@@ -95,6 +96,7 @@ struct settings {
 	const char *html_path, *folded_path, *csv_path; /* the same */
 	const char *trace_path;                         /* NULL: no trace is written */
 	const char *user;                               /* as whom a command runs; NULL: as who calls pinch, or sudo */
+	struct own_trigger_spec own_trigger;            /* what starts programs' own events */
 	struct span_specs spans;                        /* --span of what is recorded */
 	struct trace_ring_options ring;                 /* zeros: the trace grows as long as tracing runs */
 	bool is_recording;                              /* for a trace alone: no text unless it is asked for */

@@ -270,3 +270,8 @@ struct thread *threads_find_own(const struct threads *threads, uint32_t pid, uin
 {
 	return table_find(threads->by_own, own_key(pid, ns_tid));
 }
+
+const struct thread *threads_find(const struct threads *threads, uint32_t number)
+{
+	return table_find(threads->by_number, number);
+}

@@ -40,6 +40,9 @@ void threads_free(struct threads *threads);
 /* The thread with this number; a nameless one is made when a lost record hid its birth. */
 struct thread *threads_get(struct threads *threads, uint32_t number);
 
+/* The one with this number; NULL: there is none. */
+const struct thread *threads_find(const struct threads *threads, uint32_t number);
+
 /* The traced thread of a process that has this id in its own PID namespace, or had it last; NULL: there is none. */
 struct thread *threads_find_own(const struct threads *threads, uint32_t pid, uint32_t ns_tid);
 

@@ -151,6 +151,31 @@ def _():
     check_whole()
 
 
+@test("events that a program holds back are started by a wait for a lock that is longer than a time")
+def _():
+    record(program("own_handover"), "armed")
+    assert not [event for event in events() if event["event"].startswith("request.")]
+    record(program("own_handover"), "armed", options=["--trigger", "lock:10ms"])
+    found = events()
+    began = {}
+    long_ends = []
+    for event in found:
+        fields = event["fields"]
+        if event["event"] == "sched.SWITCH" and fields["state"] in (1, 2) and fields["syscall"] == 202:
+            began[event["thread"]] = event["time_ns"]
+        elif event["event"] == "sched.SWITCH":
+            began.pop(event["thread"], None)
+        elif event["event"] == "sched.WAKE":
+            begin = began.pop(event["thread"], None)
+            if begin and event["time_ns"] - begin > 10e6:
+                long_ends.append(event["time_ns"])
+    own = [event["time_ns"] for event in found if event["event"].startswith("request.")]
+    assert len(own) > 100 and own[0] > long_ends[0], (len(own), own[:1], long_ends[:3])
+    assert any("started" in note for note in notes()), notes()
+    result = pinch("record", "--trigger", "lock", "-o", "t.pinch", "--", "true")
+    assert result.status == 2 and "CAUSE:TIME" in result.text, (result.status, result.text)
+
+
 @test("a log has one word for each value")
 def _():
     record(program("own_events"), "clock", "100")

@@ -2,11 +2,14 @@
 #include "collect/own/own_areas.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "area/area.h"
+#include "area/control.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -528,6 +531,35 @@ uint64_t own_areas_take(struct own_areas *areas, uint64_t limit_ns)
 uint64_t own_areas_due_ns(const struct own_areas *areas)
 {
 	return areas->count ? areas->due_ns : UINT64_MAX;
+}
+
+/* --- Starting ------------------------------------------------------------------------------ */
+
+/* Who handed it over can write it; what was found by its mapping was opened for reading. */
+static int start_area(const struct own_area *own)
+{
+	int fd = area_fd(own->area), err = area_control_start(fd);
+	char path[64];
+
+	if (err != -EBADF)
+		return err;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = area_control_start(fd);
+	close(fd);
+	return err;
+}
+
+int own_areas_start(struct own_areas *areas, uint32_t pid)
+{
+	int err = -ENOENT;
+
+	for (size_t i = 0; i < areas->count; i++)
+		if (areas->list[i].pid == pid && !areas->list[i].is_ended && err)
+			err = start_area(&areas->list[i]);
+	return err;
 }
 
 /* --- What is missing ----------------------------------------------------------------------- */

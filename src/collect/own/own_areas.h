@@ -35,5 +35,8 @@ uint64_t own_areas_take(struct own_areas *areas, uint64_t limit_ns);
 /* When they are to be taken again, before a ring runs over: by how fast rings filled of late. UINT64_MAX: there are none. */
 uint64_t own_areas_due_ns(const struct own_areas *areas);
 
+/* Starts recording in a process, as if its start event had come: with its next event. 0; -ENOENT: it has no area; or -errno. */
+int own_areas_start(struct own_areas *areas, uint32_t pid);
+
 /* Sentences about what could not be read, a NUL after each. */
 void own_areas_put_notes(const struct own_areas *areas, struct text *notes);
