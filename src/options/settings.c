@@ -284,8 +284,8 @@ const struct option_spec trace_options[] = {
 	  "also record tasks, for pinch spans: [NAME=]CALL..CALL, [NAME=]FILE:FUNCTION or\n"
 	  "[NAME=]SUBSYSTEM:EVENT..EVENT[key=FIELD]; may be repeated",
 	  set_span },
-	{ "trigger", 0, "CAUSE:TIME",
-	  "start the events of a program's own, which it holds back, when it waits longer than TIME: lock:10ms",
+	{ "trigger", 0, "WAIT",
+	  "start the events of a program's own, which it holds back, at such a wait: lock:10ms",
 	  set_trigger },
 	{ "ring-kb", 0, "KB", "size of each CPU's buffer for switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
