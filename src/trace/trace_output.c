@@ -7,22 +7,17 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
-#include <xxhash.h>
-#include <zstd.h>
 
 #include "base/memory.h"
 #include "base/out/out_file.h"
 #include "trace/trace_file.h"
+#include "trace/trace_pack.h"
 #include "trace/trace_places.h"
 #include "trace/trace_ring.h"
 
 enum {
-	ZSTD_LEVEL = 1,
-	PLAIN_BYTES_MIN = 256,       /* smaller ones gain nothing */
 	STAGED_BYTES_MAX = 64 << 20, /* in memory, for a file that can only be overwritten */
 	PLACES_MAX = TRACE_CHUNK_BYTES_MAX / sizeof(struct trace_place), /* of an index */
 };
@@ -37,9 +32,7 @@ struct trace_output {
 	uint64_t end;        /* of the file */
 	struct trace_ring *ring;
 	uint32_t trace, number; /* of the next chunk */
-	ZSTD_CCtx *zstd;
-	void *packed;
-	size_t packed_capacity;
+	struct trace_packer packer;
 	struct trace_places places;
 	uint64_t chunk_count;
 };
@@ -94,37 +87,6 @@ static void put_at_end(struct trace_output *output, struct iovec *parts, int cou
 	put(output, output->end, parts, count);
 	if (!output->err)
 		output->end += size_bytes;
-}
-
-/* Packs what it can; returns what is to be stored. */
-static const void *pack(struct trace_output *output, struct trace_chunk *chunk, const void *content, size_t size_bytes)
-{
-	size_t bound = ZSTD_compressBound(size_bytes), packed_bytes;
-
-	chunk->plain_bytes = chunk->stored_bytes = size_bytes;
-	chunk->packing = TRACE_PLAIN;
-	if (size_bytes < PLAIN_BYTES_MIN)
-		return content;
-	if (bound > output->packed_capacity) {
-		output->packed_capacity = bound;
-		free(output->packed);
-		output->packed = xcalloc(bound, 1);
-	}
-	packed_bytes = ZSTD_compressCCtx(output->zstd, output->packed, bound, content, size_bytes, ZSTD_LEVEL);
-	if (ZSTD_isError(packed_bytes) || packed_bytes >= size_bytes)
-		return content;
-	chunk->stored_bytes = packed_bytes;
-	chunk->packing = TRACE_ZSTD;
-	return output->packed;
-}
-
-static void seal(struct trace_output *output, struct trace_chunk *chunk, const void *stored)
-{
-	chunk->magic = TRACE_CHUNK_MAGIC;
-	chunk->trace = output->trace;
-	chunk->number = output->number++;
-	chunk->content_checksum = XXH64(stored, chunk->stored_bytes, 0);
-	chunk->checksum = XXH64(chunk, offsetof(struct trace_chunk, checksum), 0);
 }
 
 static void note_place(struct trace_output *output, const struct trace_chunk *chunk, uint64_t at,
@@ -193,7 +155,7 @@ void trace_output_put(struct trace_output *output, struct trace_chunk *chunk, co
 		      const void *content, size_t size_bytes)
 {
 	static const char zeros[8];
-	const void *stored = pack(output, chunk, content, size_bytes);
+	const void *stored = trace_pack(&output->packer, chunk, content, size_bytes);
 	struct iovec parts[] = {
 		{ chunk, sizeof(*chunk) },
 		{ (void *)stored, chunk->stored_bytes },
@@ -202,7 +164,7 @@ void trace_output_put(struct trace_output *output, struct trace_chunk *chunk, co
 
 	if (output->err)
 		return;
-	seal(output, chunk, stored);
+	trace_chunk_seal(chunk, output->trace, output->number++);
 	if (is_in_ring(output, chunk)) {
 		put_in_ring(output, chunk, threads, parts);
 	} else {
@@ -218,21 +180,10 @@ void trace_output_put(struct trace_output *output, struct trace_chunk *chunk, co
 
 static void put_header(struct trace_output *output, const struct trace_ring_options *ring)
 {
-	struct trace_header header = {
-		.magic = TRACE_MAGIC,
-		.version = TRACE_VERSION,
-		.header_bytes = sizeof(header),
-		.ring_bytes = ring ? ring->size_bytes : 0,
-		.last_ns = ring ? ring->last_ns : 0,
-	};
+	struct trace_header header;
 	struct iovec part = { &header, sizeof(header) };
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	header.created_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
-	if (getrandom(header.random, sizeof(header.random), 0) != sizeof(header.random))
-		header.random[0] = header.created_ns;
-	header.checksum = XXH64(&header, offsetof(struct trace_header, checksum), 0);
+	trace_header_init(&header, ring);
 	output->trace = header.random[0];
 	put_at_end(output, &part, 1);
 }
@@ -259,12 +210,13 @@ int trace_output_open(struct out_file *file, const struct trace_ring_options *ri
 	output->file = file;
 	output->fd = out_file_fd(file);
 	output->is_stream = out_file_is_stream(file);
-	output->zstd = ZSTD_createCCtx();
+	output->err = trace_packer_init(&output->packer);
 	if (ring) {
 		output->ring = trace_ring_new(ring);
 		output->ring_bytes = ring->size_bytes;
 	}
-	output->err = output->zstd ? reserve(output) : -ENOMEM;
+	if (!output->err)
+		output->err = reserve(output);
 	put_header(output, ring);
 	err = output->err;
 	if (err)
@@ -335,10 +287,9 @@ static int output_free(struct trace_output *output)
 {
 	int err = out_file_close(output->file);
 
-	ZSTD_freeCCtx(output->zstd);
+	trace_packer_fini(&output->packer);
 	trace_ring_free(output->ring);
 	trace_places_fini(&output->places);
-	free(output->packed);
 	free(output);
 	return err;
 }
