@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "session/event_kinds.h"
 #include "symbol/answer/answer_book.h"
 #include "symbol/mapped_files.h"
@@ -177,16 +178,27 @@ static bool change(const struct carried_names *names, char *content, size_t size
 	return at == size_bytes;
 }
 
+bool carried_names_change(const struct carried_names *names, const void *content, size_t size_bytes,
+			  struct table *notes, struct text *out)
+{
+	size_t begin = out->length, kept;
+	bool is_whole;
+
+	text_put_bytes(out, content, size_bytes);
+	is_whole = change(names, out->bytes + begin, size_bytes, notes, &kept);
+	out->length = begin + (is_whole ? kept : 0);
+	return is_whole;
+}
+
 bool carried_names_put(const struct carried_names *names, const void *content, size_t size_bytes,
 		       struct trace_writer *writer, struct table *notes)
 {
-	char *changed = memcpy(xcalloc(1, size_bytes + 1), content, size_bytes);
-	size_t kept;
-	bool is_whole = change(names, changed, size_bytes, notes, &kept);
+	struct text changed = { 0 };
+	bool is_whole = carried_names_change(names, content, size_bytes, notes, &changed);
 
 	if (is_whole)
-		trace_writer_chunk(writer, TRACE_CHUNK_NAMES, changed, kept, NULL);
-	free(changed);
+		trace_writer_chunk(writer, TRACE_CHUNK_NAMES, changed.bytes, changed.length, NULL);
+	text_fini(&changed);
 	return is_whole;
 }
 

@@ -15,6 +15,7 @@
 struct carried_names;
 struct space_numbers;
 struct table;
+struct text;
 struct trace_reader;
 struct trace_writer;
 
@@ -35,6 +36,10 @@ void carried_names_follow(struct carried_names *names, const struct ev_header *h
 
 /* What the trace knows about a process of the source, otherwise than by one of its events. */
 void carried_names_pair(struct carried_names *names, uint32_t pid);
+
+/* Puts names of the source, as far as they go along; false: they are damaged, and nothing is put. notes: see below. */
+bool carried_names_change(const struct carried_names *names, const void *content, size_t size_bytes,
+			  struct table *notes, struct text *out);
 
 /* Writes names of the source, as far as they go along; false: they are damaged. notes: see below. */
 bool carried_names_put(const struct carried_names *names, const void *content, size_t size_bytes,

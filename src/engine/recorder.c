@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/ring_names.h"
+#include "engine/stream_names.h"
 #include "engine/trace_info.h"
 #include "session/event_kinds.h"
 #include "session/session.h"
@@ -30,8 +31,10 @@ struct recorder {
 	struct trace_writer *writer; /* NULL: the trace has its end */
 	struct prologue *prologue;   /* of a flight recorder, as are names; else NULL */
 	struct ring_names *names;
-	char *path;        /* for messages */
-	uint64_t *patched; /* a mapping with its file */
+	const struct recorder_stream *stream; /* NULL: there is a file */
+	struct stream_names *stream_names;    /* of a stream */
+	char *path;                           /* for messages */
+	uint64_t *patched;                    /* a mapping with its file */
 	size_t patched_capacity;
 	bool has_begun;  /* the file is in place */
 	bool has_epoch;  /* not all that was recorded is still there */
@@ -73,19 +76,28 @@ static void on_prologue(void *data, const struct ev_header *header)
 	ring_names_repeat(recorder->names, header);
 }
 
-/* What a reader must know who begins here, and what the event refers to. */
-static void repeat_facts(struct recorder *recorder, const struct ev_header *header)
+/* What a reader must know who begins here. */
+static void begin_epoch(struct recorder *recorder)
 {
 	struct prologue_out out = { .emit = on_prologue, .data = recorder };
 	uint64_t time_ns = session_time_ns(recorder->engine->session);
 
-	if (trace_writer_wants_epoch(recorder->writer)) {
-		trace_writer_begin_epoch(recorder->writer);
-		ring_names_begin(recorder->names, time_ns);
-		prologue_begin(recorder->prologue, time_ns, &out);
-		trace_writer_end_prologue(recorder->writer);
-		recorder->has_epoch = true;
-	}
+	trace_writer_begin_epoch(recorder->writer);
+	if (recorder->stream)
+		recorder->stream->begin(recorder->stream->sink.data, time_ns);
+	ring_names_begin(recorder->names, time_ns);
+	prologue_begin(recorder->prologue, time_ns, &out);
+	trace_writer_end_prologue(recorder->writer);
+	recorder->has_epoch = true;
+}
+
+/* The same, when it is time for that, and what the event refers to. */
+static void repeat_facts(struct recorder *recorder, const struct ev_header *header)
+{
+	struct prologue_out out = { .emit = on_prologue, .data = recorder };
+
+	if (trace_writer_wants_epoch(recorder->writer))
+		begin_epoch(recorder);
 	if (recorder->has_epoch)
 		prologue_refer(recorder->prologue, header, &out);
 }
@@ -93,14 +105,17 @@ static void repeat_facts(struct recorder *recorder, const struct ev_header *head
 static void on_event(void *data, const struct ev_header *header)
 {
 	struct recorder *recorder = data;
+	const struct recorder_stream *stream = recorder->stream;
+	bool is_written = recorder->writer && (!stream || stream->is_heard(stream->sink.data));
 
 	if (!recorder->writer)
 		return;
-	if (recorder->prologue)
+	if (recorder->prologue && is_written)
 		repeat_facts(recorder, header);
-	trace_writer_event(recorder->writer, header);
+	if (is_written)
+		trace_writer_event(recorder->writer, header);
 	if (recorder->prologue) {
-		prologue_follow(recorder->prologue, header, true);
+		prologue_follow(recorder->prologue, header, is_written);
 		ring_names_follow(recorder->names, header);
 	}
 }
@@ -146,11 +161,22 @@ static int say(const struct recorder *recorder, int err)
 	return fail(err, "cannot write the trace %s%s", recorder->path, out_file_advice(err));
 }
 
+/* The machine comes first, then what happens. */
+static void begin_recording(struct recorder *recorder)
+{
+	struct text info = { 0 };
+
+	trace_info_put(&info);
+	trace_writer_chunk(recorder->writer, TRACE_CHUNK_INFO, info.bytes, info.length, NULL);
+	text_fini(&info);
+	symbols_keep_answers(recorder->engine->symbols);
+	subscribe(recorder);
+}
+
 static int open_any(struct engine *engine, const char *path, const struct trace_ring_options *ring, bool is_silent,
 		    struct recorder **out)
 {
 	struct recorder *recorder = xcalloc(1, sizeof(*recorder));
-	struct text info = { 0 };
 	struct out_file *file;
 	int err;
 
@@ -175,11 +201,7 @@ static int open_any(struct engine *engine, const char *path, const struct trace_
 		return err;
 	}
 	out_file_keep_fd(trace_writer_fd(recorder->writer));
-	trace_info_put(&info);
-	trace_writer_chunk(recorder->writer, TRACE_CHUNK_INFO, info.bytes, info.length, NULL);
-	text_fini(&info);
-	symbols_keep_answers(engine->symbols);
-	subscribe(recorder);
+	begin_recording(recorder);
 	*out = recorder;
 	return 0;
 }
@@ -194,6 +216,28 @@ int recorder_open_silently(struct engine *engine, const char *path, struct recor
 	const struct trace_ring_options ring = { 0 };
 
 	return open_any(engine, path, &ring, true, out);
+}
+
+int recorder_open_stream(struct engine *engine, const struct recorder_stream *stream, struct recorder **out)
+{
+	struct recorder *recorder = xcalloc(1, sizeof(*recorder));
+	int err;
+
+	recorder->engine = engine;
+	recorder->stream = stream;
+	recorder->path = xstrdup("the stream");
+	recorder->prologue = prologue_new();
+	recorder->names = ring_names_new();
+	recorder->stream_names = stream_names_new();
+	err = trace_writer_begin_sink(&stream->sink, &recorder->writer);
+	if (err) {
+		say(recorder, err);
+		recorder_close(recorder);
+		return err;
+	}
+	begin_recording(recorder);
+	*out = recorder;
+	return 0;
 }
 
 /* A disk that is full does not end the tracing, whose report may be wanted all the more. */
@@ -225,6 +269,24 @@ void recorder_step(struct recorder *recorder, uint64_t now_ns)
 		return;
 	trace_writer_flush(recorder->writer, now_ns, written_after_ns);
 	note_error(recorder);
+}
+
+void recorder_serve(struct recorder *recorder)
+{
+	const struct recorder_stream *stream = recorder->stream;
+
+	if (!recorder->writer)
+		return;
+	if (stream->wants_beginning(stream->sink.data))
+		begin_epoch(recorder);
+	trace_writer_flush(recorder->writer, UINT64_MAX, 0);
+}
+
+void recorder_names(struct recorder *recorder, uint64_t begin_ns,
+		    void (*put)(void *data, const void *names, size_t size_bytes), void *data)
+{
+	stream_names_take(recorder->stream_names, recorder->engine->symbols);
+	stream_names_put(recorder->stream_names, recorder->names, begin_ns, put, data);
 }
 
 uint64_t recorder_file_bytes(const struct recorder *recorder)
@@ -279,7 +341,8 @@ int recorder_finish(struct recorder *recorder, struct trace_writer_counts *count
 {
 	int err;
 
-	put_names(recorder);
+	if (!recorder->stream)
+		put_names(recorder);
 	note_error(recorder);
 	*counts = trace_writer_counts(recorder->writer);
 	err = trace_writer_close(recorder->writer);
@@ -299,6 +362,7 @@ void recorder_close(struct recorder *recorder)
 		trace_writer_discard(recorder->writer);
 	prologue_free(recorder->prologue);
 	ring_names_free(recorder->names);
+	stream_names_free(recorder->stream_names);
 	free(recorder->patched);
 	free(recorder->path);
 	free(recorder);

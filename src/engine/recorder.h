@@ -5,7 +5,11 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "trace/trace_sink.h"
 
 struct engine;
 struct recorder;
@@ -23,6 +27,28 @@ int recorder_open(struct engine *engine, const char *path, const struct trace_ri
 
 /* The same without a ring, and nothing is said of what goes wrong, now or later. */
 int recorder_open_silently(struct engine *engine, const char *path, struct recorder **out);
+
+/* Who takes a trace that readers come to while it is made. The functions get the sink's data. */
+struct recorder_stream {
+	struct trace_sink sink;
+	bool (*is_heard)(void *data);        /* somebody gets what happens */
+	bool (*wants_beginning)(void *data); /* somebody waits for what a trace has to say first */
+	void (*begin)(void *data,
+		      uint64_t time_ns); /* that comes next, as of time_ns: chunks up to TRACE_CHUNK_HAS_PROLOGUE */
+};
+
+/* The chunks of the trace go to a stream, which is borrowed. */
+int recorder_open_stream(struct engine *engine, const struct recorder_stream *stream, struct recorder **out);
+
+/* Makes a beginning if the stream wants one; all that was recorded goes there. */
+void recorder_serve(struct recorder *recorder);
+
+/*
+ * Gives what is known of addresses by now, as contents of chunks TRACE_CHUNK_NAMES, for a trace that began at
+ * begin_ns; of another time: without names of code that programs generated. Of a stream only, also when it has ended.
+ */
+void recorder_names(struct recorder *recorder, uint64_t begin_ns,
+		    void (*put)(void *data, const void *names, size_t size_bytes), void *data);
 
 /* Puts the trace in place: tracing has begun. NULL: nothing. 0, or a negative errno after a message. */
 int recorder_begin(struct recorder *recorder);

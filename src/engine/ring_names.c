@@ -97,3 +97,9 @@ void ring_names_put(struct ring_names *names, uint64_t begin_ns, const void *con
 {
 	carried_names_put(names_from(names, begin_ns), content, size_bytes, writer, names->notes);
 }
+
+bool ring_names_change(const struct ring_names *names, uint64_t begin_ns, const void *content, size_t size_bytes,
+		       struct table *notes, struct text *out)
+{
+	return carried_names_change(names_from(names, begin_ns), content, size_bytes, notes, out);
+}

@@ -16,6 +16,7 @@
 #include "trace/trace_pack.h"
 #include "trace/trace_places.h"
 #include "trace/trace_ring.h"
+#include "trace/trace_sink.h"
 
 enum {
 	STAGED_BYTES_MAX = 64 << 20, /* in memory, for a file that can only be overwritten */
@@ -23,6 +24,7 @@ enum {
 };
 
 struct trace_output {
+	const struct trace_sink *sink; /* NULL: there is a file */
 	struct out_file *file;
 	int fd;
 	bool is_stream; /* what is written comes behind what was */
@@ -165,7 +167,10 @@ void trace_output_put(struct trace_output *output, struct trace_chunk *chunk, co
 	if (output->err)
 		return;
 	trace_chunk_seal(chunk, output->trace, output->number++);
-	if (is_in_ring(output, chunk)) {
+	if (output->sink) {
+		output->sink->put(output->sink->data, chunk, threads, stored);
+		output->end += trace_chunk_bytes(chunk);
+	} else if (is_in_ring(output, chunk)) {
 		put_in_ring(output, chunk, threads, parts);
 	} else {
 		if (output->ring)
@@ -226,12 +231,27 @@ int trace_output_open(struct out_file *file, const struct trace_ring_options *ri
 	return err;
 }
 
+int trace_output_open_sink(const struct trace_sink *sink, struct trace_output **out)
+{
+	struct trace_output *output = xcalloc(1, sizeof(*output));
+	int err = trace_packer_init(&output->packer);
+
+	output->sink = sink;
+	output->fd = -1;
+	if (err)
+		trace_output_discard(output);
+	else
+		*out = output;
+	return err;
+}
+
 int trace_output_place(struct trace_output *output)
 {
-	bool is_staged = out_file_is_staged(output->file);
+	bool is_staged;
 
-	if (output->err || output->is_placed)
+	if (output->err || output->is_placed || output->sink)
 		return output->err;
+	is_staged = out_file_is_staged(output->file);
 	output->err = out_file_commit(output->file);
 	output->is_placed = !output->err;
 	if (output->is_placed && is_staged)
@@ -298,7 +318,8 @@ int trace_output_close(struct trace_output *output)
 {
 	int err, closed;
 
-	put_end(output);
+	if (!output->sink)
+		put_end(output);
 	err = trace_output_place(output);
 	closed = output_free(output);
 	return err ? err : closed;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file of a trace that is being written: chunks, each with its checksums, and where each of them is. */
+/*
+ * Where the chunks of a trace go that is being written, each with its checksums: a file, and at its end where each
+ * of them is; or a sink.
+ */
 #pragma once
 
 #include <stddef.h>
@@ -11,12 +14,16 @@ struct out_file;
 struct trace_output;
 struct trace_ring;
 struct trace_ring_options;
+struct trace_sink;
 
 /*
  * Begins a trace in the file, which becomes the output's; ring is NULL when what is new goes to its end.
  * -ESPIPE: a ring needs positions, and the file has none; or another negative errno.
  */
 int trace_output_open(struct out_file *file, const struct trace_ring_options *ring, struct trace_output **out);
+
+/* Chunks go to a sink, which is borrowed. 0 or a negative errno. */
+int trace_output_open_sink(const struct trace_sink *sink, struct trace_output **out);
 
 /* Puts the file in place. 0, or the first error. */
 int trace_output_place(struct trace_output *output);
@@ -35,7 +42,7 @@ uint64_t trace_output_chunks(const struct trace_output *output);
 uint64_t trace_output_bytes(const struct trace_output *output);
 int trace_output_error(const struct trace_output *output);
 
-/* What is written, to be read by who holds the output. */
+/* What is written, to be read by who holds the output; -1: a sink has it. */
 int trace_output_fd(const struct trace_output *output);
 
 /* Ends the file with its index, puts it in place unless that failed, and frees the output. 0, or the first error. */

@@ -95,20 +95,18 @@ static void end_events(struct trace_writer *writer)
 	put_forms_again(writer);
 }
 
-int trace_writer_begin(struct out_file *file, const struct trace_ring_options *ring, struct trace_writer **out)
+/* The writer owns the output. */
+static int begin(struct trace_output *output, struct trace_writer **out)
 {
 	struct trace_writer *writer = xcalloc(1, sizeof(*writer));
-	int err = trace_output_open(file, ring && trace_ring_is_asked(ring) ? ring : NULL, &writer->output);
+	int err;
 
-	if (err) {
-		free(writer);
-		return err;
-	}
+	writer->output = output;
 	writer->events.encoder = event_encoder_new();
 	writer->prologue.encoder = event_encoder_new();
 	writer->chunk_bytes = EVENTS_BYTES;
-	if (trace_output_ring(writer->output))
-		writer->chunk_bytes = trace_ring_segment_bytes(trace_output_ring(writer->output)) / SEGMENT_PARTS;
+	if (trace_output_ring(output))
+		writer->chunk_bytes = trace_ring_segment_bytes(trace_output_ring(output)) / SEGMENT_PARTS;
 	put_forms(writer);
 	err = trace_writer_error(writer);
 	if (err)
@@ -116,6 +114,22 @@ int trace_writer_begin(struct out_file *file, const struct trace_ring_options *r
 	else
 		*out = writer;
 	return err;
+}
+
+int trace_writer_begin(struct out_file *file, const struct trace_ring_options *ring, struct trace_writer **out)
+{
+	struct trace_output *output;
+	int err = trace_output_open(file, ring && trace_ring_is_asked(ring) ? ring : NULL, &output);
+
+	return err ? err : begin(output, out);
+}
+
+int trace_writer_begin_sink(const struct trace_sink *sink, struct trace_writer **out)
+{
+	struct trace_output *output;
+	int err = trace_output_open_sink(sink, &output);
+
+	return err ? err : begin(output, out);
 }
 
 int trace_writer_open_ring(const char *path, const struct trace_ring_options *ring, struct trace_writer **out)
@@ -147,15 +161,21 @@ bool trace_writer_wants_epoch(const struct trace_writer *writer)
 
 void trace_writer_begin_epoch(struct trace_writer *writer)
 {
+	struct trace_ring *ring = trace_output_ring(writer->output);
+
 	end_events(writer);
-	trace_ring_begin_epoch(trace_output_ring(writer->output), writer->time_ns);
+	if (ring)
+		trace_ring_begin_epoch(ring, writer->time_ns);
 	writer->has_begun = false;
 }
 
 void trace_writer_end_prologue(struct trace_writer *writer)
 {
+	struct trace_ring *ring = trace_output_ring(writer->output);
+
 	put_filling(writer, &writer->prologue, TRACE_CHUNK_PROLOGUE, TRACE_CHUNK_HAS_PROLOGUE);
-	trace_ring_end_prologue(trace_output_ring(writer->output));
+	if (ring)
+		trace_ring_end_prologue(ring);
 }
 
 static void add(struct filling *filling, const struct ev_header *header)

@@ -4,7 +4,7 @@
  * ends the writer, all chunks before can be read. The first error stays; what comes after it is dropped.
  *
  * Owns: the trace file: its format, writing and reading.
- * Used by: own, collect/own, states, options, engine, query, derive, show, live, outside, cmd.
+ * Used by: own, collect/own, states, options, engine, query, derive, show, live, outside, cmd, scope.
  */
 #pragma once
 
@@ -17,6 +17,7 @@
 
 struct out_file;
 struct trace_ring_options;
+struct trace_sink;
 struct trace_writer;
 
 /*
@@ -26,6 +27,9 @@ struct trace_writer;
  * the file has no positions for that. Or another negative errno. Nothing is said.
  */
 int trace_writer_begin(struct out_file *file, const struct trace_ring_options *ring, struct trace_writer **out);
+
+/* Begins a trace whose chunks go to a sink, which is borrowed. 0 or a negative errno. */
+int trace_writer_begin_sink(const struct trace_sink *sink, struct trace_writer **out);
 
 /*
  * Opens the file and begins a trace, in place of what the file held. -EBUSY: another one is being written
@@ -37,7 +41,7 @@ int trace_writer_open_ring(const char *path, const struct trace_ring_options *ri
 /* Puts the file in place of what is there; more may be written. 0, or the first error. */
 int trace_writer_place(struct trace_writer *writer);
 
-/* What is written, to be read by who holds the writer. */
+/* What is written, to be read by who holds the writer; -1: a sink has it. */
 int trace_writer_fd(const struct trace_writer *writer);
 
 /* Whether it is time for that: never but in a ring. */
