@@ -223,7 +223,7 @@ SRC := $(wildcard src/*/*.c src/*/*/*.c)
 OBJ := $(SRC:%.c=$O/%.o)
 LIB_OBJ := $(filter-out $O/src/cmd/main.o,$(OBJ))
 # What loads BPF programs, and all that stands above it.
-ABOVE_KERNEL := $(addprefix src/,$(addsuffix /%,collect options engine query derive show live cmd))
+ABOVE_KERNEL := $(addprefix src/,$(addsuffix /%,collect options engine query derive show scope live cmd))
 
 # Changes when the options do: objects of two kinds must not be mixed.
 $O/.flags: always

@@ -21,6 +21,7 @@ struct trace_check {
 	struct trace_reader *reader;
 	uint64_t events, first_ns, last_ns; /* of those that could be read */
 	size_t damaged_count;               /* of chunks */
+	uint64_t lost; /* records, as collect.GAP has them */
 	bool has_end, has_names;
 	struct text origin; /* ", by pinch 0.1.0 on HOST, kernel 6.1" */
 	struct text damage; /* a line for each chunk, up to DAMAGE_LINES_MAX */
@@ -103,6 +104,8 @@ static void take_event(struct trace_check *check, const struct ev_header *header
 		check->first_ns = header->time_ns;
 	if (header->time_ns > check->last_ns)
 		check->last_ns = header->time_ns;
+	if (header->subsys == TRACE_SUBSYS_COLLECT && header->event == TRACE_EVENT_COLLECT_GAP)
+		check->lost += ((const struct ev_collect_gap *)header)->lost;
 	check->has_end |= header->subsys == TRACE_SUBSYS_COLLECT && header->event == TRACE_EVENT_COLLECT_END;
 }
 
@@ -178,8 +181,13 @@ static void put_details(const struct trace_check *check, struct text *out)
 	if (extent->unread_bytes)
 		text_printf(out, "  from byte %" PRIu64 ": an incomplete chunk; %" PRIu64 " bytes were not read\n",
 			    extent->file_bytes - extent->unread_bytes, extent->unread_bytes);
-	if (extent->begins_late)
+	if (extent->begins_late && extent->is_ring)
 		text_put(out, "  a flight recording: earlier events were not kept\n");
+	else if (extent->begins_late)
+		text_put(out, "  from a scope: it begins when its reader connected\n");
+	if (check->lost)
+		text_printf(out, "  %" PRIu64 " record%s lost when it was made\n", check->lost,
+			    check->lost == 1 ? " was" : "s were");
 	if (is_cut_off(check))
 		text_put(out, "  the end is missing: the writer was killed, or is still writing\n");
 	if (!check->has_names)

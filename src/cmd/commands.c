@@ -18,6 +18,7 @@ const struct command *const commands[] = {
 	&whatif_command,
 	&klock_command,
 	&trace_command,
+	&scope_command,
 	&check_command,
 	&help_command,
 	NULL,

@@ -279,7 +279,12 @@ void recorder_serve(struct recorder *recorder)
 		return;
 	if (stream->wants_beginning(stream->sink.data))
 		begin_epoch(recorder);
-	trace_writer_flush(recorder->writer, UINT64_MAX, 0);
+}
+
+void recorder_flush(struct recorder *recorder)
+{
+	if (recorder->writer)
+		trace_writer_flush(recorder->writer, UINT64_MAX, 0);
 }
 
 void recorder_names(struct recorder *recorder, uint64_t begin_ns,

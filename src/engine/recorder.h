@@ -40,8 +40,11 @@ struct recorder_stream {
 /* The chunks of the trace go to a stream, which is borrowed. */
 int recorder_open_stream(struct engine *engine, const struct recorder_stream *stream, struct recorder **out);
 
-/* Makes a beginning if the stream wants one; all that was recorded goes there. */
+/* Makes a beginning if the stream wants one. */
 void recorder_serve(struct recorder *recorder);
+
+/* All that was recorded goes where the trace goes. */
+void recorder_flush(struct recorder *recorder);
 
 /*
  * Gives what is known of addresses by now, as contents of chunks TRACE_CHUNK_NAMES, for a trace that began at

@@ -123,16 +123,23 @@ void replay_close(struct replay *replay)
 	free(replay);
 }
 
-/* Of what a flight recorder kept. */
+/* Of what a flight recorder kept, or a scope sent. */
 static void add_late_note(const struct replay *replay, struct findings *findings)
 {
+	const struct trace_extent *extent = trace_reader_extent(replay->reader);
 	struct text kept = { 0 };
 
-	text_put_duration(&kept, replay->last_ns - trace_reader_extent(replay->reader)->first_ns);
-	findings_add_note(findings,
-			  "the trace is a flight recording: only its last %s were kept; losses and cost are those of "
-			  "the whole run",
-			  kept.bytes);
+	text_put_duration(&kept, replay->last_ns - extent->first_ns);
+	if (extent->is_ring)
+		findings_add_note(findings,
+				  "the trace is a flight recording: only its last %s were kept; losses and cost are "
+				  "those of the whole run",
+				  kept.bytes);
+	else
+		findings_add_note(findings,
+				  "the trace is from a scope: it begins when its reader connected, %s before its end; "
+				  "losses and cost are those of the whole run",
+				  kept.bytes);
 	text_fini(&kept);
 }
 

@@ -128,8 +128,8 @@ enum { COUNTERS = sizeof(counters) / sizeof(*counters) };
 _Static_assert(sizeof(((struct ev_collect_end *)0)->stack_ends) == sizeof(((struct report *)0)->stacks.ends),
 	       "one for each enum stack_end");
 
-void end_event_hand_out(struct session *session, uint64_t ended_ns, const struct report *report,
-			const struct text *notes)
+struct ev_collect_end *end_event_new(const struct session *session, uint64_t ended_ns, const struct report *report,
+				     const struct text *notes)
 {
 	struct ev_collect_end *e = xcalloc(1, sizeof(*e) + notes->length);
 	uint64_t time_ns = session_time_ns(session);
@@ -147,6 +147,14 @@ void end_event_hand_out(struct session *session, uint64_t ended_ns, const struct
 	memcpy(e->stack_ends, report->stacks.ends, sizeof(e->stack_ends));
 	if (notes->length)
 		memcpy(e->notes, notes->bytes, notes->length);
+	return e;
+}
+
+void end_event_hand_out(struct session *session, uint64_t ended_ns, const struct report *report,
+			const struct text *notes)
+{
+	struct ev_collect_end *e = end_event_new(session, ended_ns, report, notes);
+
 	session_hand_out(session, &e->header);
 	free(e);
 }

@@ -10,6 +10,7 @@
 
 #include "events.h"
 
+struct ev_collect_end;
 struct findings;
 struct report;
 struct session;
@@ -41,6 +42,10 @@ const char *run_event_strings(const struct ev_collect_run *e);
  */
 void end_event_hand_out(struct session *session, uint64_t ended_ns, const struct report *report,
 			const struct text *notes);
+
+/* The same event, to be freed, for who does not end with the session. It is later than what was handed out. */
+struct ev_collect_end *end_event_new(const struct session *session, uint64_t ended_ns, const struct report *report,
+				     const struct text *notes);
 
 /* Fills in what end_event_hand_out() took out of a report. */
 void end_event_fill(const struct ev_collect_end *e, struct findings *findings);

@@ -103,7 +103,7 @@ static const struct confined_call never_needed[] = {
 	DENIED(ptrace), DENIED(process_vm_readv), DENIED(process_vm_writev), DENIED(process_madvise),
 	DENIED(pidfd_open), DENIED(pidfd_getfd), DENIED(kcmp), DENIED(userfaultfd),
 	/* Networks. */
-	DENIED(socket), DENIED(socketpair), DENIED(connect), DENIED(bind), DENIED(listen), DENIED(accept4),
+	DENIED(socket), DENIED(socketpair), DENIED(connect), DENIED(bind), DENIED(listen), DENIED(accept),
 	/* File trees and namespaces. */
 	DENIED(mount), DENIED(umount2), DENIED(pivot_root), DENIED(chroot), DENIED(open_tree), DENIED(move_mount),
 	DENIED(fsopen), DENIED(fsmount), DENIED(mount_setattr), DENIED(unshare), DENIED(setns), DENIED(mknod),
@@ -121,6 +121,9 @@ static const struct confined_call never_needed[] = {
 };
 /* clang-format on */
 
+/* Clients of a scope, which listens already. */
+static const struct confined_call serving[] = { DENIED(accept4) };
+
 void privileges_give_up(const struct settings *settings, bool signals_command)
 {
 	struct kept kept = { 0 };
@@ -132,6 +135,8 @@ void privileges_give_up(const struct settings *settings, bool signals_command)
 	next = sets_probes(settings) ? 0 : confine_without_calls(loading, sizeof(loading) / sizeof(*loading));
 	err = err ? err : next;
 	next = confine_without_calls(never_needed, sizeof(never_needed) / sizeof(*never_needed));
+	err = err ? err : next;
+	next = settings->stream.listen ? 0 : confine_without_calls(serving, sizeof(serving) / sizeof(*serving));
 	err = err ? err : next;
 	if (err)
 		warn("pinch could not drop the privileges that tracing does not need (%s), and keeps them",

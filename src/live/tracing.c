@@ -42,7 +42,7 @@
 #include "waits/sums/missing_wakeups.h"
 
 enum {
-	OWN_FDS = 3,
+	OWN_FDS = 4,
 	POLL_MS_EARLY = 8, /* what was due so soon is done at once */
 	POLL_MS_FIRST = 1, /* as long as processes begin, and map libraries */
 	POLL_MS_MIN = 20,
@@ -140,7 +140,9 @@ static int open_listeners(struct tracing *tracing)
 			own_trigger_new(engine->session, engine->present, tracing->own_areas, &settings->own_trigger);
 	tracing->taking_in = (struct pause){ take_pause, tracing, TAKE_IN_PERIOD_NS, 0 };
 	tracing_set_pause(tracing, NULL);
-	if (settings->trace_path)
+	if (tracing->serving)
+		err = recorder_open_stream(engine, serving_stream(tracing->serving), &tracing->recorder);
+	else if (settings->trace_path)
 		err = recorder_open(engine, settings->trace_path, &settings->ring, &tracing->recorder);
 	else if (wants_memory_trace(settings))
 		tracing->memory = memory_trace_new(engine, &tracing->recorder);
@@ -198,6 +200,8 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	tracing->suspended_ns = clock_suspended_ns();
 	tracing->signal_fd = -1;
 	err = show_check(settings);
+	if (!err && settings->stream.listen)
+		err = serving_open(&settings->stream, &tracing->serving);
 	if (!err)
 		err = open_signals(tracing);
 	if (!err)
@@ -240,6 +244,7 @@ void tracing_close(struct tracing *tracing)
 		return;
 	status_stop();
 	recorder_close(tracing->recorder);
+	serving_close(tracing->serving);
 	memory_trace_free(tracing->memory);
 	collector_free(tracing->collector);
 	own_trigger_free(tracing->own_trigger);
@@ -381,6 +386,7 @@ int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 		{ .fd = tracing->signal_fd, .events = POLLIN },
 		{ .fd = kernel_doorbell_fd(tracing->kernel), .events = POLLIN },
 		{ .fd = symbols_poll_fd(tracing->engine.symbols), .events = POLLIN },
+		{ .fd = serving_poll_fd(tracing->serving), .events = POLLIN },
 	};
 	size_t watch_count = watch ? watch->count : 0;
 	struct signalfd_siginfo info;
@@ -516,6 +522,8 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	if (tracing->functions)
 		span_functions_update(tracing->functions);
 	recorder_step(tracing->recorder, clock_ns());
+	if (tracing->serving)
+		serving_step(tracing->serving, tracing);
 	memory_trace_step(tracing->memory, tracing->recorder);
 	update_unwinder(tracing);
 	sampling_watch_step(&tracing->sampling, &tracing->engine, tracing->kernel, clock_ns());

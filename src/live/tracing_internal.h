@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "live/deferral.h"
 #include "live/sampling_watch.h"
+#include "live/serving.h"
 #include "live/tracing.h"
 
 struct tracing {
@@ -27,6 +28,7 @@ struct tracing {
 	struct own_trigger *own_trigger; /* NULL: none was asked for */
 	struct klock_spec *klock_spec; /* NULL: acquisitions are not counted */
 	struct recorder *recorder;     /* NULL: no trace is written */
+	struct serving *serving;       /* of the trace; NULL: it is not served */
 	struct memory_trace *memory;   /* the trace is for the report alone; NULL: there is none, or it has a file */
 	int signal_fd;
 	const struct tracing_watch *watch; /* NULL: nothing */
@@ -49,6 +51,12 @@ struct tracing {
 struct newcomers *newcomers_new(struct tracing *tracing);
 void newcomers_free(struct newcomers *newcomers);
 void tracing_take_newcomers(struct tracing *tracing);
+
+/* tracing_report.c: a trace has the names of all paths, however many the report shows. */
+void tracing_name_all(struct tracing *tracing);
+
+/* tracing_report.c: sentences for the user that only tracing knows of, with a NUL after each. */
+void tracing_put_notes(struct tracing *tracing, struct text *notes);
 
 /* tracing_targets.c: of processes that were left out or taken in: sentences with a NUL after each. */
 void tracing_put_target_notes(const struct tracing *tracing, struct text *notes);

@@ -116,8 +116,7 @@ static void put_suspension(const struct tracing *tracing, struct text *notes)
 	text_put_bytes(notes, "", 1);
 }
 
-/* Sentences for the user that only tracing knows of, with a NUL after each. */
-static void put_notes(struct tracing *tracing, struct text *notes)
+void tracing_put_notes(struct tracing *tracing, struct text *notes)
 {
 	const char *note = kernel_sampling_note(tracing->kernel);
 
@@ -187,7 +186,7 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	report->target.exit_status = outcome->exit_status;
 	add_kernel_counts(tracing, report);
 	add_stack_counts(tracing, report);
-	put_notes(tracing, &notes);
+	tracing_put_notes(tracing, &notes);
 	notes_fill(notes.bytes, notes.length, findings);
 	text_fini(&notes);
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
@@ -197,8 +196,7 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	return findings;
 }
 
-/* A trace has the names of all paths, however many the report shows. */
-static void name_all(struct tracing *tracing)
+void tracing_name_all(struct tracing *tracing)
 {
 	struct findings_input input = findings_input(tracing, SIZE_MAX, NULL);
 
@@ -224,17 +222,19 @@ static void report_written(const struct settings *settings, const struct trace_w
 
 static int end_recording(struct tracing *tracing, const struct report *report)
 {
-	bool has_file = !tracing->memory;
+	bool has_file = !tracing->memory && !tracing->serving;
 	struct trace_writer_counts counts;
 	struct text notes = { 0 };
 	int err;
 
 	symbols_keep_notes(tracing->engine.symbols); /* those of the report */
-	name_all(tracing);
-	put_notes(tracing, &notes);
+	tracing_name_all(tracing);
+	tracing_put_notes(tracing, &notes);
 	end_event_hand_out(tracing->engine.session, tracing->ended_ns, report, &notes);
 	text_fini(&notes);
+	serving_begin_all(tracing->serving, tracing->recorder);
 	err = recorder_finish(tracing->recorder, &counts);
+	serving_finish(tracing->serving, tracing->recorder, tracing->settings->is_quiet);
 	if (!err && has_file && !tracing->settings->is_quiet)
 		report_written(tracing->settings, &counts);
 	return err;

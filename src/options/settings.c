@@ -413,7 +413,7 @@ int settings_parse(struct settings *settings, const struct command *command, int
 	*rest = optind;
 	if (settings->kernel.threads_only && settings->kernel.processes_only)
 		return fail_plain(-EINVAL, "--threads-only and --processes-only exclude each other");
-	if (settings->spans.count && !settings->trace_path)
+	if (settings->spans.count && !settings->trace_path && !settings->stream.listen)
 		return fail_plain(-EINVAL, "--span needs a trace: give --trace FILE, or use pinch record");
 	return targets_check(settings);
 }

@@ -86,6 +86,14 @@ struct outside_settings {
 	bool clears_triggers, lists, takes_snapshot, removes;
 };
 
+/* Where a trace is served, or read from. */
+struct stream_settings {
+	const char *listen;             /* NULL: nothing is served */
+	const char *tls_cert, *tls_key; /* files; NULL: without TLS */
+	const char *tls_ca;             /* a file; NULL: the system's */
+	const char *token;              /* a file; NULL: there is none */
+};
+
 struct settings {
 	struct kernel_options kernel;
 	uint64_t duration_ns;                           /* 0: until the end */
@@ -124,6 +132,7 @@ struct settings {
 	struct compare_settings compare; /* compare only */
 	struct whatif_settings whatif;   /* whatif only */
 	struct outside_settings outside; /* trace only */
+	struct stream_settings stream;   /* scope, and what reads traces of one */
 };
 
 void settings_init(struct settings *settings);
@@ -186,6 +195,9 @@ extern const struct option_spec whose_options[], merged_options[], picture_optio
 
 /* Whether what was given of the part fits together. */
 int dependency_check(const struct settings *settings);
+
+/* Of a scope: where it listens, and who may read. Of its readers: how they show that they may. */
+extern const struct option_spec scope_options[], stream_options[];
 
 /* Where a trace goes that is made of others. */
 extern const struct option_spec made_trace_options[];

@@ -44,6 +44,7 @@ static void measure(struct trace_reader *reader)
 	extent->is_header_damaged = reader->file.is_header_damaged;
 	extent->is_ended = reader->places.is_ended;
 	extent->begins_late = reader->places.begins_late;
+	extent->is_ring = trace_file_is_ring(&reader->file);
 	for (size_t i = 0; i < reader->places.count; i++) {
 		const struct trace_place *place = &reader->places.list[i];
 

@@ -33,7 +33,8 @@ struct trace_extent {
 	uint64_t file_bytes;
 	uint64_t unread_bytes;  /* at the end: the writer was stopped there, or they are damaged */
 	bool is_ended;          /* the writer came to its end */
-	bool begins_late;       /* a flight recorder: what came before is not kept */
+	bool begins_late;       /* what came before is not kept, or was not sent */
+	bool is_ring;           /* a flight recorder's */
 	bool is_header_damaged; /* nobody knows when it was created */
 	bool has_no_forms;      /* its events are read as this version writes them */
 };

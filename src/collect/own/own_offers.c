@@ -177,7 +177,7 @@ void own_offers_step(struct own_offers *offers)
 {
 	forget_old(offers);
 	for (int i = 0; i < AT_ONCE && offers->socket >= 0 && offers->strange_count < STRANGE_MAX; i++) {
-		int connection = accept(offers->socket, NULL, NULL);
+		int connection = accept4(offers->socket, NULL, NULL, SOCK_CLOEXEC);
 
 		if (connection < 0)
 			return;

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "live/serving.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "engine/recorder.h"
+#include "engine/run_events.h"
+#include "findings/findings.h"
+#include "live/tracing_internal.h"
+#include "scope/scope.h"
+#include "symbol/symbol.h"
+
+struct serving {
+	struct scope *scope;
+	size_t client_count; /* as it was said last */
+};
+
+int serving_open(const struct stream_settings *settings, struct serving **out)
+{
+	struct serving *serving = xcalloc(1, sizeof(*serving));
+	int err = scope_open(
+		&(struct scope_options){
+			.address = settings->listen,
+			.certificate = settings->tls_cert,
+			.key = settings->tls_key,
+			.token = settings->token,
+		},
+		&serving->scope);
+
+	if (err) {
+		free(serving);
+		return err;
+	}
+	fprintf(stderr, "pinch: the scope is at %s\n", scope_address(serving->scope));
+	*out = serving;
+	return 0;
+}
+
+void serving_close(struct serving *serving)
+{
+	if (!serving)
+		return;
+	scope_close(serving->scope);
+	free(serving);
+}
+
+const struct recorder_stream *serving_stream(struct serving *serving)
+{
+	return scope_stream(serving->scope);
+}
+
+int serving_poll_fd(const struct serving *serving)
+{
+	return serving ? scope_poll_fd(serving->scope) : -1;
+}
+
+static void give_names(void *data, uint64_t begin_ns, void (*put)(void *data, const void *names, size_t size_bytes),
+		       void *put_data)
+{
+	recorder_names(data, begin_ns, put, put_data);
+}
+
+/* Some want no more while tracing goes on: for them it ends here. */
+static void end_traces(struct serving *serving, struct tracing *tracing)
+{
+	const struct scope_names names = { give_names, tracing->recorder };
+	struct outcome outcome = { .command = "", .exit_status = -1 };
+	struct findings *findings;
+	struct ev_collect_end *end;
+	struct text notes = { 0 };
+
+	findings = tracing_findings(tracing, &outcome, SIZE_MAX, &tracing->taking_in);
+	symbols_keep_notes(tracing->engine.symbols);
+	tracing_put_notes(tracing, &notes);
+	recorder_flush(tracing->recorder);
+	end = end_event_new(tracing->engine.session, session_time_ns(tracing->engine.session),
+			    findings_report(findings), &notes);
+	scope_end_traces(serving->scope, &end->header, &names, clock_ns());
+	free(end);
+	text_fini(&notes);
+	findings_free(findings);
+}
+
+void serving_step(struct serving *serving, struct tracing *tracing)
+{
+	scope_step(serving->scope, clock_ns());
+	recorder_serve(tracing->recorder);
+	if (scope_wants_end(serving->scope, clock_ns()))
+		end_traces(serving, tracing);
+	scope_step(serving->scope, clock_ns());
+}
+
+void serving_begin_all(struct serving *serving, struct recorder *recorder)
+{
+	if (serving)
+		recorder_serve(recorder);
+}
+
+static void say(const struct serving *serving)
+{
+	struct scope_counts counts = scope_counts(serving->scope);
+	struct text text = { 0 };
+
+	text_put_count(&text, counts.clients);
+	text_printf(&text, " client%s, ", counts.clients == 1 ? "" : "s");
+	text_put_size(&text, counts.bytes);
+	text_put(&text, " sent");
+	if (counts.events_lost) {
+		text_put(&text, "; ");
+		text_put_count(&text, counts.events_lost);
+		text_put(&text, " events were not sent to clients that were too slow");
+	}
+	if (counts.refused) {
+		text_put(&text, "; refused, because there were too many: ");
+		text_put_count(&text, counts.refused);
+	}
+	fprintf(stderr, "pinch: the scope has ended: %s\n", text.bytes);
+	text_fini(&text);
+}
+
+void serving_finish(struct serving *serving, struct recorder *recorder, bool is_quiet)
+{
+	const struct scope_names names = { give_names, recorder };
+
+	if (!serving)
+		return;
+	scope_finish(serving->scope, &names);
+	if (!is_quiet)
+		say(serving);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Options of a scope, and of those who read its trace. */
+#include "options/settings.h"
+
+static int set_listen(struct settings *settings, const char *argument)
+{
+	settings->stream.listen = argument;
+	return 0;
+}
+
+static int set_tls_cert(struct settings *settings, const char *argument)
+{
+	settings->stream.tls_cert = argument;
+	return 0;
+}
+
+static int set_tls_key(struct settings *settings, const char *argument)
+{
+	settings->stream.tls_key = argument;
+	return 0;
+}
+
+static int set_tls_ca(struct settings *settings, const char *argument)
+{
+	settings->stream.tls_ca = argument;
+	return 0;
+}
+
+static int set_token(struct settings *settings, const char *argument)
+{
+	settings->stream.token = argument;
+	return 0;
+}
+
+const struct option_spec scope_options[] = {
+	{ "listen", 0, "ADDRESS", "HOST:PORT or unix:PATH (default: 127.0.0.1:7466)", set_listen },
+	{ "tls-cert", 0, "FILE", "the certificate for TLS, in PEM", set_tls_cert },
+	{ "tls-key", 0, "FILE", "its key", set_tls_key },
+	{ "token", 0, "FILE", "the secret that readers must show, in the first line of FILE; with TLS", set_token },
+	{ 0 },
+};
+
+const struct option_spec stream_options[] = {
+	{ "token", 0, "FILE", "of tls:HOST:PORT: the secret that the scope asks for", set_token },
+	{ "tls-ca", 0, "FILE", "of tls:HOST:PORT: the certificates that may sign the scope's (default: the system's)",
+	  set_tls_ca },
+	{ 0 },
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a scope listens, and where its readers find it: a port of TCP, with or without TLS, or a Unix socket. */
+#pragma once
+
+#include <stdbool.h>
+
+enum address_kind { ADDRESS_TCP, ADDRESS_TLS, ADDRESS_UNIX };
+
+struct address {
+	enum address_kind kind;
+	char host[256]; /* a name or a number; of a Unix socket, its path */
+	char port[6];
+};
+
+/* Whether it names a stream rather than a file: tcp:, tls: or unix: and what follows. */
+bool address_is_stream(const char *text);
+
+/*
+ * Reads "tcp:HOST:PORT", "tls:HOST:PORT" or "unix:PATH"; HOST:PORT alone is TCP, an IPv6 address stands in brackets.
+ * 0 or -EINVAL, after a message.
+ */
+int address_parse(const char *text, struct address *out);
+
+/*
+ * Listens there. Without TLS (is_protected) only on addresses that other machines cannot reach: -EACCES otherwise.
+ * The address becomes the one that was chosen, as a number. 0 or a negative errno, after a message.
+ */
+int address_listen(struct address *address, bool is_protected, int *fd);
+
+/* Connects; waits at most so long. 0 or a negative errno, after a message. */
+int address_connect(const struct address *address, int wait_ms, int *fd);
+
+/* Removes a Unix socket that address_listen() made. */
+void address_unlisten(const struct address *address, int fd);

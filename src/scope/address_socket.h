@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The sockets of addresses. */
+#pragma once
+
+#include <stddef.h>
+
+struct address;
+struct addrinfo;
+
+/* Of the path of a Unix socket, with its NUL. */
+size_t address_path_max(void);
+
+/* These say what went wrong, and address becomes where they listen. */
+int address_listen_tcp(const struct addrinfo *info, struct address *address, int *fd);
+int address_listen_unix(const struct address *address, int *fd);
+int address_connect_unix(const struct address *address, int *fd);
+
+/* This does not. */
+int address_connect_tcp(const struct addrinfo *info, int wait_ms, int *fd);
