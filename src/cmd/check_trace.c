@@ -21,7 +21,7 @@ struct trace_check {
 	struct trace_reader *reader;
 	uint64_t events, first_ns, last_ns; /* of those that could be read */
 	size_t damaged_count;               /* of chunks */
-	uint64_t lost; /* records, as collect.GAP has them */
+	uint64_t lost;                      /* records, as collect.GAP has them */
 	bool has_end, has_names;
 	struct text origin; /* ", by pinch 0.1.0 on HOST, kernel 6.1" */
 	struct text damage; /* a line for each chunk, up to DAMAGE_LINES_MAX */
@@ -195,9 +195,9 @@ static void put_details(const struct trace_check *check, struct text *out)
 			      "with --symbols-from-files\n");
 }
 
-int check_trace(const char *path)
+int check_trace(const char *path, const char *name)
 {
-	struct trace_check check = { .path = path };
+	struct trace_check check = { .path = name };
 	struct text text = { 0 };
 	const char *verdict;
 	int err = trace_open(path, &check.reader);
@@ -209,7 +209,7 @@ int check_trace(const char *path)
 		err = check_events(&check);
 	verdict = verdict_of(&check);
 	if (err) {
-		fail(err, "cannot read %s", path);
+		fail(err, "cannot read %s", name);
 	} else {
 		put_verdict(&check, verdict, &text);
 		put_details(&check, &text);

@@ -2,4 +2,4 @@
 #pragma once
 
 /* Reads all of a trace and prints whether it is whole, to standard output. Exit status. */
-int check_trace(const char *path);
+int check_trace(const char *path, const char *name);

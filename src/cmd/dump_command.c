@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "cmd/event_line.h"
+#include "cmd/trace_source.h"
 #include "engine/trace_open.h"
 #include "options/settings.h"
 #include "own/own_events.h"
@@ -181,12 +182,13 @@ static int report_missing(const struct dump *dump)
 			  dump->damaged_count == 1 ? " was" : "s were");
 }
 
-static int dump_trace(const struct settings *settings, const char *path)
+/* path: where it is; name: as the user calls it. */
+static int dump_trace(const struct settings *settings, const char *path, const char *name)
 {
 	struct dump dump = {
 		.options = &settings->dump,
 		.range = &settings->range,
-		.path = path,
+		.path = name,
 	};
 	int err = output_check("-");
 
@@ -212,6 +214,19 @@ static int dump_trace(const struct settings *settings, const char *path)
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
 }
 
+static int dump_source(const struct settings *settings, const char *argument)
+{
+	struct trace_source source;
+	int err, status;
+
+	err = trace_source_open(settings, argument, &source);
+	if (err)
+		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	status = dump_trace(settings, source.path, argument);
+	trace_source_close(&source);
+	return status;
+}
+
 static int dump_run(int argc, char **argv)
 {
 	struct settings settings;
@@ -227,7 +242,7 @@ static int dump_run(int argc, char **argv)
 		fail_plain(-EINVAL, "no trace given: pinch dump [options] FILE");
 		status = EXIT_USAGE;
 	} else {
-		status = dump_trace(&settings, argv[rest]);
+		status = dump_source(&settings, argv[rest]);
 	}
 
 out_fini:
@@ -263,19 +278,18 @@ static const struct option_spec dump_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	dump_options,
-	range_options,
-	common_options,
-	NULL,
+	dump_options, range_options, receive_options, stream_options, common_options, NULL,
 };
 
 const struct command dump_command = {
 	.name = "dump",
 	.usage = "[options] FILE",
 	.summary = "Print the events of a trace, one per line",
-	.description = "Each line has the seconds since the first event, the number of the thread, the event\n"
-		       "and its fields. A program's own events (libpinchtrace) have the names that it gave\n"
-		       "them. In a damaged trace, the intact parts are printed.",
+	.description =
+		"Each line has the seconds since the first event, the number of the thread, the event\n"
+		"and its fields. A program's own events (libpinchtrace) have the names that it gave\n"
+		"them. In a damaged trace, the intact parts are printed. tcp:HOST:PORT, tls:HOST:PORT\n"
+		"and unix:PATH are the trace of a pinch scope.",
 	.options = options,
 	.run = dump_run,
 };

@@ -4,8 +4,10 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "cmd/run_command.h"
+#include "cmd/trace_source.h"
 #include "collect/target/launch.h"
 #include "options/settings.h"
+#include "scope/address.h"
 
 enum { RING_BYTES_MIN = 1 << 20, LAST_NS_MIN = 1000000000 };
 
@@ -56,7 +58,8 @@ static const struct option_spec record_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	record_options, target_options, start_options, trace_options, quiet_options, common_options, NULL,
+	record_options, target_options, start_options,  trace_options,
+	quiet_options,  stream_options, common_options, NULL,
 };
 
 static int record(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
@@ -71,6 +74,8 @@ static int record(struct settings *settings, struct inheritance *inheritance, in
 	}
 	if (settings->has_target)
 		return attach_traced(settings, argc, argv);
+	if (rest + 1 == argc && address_is_stream(argv[rest]))
+		return trace_source_record(settings, argv[rest]);
 	if (rest == argc) {
 		fail_plain(-EINVAL, "nothing to trace given: pinch record [options] -- COMMAND [ARG...], or -p PID "
 				    "and the like");
@@ -107,10 +112,11 @@ const struct command record_command = {
 	.is_privileged = true,
 	.has_command = true,
 	.usage = "[options] [--] COMMAND [ARG...]\n       pinch record [options] -p PID... | -n NAME | "
-		 "--cgroup DIR | --all",
+		 "--cgroup DIR | --all\n       pinch record [options] tcp:HOST:PORT | tls:HOST:PORT | unix:PATH",
 	.summary = "Trace into a file, for pinch report here or on another machine",
 	.description = "Traces like pinch run or pinch attach, and writes the events to a file instead of showing\n"
-		       "a report. However pinch ends, the file is readable up to half a second before that.",
+		       "a report. However pinch ends, the file is readable up to half a second before that.\n"
+		       "tcp:HOST:PORT, tls:HOST:PORT and unix:PATH are the trace of a pinch scope.",
 	.options = options,
 	.run = record_run,
 };

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/out/out_file.h"
 #include "cmd/run_command.h"
+#include "cmd/trace_source.h"
 #include "engine/replay.h"
 #include "findings/findings.h"
 #include "options/settings.h"
@@ -78,6 +79,19 @@ int report_traced(const struct settings *settings, const char *path)
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
 }
 
+static int report_source(const struct settings *settings, const char *argument)
+{
+	struct trace_source source;
+	int err, status;
+
+	err = trace_source_open(settings, argument, &source);
+	if (err)
+		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	status = report_traced(settings, source.path);
+	trace_source_close(&source);
+	return status;
+}
+
 static int report_run(int argc, char **argv)
 {
 	struct settings settings;
@@ -94,7 +108,7 @@ static int report_run(int argc, char **argv)
 		fail_plain(-EINVAL, "no trace given: pinch report [options] FILE");
 		status = EXIT_USAGE;
 	} else {
-		status = report_traced(&settings, argv[rest]);
+		status = report_source(&settings, argv[rest]);
 	}
 
 out_fini:
@@ -103,7 +117,8 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	tui_options, report_options, html_options, table_options, quiet_options, names_options, common_options, NULL,
+	tui_options,   report_options,  html_options,   table_options,  quiet_options,
+	names_options, receive_options, stream_options, common_options, NULL,
 };
 
 const struct command report_command = {
@@ -111,7 +126,8 @@ const struct command report_command = {
 	.usage = "[options] FILE",
 	.summary = "Show the report of a trace",
 	.description = "FILE is a trace of pinch record, or of run or attach with --trace, from this or another\n"
-		       "machine. A truncated trace is reported up to where it ends.",
+		       "machine. A truncated trace is reported up to where it ends. tcp:HOST:PORT, tls:HOST:PORT and\n"
+		       "unix:PATH are the trace of a pinch scope: Ctrl-C reports what came until then.",
 	.options = options,
 	.run = report_run,
 };

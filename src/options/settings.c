@@ -97,7 +97,7 @@ static int set_top(struct settings *settings, const char *argument)
 	return number_parse("top", argument, 1, TOP_MAX, &settings->path_count_max);
 }
 
-static int set_duration(struct settings *settings, const char *argument)
+int settings_set_duration(struct settings *settings, const char *argument)
 {
 	if (duration_parse(argument, &settings->duration_ns))
 		return fail_plain(-EINVAL,
@@ -271,7 +271,7 @@ const struct option_spec trace_options[] = {
 	  "sample running threads this often (default: 3ms, or the nearest kernel timer tick)", set_sample_period },
 	{ "sample-hz", 0, "HZ", "the same, as a frequency", set_sample_hz },
 	{ "depth", 0, "N", "frames per call path, at most 127 (default)", set_depth },
-	{ "duration", 0, "TIME", "stop tracing after TIME, such as 30s", set_duration },
+	{ "duration", 0, "TIME", "stop tracing after TIME, such as 30s", settings_set_duration },
 	{ "threads-only", 0, NULL, "do not follow into new processes", set_threads_only },
 	{ "processes-only", 0, NULL, "count only the first thread of each process", set_processes_only },
 	{ "kernel-stacks", 0, NULL, "take call paths through the kernel too", set_kernel_stacks },

@@ -147,9 +147,10 @@ int settings_parse(struct settings *settings, const struct command *command, int
 /* The argument of an option as a number; -EINVAL after having said what the option takes. */
 int number_parse(const char *option, const char *argument, unsigned long min, unsigned long max, uint32_t *number);
 
-/* Setters of --json and --output, for all commands that have them. */
+/* Setters of --json, --output and --duration, for all commands that have them. */
 int settings_set_json(struct settings *settings, const char *argument);
 int settings_set_output(struct settings *settings, const char *argument);
+int settings_set_duration(struct settings *settings, const char *argument);
 
 /*
  * Options in common: of all that trace; of those that show it as it goes on; of all that report; of
@@ -196,8 +197,11 @@ extern const struct option_spec whose_options[], merged_options[], picture_optio
 /* Whether what was given of the part fits together. */
 int dependency_check(const struct settings *settings);
 
-/* Of a scope: where it listens, and who may read. Of its readers: how they show that they may. */
-extern const struct option_spec scope_options[], stream_options[];
+/*
+ * Of a scope: where it listens, and who may read. Of its readers: how they show that they may; and, unless they have it
+ * anyway, how long they read.
+ */
+extern const struct option_spec scope_options[], stream_options[], receive_options[];
 
 /* Where a trace goes that is made of others. */
 extern const struct option_spec made_trace_options[];

@@ -46,3 +46,9 @@ const struct option_spec stream_options[] = {
 	  set_tls_ca },
 	{ 0 },
 };
+
+const struct option_spec receive_options[] = {
+	{ "duration", 0, "TIME", "of a scope's trace: take what comes in TIME, such as 30s (default: until it ends)",
+	  settings_set_duration },
+	{ 0 },
+};

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,7 +15,14 @@
 #include "base/fail.h"
 #include "scope/address.h"
 
-enum { BACKLOG = 64, SOCKET_MODE_MASK = 0177 };
+enum {
+	BACKLOG = 64,
+	SOCKET_MODE_MASK = 0177,
+	KEEPALIVE_IDLE_S = 30,
+	KEEPALIVE_PERIOD_S = 10,
+	KEEPALIVE_COUNT = 3,
+	UNTAKEN_MS_MAX = 120000, /* who takes nothing for so long has gone */
+};
 
 size_t address_path_max(void)
 {
@@ -144,4 +153,20 @@ int address_connect_tcp(const struct addrinfo *info, int wait_ms, int *fd)
 	else
 		*fd = made;
 	return err;
+}
+
+void address_bound_silence(int fd)
+{
+	static const struct {
+		int level, option, value;
+	} bounds[] = {
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_PERIOD_S },
+		{ IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_COUNT },
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT, UNTAKEN_MS_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++)
+		setsockopt(fd, bounds[i].level, bounds[i].option, &bounds[i].value, sizeof(bounds[i].value));
 }

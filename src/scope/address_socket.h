@@ -17,3 +17,6 @@ int address_connect_unix(const struct address *address, int *fd);
 
 /* This does not. */
 int address_connect_tcp(const struct addrinfo *info, int wait_ms, int *fd);
+
+/* A peer that is gone without a word is known to be after a while, of TCP. */
+void address_bound_silence(int fd);

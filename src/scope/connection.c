@@ -78,6 +78,11 @@ ssize_t connection_receive(struct connection *connection, void *bytes, size_t si
 	return n < 0 ? -errno : n;
 }
 
+bool connection_has_more(const struct connection *connection)
+{
+	return connection->tls && tls_session_has_more(connection->tls);
+}
+
 void connection_end(struct connection *connection)
 {
 	if (connection->tls)

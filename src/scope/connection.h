@@ -24,6 +24,9 @@ ssize_t connection_send(struct connection *connection, const void *bytes, size_t
 /* How many bytes came; 0: the other side has ended; -EAGAIN: none for now; or another negative errno. */
 ssize_t connection_receive(struct connection *connection, void *bytes, size_t size_bytes);
 
+/* Whether some of what came was not received yet, and the socket does not tell. */
+bool connection_has_more(const struct connection *connection);
+
 /* Nothing comes from here any more, and the other side is told. */
 void connection_end(struct connection *connection);
 

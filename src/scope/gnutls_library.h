@@ -22,6 +22,7 @@
 	X(handshake)                             \
 	X(record_send)                           \
 	X(record_recv)                           \
+	X(record_check_pending)                  \
 	X(record_get_direction)                  \
 	X(bye)                                   \
 	X(error_is_fatal)                        \

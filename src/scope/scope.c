@@ -2,8 +2,6 @@
 #include "scope/scope.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,6 +13,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "scope/address.h"
+#include "scope/address_socket.h"
 #include "scope/chunk_log.h"
 #include "scope/client.h"
 #include "scope/connection.h"
@@ -27,10 +26,6 @@ enum {
 	LOG_BYTES_MAX = 16 << 20, /* how far a client may be behind */
 	FIRST_CHUNKS = 2,         /* forms and information */
 	DRAIN_WAIT_MS = 100,
-	KEEPALIVE_IDLE_S = 30,
-	KEEPALIVE_PERIOD_S = 10,
-	KEEPALIVE_COUNT = 3,
-	UNTAKEN_MS_MAX = 120000, /* a client that takes nothing for so long has gone */
 };
 
 static const uint64_t end_period_ns = 1000000000;
@@ -267,23 +262,6 @@ size_t scope_client_count(const struct scope *scope)
 
 /* --- Clients ---------------------------------------------------------------------------------- */
 
-/* A peer that is gone without a word is known to be after a while. */
-static void bound_silence(int fd)
-{
-	static const struct {
-		int level, option, value;
-	} bounds[] = {
-		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
-		{ IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S },
-		{ IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_PERIOD_S },
-		{ IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_COUNT },
-		{ IPPROTO_TCP, TCP_USER_TIMEOUT, UNTAKEN_MS_MAX },
-	};
-
-	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++)
-		setsockopt(fd, bounds[i].level, bounds[i].option, &bounds[i].value, sizeof(bounds[i].value));
-}
-
 static void refuse(struct scope *scope, int fd)
 {
 	struct text words = { 0 };
@@ -303,7 +281,7 @@ static void let_in(struct scope *scope, int fd, uint64_t now_ns)
 	struct client *client;
 	struct epoll_event event = { .events = EPOLLIN };
 
-	bound_silence(fd);
+	address_bound_silence(fd);
 	connection = connection_new(fd, scope->tls);
 	if (!connection)
 		return;

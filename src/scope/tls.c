@@ -167,6 +167,11 @@ ssize_t tls_session_receive(struct tls_session *session, void *bytes, size_t siz
 	return n < 0 ? note(session, n) : n;
 }
 
+bool tls_session_has_more(const struct tls_session *session)
+{
+	return session->library->record_check_pending(session->session);
+}
+
 void tls_session_end(struct tls_session *session)
 {
 	session->library->bye(session->session, GNUTLS_SHUT_WR);

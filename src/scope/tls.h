@@ -29,6 +29,7 @@ void tls_session_close(struct tls_session *session);
 int tls_session_greet(struct tls_session *session);
 ssize_t tls_session_send(struct tls_session *session, const void *bytes, size_t size_bytes);
 ssize_t tls_session_receive(struct tls_session *session, void *bytes, size_t size_bytes);
+bool tls_session_has_more(const struct tls_session *session);
 void tls_session_end(struct tls_session *session);
 bool tls_session_wants_space(const struct tls_session *session);
 const char *tls_session_reason(struct tls_session *session);
