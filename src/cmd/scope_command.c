@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "cmd/run_command.h"
 #include "collect/target/launch.h"
+#include "live/serving.h"
 #include "options/settings.h"
 
 static const struct option_spec *const options[] = {
@@ -12,6 +13,8 @@ static const struct option_spec *const options[] = {
 
 static int serve(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
 {
+	if (serving_check(&settings->stream))
+		return EXIT_USAGE;
 	if (settings->has_target && rest < argc) {
 		fail_plain(-EINVAL, "give either running processes or a command, not both: %s", argv[rest]);
 		return EXIT_USAGE;

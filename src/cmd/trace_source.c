@@ -28,18 +28,22 @@ int trace_source_open(const struct settings *settings, const char *argument, str
 {
 	struct receiver_options options = options_of(settings, argument);
 
-	*out = (struct trace_source){ .path = argument };
-	if (address_is_stream(argument)) {
-		int err = spool_open(&options, &out->spool);
+	bool is_input = !strcmp(argument, "-"), is_stream = address_is_stream(argument);
+	int err = 0;
 
-		if (!err)
-			out->path = spool_path(out->spool);
+	*out = (struct trace_source){ .path = argument };
+	if (is_stream)
+		err = spool_open(&options, &out->spool);
+	else if (is_input)
+		err = spool_open_fd(STDIN_FILENO, &out->spool);
+	if (out->spool)
+		out->path = spool_path(out->spool);
+	if (is_stream || err)
 		return err;
-	}
 	if (options.token || options.ca || options.duration_ns)
 		return fail_plain(-EINVAL,
 				  "--duration, --token and --tls-ca are for the trace of a scope, such as "
-				  "tcp:127.0.0.1:7466, not for the file %s",
+				  "tcp:127.0.0.1:7466, not for %s",
 				  argument);
 	return 0;
 }

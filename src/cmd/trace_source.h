@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A trace that a command was given: a file, or what a scope sends. */
+/* A trace that a command was given: a file, standard input (-), or what a scope sends. */
 #pragma once
 
 struct settings;

@@ -16,20 +16,30 @@
 
 struct serving {
 	struct scope *scope;
-	size_t client_count; /* as it was said last */
 };
+
+static struct scope_options options_of(const struct stream_settings *settings)
+{
+	return (struct scope_options){
+		.address = settings->listen,
+		.certificate = settings->tls_cert,
+		.key = settings->tls_key,
+		.token = settings->token,
+	};
+}
+
+int serving_check(const struct stream_settings *settings)
+{
+	struct scope_options options = options_of(settings);
+
+	return scope_check(&options);
+}
 
 int serving_open(const struct stream_settings *settings, struct serving **out)
 {
 	struct serving *serving = xcalloc(1, sizeof(*serving));
-	int err = scope_open(
-		&(struct scope_options){
-			.address = settings->listen,
-			.certificate = settings->tls_cert,
-			.key = settings->tls_key,
-			.token = settings->token,
-		},
-		&serving->scope);
+	struct scope_options options = options_of(settings);
+	int err = scope_open(&options, &serving->scope);
 
 	if (err) {
 		free(serving);

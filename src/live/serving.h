@@ -10,6 +10,9 @@ struct serving;
 struct stream_settings;
 struct tracing;
 
+/* 0, or -EINVAL after having said what is wrong. */
+int serving_check(const struct stream_settings *settings);
+
 /* Listens and says where. 0 or a negative errno, after a message. */
 int serving_open(const struct stream_settings *settings, struct serving **out);
 void serving_close(struct serving *serving);

@@ -167,7 +167,8 @@ int address_connect(const struct address *address, int wait_ms, int *fd)
 	for (const struct addrinfo *one = list; err && one; one = one->ai_next)
 		err = address_connect_tcp(one, wait_ms, fd);
 	freeaddrinfo(list);
-	return err ? fail(err, "cannot connect to %s port %s: is pinch scope running there?", address->host,
-			  address->port)
-		   : 0;
+	if (err)
+		fail_plain(err, "cannot connect to %s port %s: %s; is pinch scope running there?", address->host,
+			   address->port, strerror(-err));
+	return err;
 }

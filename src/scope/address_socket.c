@@ -119,8 +119,8 @@ int address_connect_unix(const struct address *address, int *fd)
 		return fail(-errno, "cannot open a socket");
 	fill(&place, address);
 	if (connect(made, (struct sockaddr *)&place, sizeof(place))) {
-		int err = fail(-errno, "cannot connect to the Unix socket %s: is pinch scope running there?",
-			       address->host);
+		int err = fail_plain(-errno, "cannot connect to the Unix socket %s: %s; is pinch scope running there?",
+				     address->host, strerror(errno));
 
 		close(made);
 		return err;

@@ -136,7 +136,7 @@ static int connect_there(struct receiver *receiver)
 
 /* --- What comes ------------------------------------------------------------------------------- */
 
-static int write_all(int fd, const char *bytes, size_t size_bytes)
+int receiver_write(int fd, const char *bytes, size_t size_bytes)
 {
 	struct pollfd waits = { .fd = fd, .events = POLLOUT };
 	ssize_t n;
@@ -183,9 +183,9 @@ static int take_first(struct receiver *receiver, const char *bytes, size_t count
 		return memchr(receiver->first, '\n', receiver->first_count) || taken < count ? fail_by_words(receiver)
 											     : 0;
 	receiver->is_trace = true;
-	if (write_all(receiver->fd, receiver->first, receiver->first_count))
+	if (receiver_write(receiver->fd, receiver->first, receiver->first_count))
 		return -EIO;
-	return write_all(receiver->fd, bytes + taken, count - taken);
+	return receiver_write(receiver->fd, bytes + taken, count - taken);
 }
 
 static int take_bytes(struct receiver *receiver)
@@ -201,7 +201,7 @@ static int take_bytes(struct receiver *receiver)
 			warn("%s has gone: %s", receiver->options->address, strerror(-n));
 		return receiver->is_trace ? 0 : fail_by_words(receiver);
 	}
-	return receiver->is_trace ? write_all(receiver->fd, receiver->bytes, n)
+	return receiver->is_trace ? receiver_write(receiver->fd, receiver->bytes, n)
 				  : take_first(receiver, receiver->bytes, n);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct receiver_options {
@@ -21,3 +22,6 @@ struct receiver_options {
  * a negative errno, after a message.
  */
 int receiver_run(const struct receiver_options *options, int fd);
+
+/* Writes all of what came, however long it takes. 0 or a negative errno, after a message. */
+int receiver_write(int fd, const char *bytes, size_t size_bytes);

@@ -142,18 +142,28 @@ const struct recorder_stream *scope_stream(struct scope *scope)
 
 /* --- Life ------------------------------------------------------------------------------------- */
 
-static int listen_there(struct scope *scope, const struct scope_options *options)
+int scope_check(const struct scope_options *options)
 {
-	struct epoll_event event = { .events = EPOLLIN };
-	int err = address_parse(options->address, &scope->address);
+	int secrets = !!options->certificate + !!options->key + !!options->token;
+	struct address address;
+	int err = address_parse(options->address, &address);
 
 	if (err)
 		return err;
-	if (scope->tls && scope->address.kind == ADDRESS_UNIX)
+	if (secrets && secrets < 3)
+		return fail_plain(-EINVAL, "--tls-cert, --tls-key and --token need each other");
+	if (secrets && address.kind == ADDRESS_UNIX)
 		return fail_plain(-EINVAL, "a Unix socket needs no TLS: its mode keeps other users out");
-	if (!scope->tls && scope->address.kind == ADDRESS_TLS)
-		return fail_plain(-EINVAL, "TLS needs --tls-cert, --tls-key and --token");
-	err = address_listen(&scope->address, scope->tls, &scope->listen_fd);
+	if (!secrets && address.kind == ADDRESS_TLS)
+		return fail_plain(-EINVAL, "tls: needs --tls-cert, --tls-key and --token");
+	return 0;
+}
+
+static int listen_there(struct scope *scope)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int err = address_listen(&scope->address, scope->tls, &scope->listen_fd);
+
 	if (err)
 		return err;
 	scope->poll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -164,13 +174,10 @@ static int listen_there(struct scope *scope, const struct scope_options *options
 
 static int open_secrets(struct scope *scope, const struct scope_options *options)
 {
-	int count = !!options->certificate + !!options->key + !!options->token;
 	int err;
 
-	if (!count)
+	if (!options->token)
 		return 0;
-	if (count < 3)
-		return fail_plain(-EINVAL, "--tls-cert, --tls-key and --token need each other");
 	err = token_read(options->token, &scope->token);
 	return err ? err : tls_open_server(options->certificate, options->key, &scope->tls);
 }
@@ -193,9 +200,13 @@ int scope_open(const struct scope_options *options, struct scope **out)
 	int err;
 
 	scope->listen_fd = scope->poll_fd = -1;
-	err = open_secrets(scope, options);
+	err = scope_check(options);
 	if (!err)
-		err = listen_there(scope, options);
+		err = address_parse(options->address, &scope->address);
+	if (!err)
+		err = open_secrets(scope, options);
+	if (!err)
+		err = listen_there(scope);
 	if (!err && trace_packer_init(&scope->packer))
 		err = fail(-ENOMEM, "cannot compress");
 	if (err) {

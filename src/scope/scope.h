@@ -23,6 +23,9 @@ struct scope_options {
 	const char *token;             /* the file of one; NULL: none is asked for */
 };
 
+/* 0, or -EINVAL after having said what is wrong with the options. */
+int scope_check(const struct scope_options *options);
+
 /* Listens. 0 or a negative errno, after a message. */
 int scope_open(const struct scope_options *options, struct scope **out);
 void scope_close(struct scope *scope);

@@ -11,6 +11,8 @@
 #include "base/memory.h"
 #include "scope/receiver.h"
 
+enum { COPIED_BYTES = 256 << 10 };
+
 struct spool {
 	int fd;
 	char path[32];
@@ -28,23 +30,53 @@ static int open_nameless(void)
 	return fd;
 }
 
-int spool_open(const struct receiver_options *options, struct spool **out)
+static int begin(struct spool **out)
 {
 	struct spool *spool = xcalloc(1, sizeof(*spool));
-	int err;
 
 	spool->fd = open_nameless();
-	if (spool->fd < 0)
-		err = fail(-errno, "cannot make a temporary file: set TMPDIR to a directory with space");
-	else
-		err = receiver_run(options, spool->fd);
-	if (err) {
-		spool_close(spool);
-		return err;
+	if (spool->fd < 0) {
+		free(spool);
+		return fail(-errno, "cannot make a temporary file: set TMPDIR to a directory with space");
 	}
 	snprintf(spool->path, sizeof(spool->path), "/proc/self/fd/%d", spool->fd);
 	*out = spool;
 	return 0;
+}
+
+static int end(struct spool *spool, int err, struct spool **out)
+{
+	if (err)
+		spool_close(spool);
+	else
+		*out = spool;
+	return err;
+}
+
+int spool_open(const struct receiver_options *options, struct spool **out)
+{
+	struct spool *spool;
+	int err = begin(&spool);
+
+	return err ? err : end(spool, receiver_run(options, spool->fd), out);
+}
+
+int spool_open_fd(int fd, struct spool **out)
+{
+	static char bytes[COPIED_BYTES];
+	struct spool *spool;
+	ssize_t n;
+	int err = begin(&spool);
+
+	if (err)
+		return err;
+	while (!err && (n = read(fd, bytes, sizeof(bytes)))) {
+		if (n > 0)
+			err = receiver_write(spool->fd, bytes, n);
+		else if (errno != EINTR)
+			err = fail(-errno, "cannot read the trace from standard input");
+	}
+	return end(spool, err, out);
 }
 
 void spool_close(struct spool *spool)

@@ -7,6 +7,9 @@ struct spool;
 
 /* Receives it. 0 or a negative errno, after a message. */
 int spool_open(const struct receiver_options *options, struct spool **out);
+
+/* The same of what a descriptor has, such as a pipe, up to its end. */
+int spool_open_fd(int fd, struct spool **out);
 void spool_close(struct spool *spool);
 
 /* Opens it, as long as the spool is there. */
