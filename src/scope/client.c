@@ -20,7 +20,8 @@ enum {
 	SENT_AT_ONCE_BYTES = 8 << 20, /* then others have their turn */
 };
 
-static const uint64_t greet_ns_max = 10000000000, leave_ns_max = 10000000000;
+/* To show a token; to take something; to close when all was sent. */
+static const uint64_t greet_ns_max = 10000000000, leave_ns_max = 10000000000, close_ns_max = 2000000000;
 
 /* What comes behind the last event. */
 struct last_chunk {
@@ -341,6 +342,7 @@ static void take_sent(struct client *client, size_t size_bytes, uint64_t now_ns)
 	client->deadline_ns = now_ns + leave_ns_max;
 	if (client->phase == CLIENT_LEAVES && !client_trace_bytes(&client->trace, &size_bytes)) {
 		connection_end(client->connection);
+		client->deadline_ns = now_ns + close_ns_max;
 		if (client->is_deaf)
 			go(client);
 	}
