@@ -106,8 +106,10 @@ void serving_step(struct serving *serving, struct tracing *tracing)
 
 void serving_begin_all(struct serving *serving, struct recorder *recorder)
 {
-	if (serving)
-		recorder_serve(recorder);
+	if (!serving)
+		return;
+	scope_hurry(serving->scope);
+	recorder_serve(recorder);
 }
 
 static void say(const struct serving *serving)

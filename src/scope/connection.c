@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -81,6 +82,13 @@ ssize_t connection_receive(struct connection *connection, void *bytes, size_t si
 bool connection_has_more(const struct connection *connection)
 {
 	return connection->tls && tls_session_has_more(connection->tls);
+}
+
+bool connection_is_broken(const struct connection *connection)
+{
+	struct pollfd state = { .fd = connection->fd };
+
+	return poll(&state, 1, 0) > 0 && state.revents & (POLLERR | POLLHUP | POLLNVAL);
 }
 
 void connection_end(struct connection *connection)

@@ -27,6 +27,9 @@ ssize_t connection_receive(struct connection *connection, void *bytes, size_t si
 /* Whether some of what came was not received yet, and the socket does not tell. */
 bool connection_has_more(const struct connection *connection);
 
+/* Whether the other side has closed it altogether, and takes nothing more. */
+bool connection_is_broken(const struct connection *connection);
+
 /* Nothing comes from here any more, and the other side is told. */
 void connection_end(struct connection *connection);
 

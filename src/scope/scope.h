@@ -45,6 +45,9 @@ size_t scope_client_count(const struct scope *scope);
 /* Lets clients in, reads what they send, and sends what they can take now. */
 void scope_step(struct scope *scope, uint64_t now_ns);
 
+/* Who waits for a beginning wants it now: the end is near. */
+void scope_hurry(struct scope *scope);
+
 /* Gives what is known of addresses to a trace that began at begin_ns, part by part: recorder_names(). */
 struct scope_names {
 	void (*give)(void *data, uint64_t begin_ns, void (*put)(void *data, const void *names, size_t size_bytes),

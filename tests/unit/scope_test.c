@@ -11,7 +11,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "engine/engine.h"
 #include "engine/recorder.h"
 #include "scope/scope.h"
@@ -26,8 +25,9 @@ static struct {
 	struct engine engine;
 	struct recorder *recorder;
 	struct scope *scope;
-	uint64_t now_ns;
-	uint32_t count; /* of EVENTs */
+	uint64_t now_ns;   /* of events */
+	uint64_t clock_ns; /* of the scope */
+	uint32_t count;    /* of EVENTs */
 	char socket[128];
 } stage;
 
@@ -83,7 +83,7 @@ static void begin_stage(void)
 
 	trace_begin();
 	snprintf(stage.socket, sizeof(stage.socket), "unix:%s.s", trace_path);
-	stage.now_ns = 1000000000;
+	stage.now_ns = stage.clock_ns = 1000000000;
 	stage.count = 0;
 	CHECK(!engine_open(&stage.engine, &(struct engine_options){ .stream_count = 1, .is_offline = true }));
 	CHECK(!scope_open(&options, &stage.scope));
@@ -125,9 +125,10 @@ static void connect_client(struct client_end *client, unsigned int number)
 
 static void serve(void)
 {
-	scope_step(stage.scope, clock_ns());
+	stage.clock_ns += 1000000000;
+	scope_step(stage.scope, stage.clock_ns);
 	recorder_serve(stage.recorder);
-	scope_step(stage.scope, clock_ns());
+	scope_step(stage.scope, stage.clock_ns);
 }
 
 /* False: there is nothing for now. */
@@ -179,6 +180,7 @@ static void finish(struct client_end *clients, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		CHECK(!pthread_create(&clients[i].thread, NULL, take_to_end, &clients[i]));
+	scope_hurry(stage.scope);
 	recorder_serve(stage.recorder);
 	CHECK(!recorder_finish(stage.recorder, &counts));
 	scope_finish(stage.scope, &names);

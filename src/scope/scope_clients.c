@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Clients come, are looked after, and go. */
+#include "scope/scope_internal.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "scope/address_socket.h"
+#include "scope/chunk_log.h"
+#include "scope/connection.h"
+
+void scope_clients_free(struct scope *scope)
+{
+	for (size_t i = 0; i < scope->client_count; i++)
+		client_free(scope->clients[i]);
+	scope->client_count = 0;
+}
+
+size_t scope_client_count(const struct scope *scope)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < scope->client_count; i++)
+		count += client_phase(scope->clients[i]) == CLIENT_FOLLOWS ||
+			 client_phase(scope->clients[i]) == CLIENT_WAITS;
+	return count;
+}
+
+static void refuse(struct scope *scope, int fd)
+{
+	struct text words = { 0 };
+
+	scope->counts.refused++;
+	text_printf(&words, "pinch scope: %d clients are connected, and there is no space for more: try again later\n",
+		    CLIENTS_MAX);
+	if (!scope->tls)
+		send(fd, words.bytes, words.length, MSG_NOSIGNAL | MSG_DONTWAIT);
+	text_fini(&words);
+	close(fd);
+}
+
+static void let_in(struct scope *scope, int fd, uint64_t now_ns)
+{
+	struct connection *connection;
+	struct client *client;
+	struct epoll_event event = { .events = EPOLLIN };
+
+	address_bound_silence(fd);
+	connection = connection_new(fd, scope->tls);
+	if (!connection)
+		return;
+	client = client_new(&scope->setting, connection, now_ns);
+	event.data.ptr = client;
+	if (epoll_ctl(scope->poll_fd, EPOLL_CTL_ADD, fd, &event)) {
+		client_free(client);
+		return;
+	}
+	scope->clients[scope->client_count++] = client;
+}
+
+static void let_all_in(struct scope *scope, uint64_t now_ns)
+{
+	int fd;
+
+	while (!scope->setting.has_ended &&
+	       (fd = accept4(scope->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+		if (scope->client_count == CLIENTS_MAX)
+			refuse(scope, fd);
+		else
+			let_in(scope, fd, now_ns);
+}
+
+static void count(struct scope_counts *counts, const struct client *client)
+{
+	counts->clients += client_bytes(client) > 0;
+	counts->bytes += client_bytes(client);
+	counts->events_lost += client_lost(client);
+}
+
+static void step_clients(struct scope *scope, uint64_t now_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < scope->client_count; i++) {
+		struct client *client = scope->clients[i];
+		struct epoll_event event = { .data.ptr = client };
+
+		client_step(client, now_ns);
+		if (client_phase(client) == CLIENT_GONE) {
+			count(&scope->counts, client);
+			client_free(client);
+			continue;
+		}
+		event.events = client_events(client);
+		epoll_ctl(scope->poll_fd, EPOLL_CTL_MOD, client_fd(client), &event);
+		scope->clients[kept++] = client;
+	}
+	scope->client_count = kept;
+}
+
+/* What all clients have is not kept. */
+static void trim(struct scope *scope)
+{
+	uint64_t next = chunk_log_end(scope->log);
+
+	for (size_t i = 0; i < scope->client_count; i++)
+		if (client_next(scope->clients[i]) < next)
+			next = client_next(scope->clients[i]);
+	chunk_log_trim(scope->log, next);
+}
+
+void scope_step(struct scope *scope, uint64_t now_ns)
+{
+	scope->now_ns = now_ns;
+	let_all_in(scope, now_ns);
+	step_clients(scope, now_ns);
+	trim(scope);
+}
+
+struct scope_counts scope_counts(const struct scope *scope)
+{
+	struct scope_counts counts = scope->counts;
+
+	for (size_t i = 0; i < scope->client_count; i++)
+		count(&counts, scope->clients[i]);
+	return counts;
+}
