@@ -35,6 +35,7 @@
 #include "engine/run_events.h"
 #include "live/own_trigger.h"
 #include "live/privileges.h"
+#include "live/serving.h"
 #include "session/backlog.h"
 #include "show/show.h"
 #include "show/show_files.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What tracing.c, tracing_targets.c and tracing_report.c share of one run of tracing. */
+/* What tracing.c, tracing_targets.c, tracing_findings.c and tracing_report.c share of one run of tracing. */
 #pragma once
 
 #include "base/pause.h"
 #include "engine/engine.h"
 #include "live/deferral.h"
 #include "live/sampling_watch.h"
-#include "live/serving.h"
 #include "live/tracing.h"
 
 struct tracing {
@@ -52,10 +51,10 @@ struct newcomers *newcomers_new(struct tracing *tracing);
 void newcomers_free(struct newcomers *newcomers);
 void tracing_take_newcomers(struct tracing *tracing);
 
-/* tracing_report.c: a trace has the names of all paths, however many the report shows. */
+/* tracing_findings.c: a trace has the names of all paths, however many the report shows. */
 void tracing_name_all(struct tracing *tracing);
 
-/* tracing_report.c: sentences for the user that only tracing knows of, with a NUL after each. */
+/* tracing_findings.c: sentences for the user that only tracing knows of, with a NUL after each. */
 void tracing_put_notes(struct tracing *tracing, struct text *notes);
 
 /* tracing_targets.c: of processes that were left out or taken in: sentences with a NUL after each. */

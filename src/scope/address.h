@@ -4,13 +4,7 @@
 
 #include <stdbool.h>
 
-enum address_kind { ADDRESS_TCP, ADDRESS_TLS, ADDRESS_UNIX };
-
-struct address {
-	enum address_kind kind;
-	char host[256]; /* a name or a number; of a Unix socket, its path */
-	char port[6];
-};
+#include "scope/address_socket.h"
 
 /* Whether it names a stream rather than a file: tcp:, tls: or unix: and what follows. */
 bool address_is_stream(const char *text);
@@ -29,6 +23,3 @@ int address_listen(struct address *address, bool is_protected, int *fd);
 
 /* Connects; waits at most so long. 0 or a negative errno, after a message. */
 int address_connect(const struct address *address, int wait_ms, int *fd);
-
-/* Removes a Unix socket that address_listen() made. */
-void address_unlisten(const struct address *address, int fd);

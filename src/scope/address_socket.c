@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "scope/address.h"
 
 enum {
 	BACKLOG = 64,

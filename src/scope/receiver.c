@@ -15,7 +15,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "scope/address.h"
-#include "scope/address_socket.h"
 #include "scope/connection.h"
 #include "scope/tls.h"
 #include "scope/token.h"

@@ -22,8 +22,7 @@ struct spool {
 static int open_nameless(void)
 {
 	static const char *const directories[] = { "/var/tmp", "/tmp" };
-	const char *chosen = getenv("TMPDIR");
-	int fd = chosen && *chosen ? open(chosen, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+	int fd = -1;
 
 	for (size_t i = 0; fd < 0 && i < sizeof(directories) / sizeof(*directories); i++)
 		fd = open(directories[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -37,7 +36,7 @@ static int begin(struct spool **out)
 	spool->fd = open_nameless();
 	if (spool->fd < 0) {
 		free(spool);
-		return fail(-errno, "cannot make a temporary file: set TMPDIR to a directory with space");
+		return fail(-errno, "cannot make a temporary file in /var/tmp");
 	}
 	snprintf(spool->path, sizeof(spool->path), "/proc/self/fd/%d", spool->fd);
 	*out = spool;
