@@ -59,6 +59,7 @@ help:
 	@echo "make bench-traces   only how fast traces are read, indexed and asked"
 	@echo "make bench-cpus   what 2 to 256 CPUs cost collector and analyses (doc/scale.md)"
 	@echo "make bench-page   how soon the page of a report can be used"
+	@echo "make bench-scope  how fast a scope sends a trace to 1, 4 and 20 clients"
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
 	@echo "make evidence   doc/evidence.md, from doc/evidence/*.json and what the last tests and benches found"
 	@echo "make golden-update   rewrite the expected outputs; review the diff"
@@ -571,7 +572,7 @@ golden-update: all $(TEST_BINARIES)
 
 BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm $O/bench/sample_depth
 BENCH_GET_STACK := $O/bench/get_stack
-BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_read states_ask many_cpus)
+BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_read states_ask many_cpus scope_send)
 
 bench: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
@@ -591,6 +592,11 @@ bench-cpus: bench-packages
 bench-page: bench-packages
 	@$(MAKE) --no-print-directory -j2 all $O/tests/html_make $O/bench/trace_gen
 	node bench/report_page.mjs
+
+# What a scope sends, to how many.
+bench-scope: bench-packages
+	@$(MAKE) --no-print-directory -j2 $O/bench/trace_gen $O/bench/scope_send
+	/usr/bin/python3 bench/scope.py $O
 
 include tests/programs/programs.mk
 
@@ -675,4 +681,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always libpinchtrace truth causes causes-packages format lint lint-packages repeat attacks bench-page bench-cpus bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check check-all test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs
+.PHONY: always libpinchtrace truth causes causes-packages format lint lint-packages repeat attacks bench-page bench-scope bench-cpus bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check check-all test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs

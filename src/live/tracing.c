@@ -201,8 +201,6 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	tracing->suspended_ns = clock_suspended_ns();
 	tracing->signal_fd = -1;
 	err = show_check(settings);
-	if (!err && settings->stream.listen)
-		err = serving_open(&settings->stream, &tracing->serving);
 	if (!err)
 		err = open_signals(tracing);
 	if (!err)
@@ -210,6 +208,9 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	/* Its processes have this one's priority, and are made before there are threads. */
 	if (!err)
 		err = open_engine(tracing);
+	/* None of these processes has its sockets. */
+	if (!err && settings->stream.listen)
+		err = serving_open(&settings->stream, &tracing->serving);
 	/*
 	 * On a busy machine the kernel would take ten times as long to verify programs; and a reader that waits for the CPU behind its
 	 * targets would lose records.

@@ -185,7 +185,8 @@ void scope_finish(struct scope *scope, const struct scope_names *names)
 	uint64_t now_ns = clock_ns(), limit_ns = now_ns + drain_ns_max;
 
 	scope->setting.has_ended = true;
-	epoll_ctl(scope->poll_fd, EPOLL_CTL_DEL, scope->listen_fd, NULL);
+	address_unlisten(&scope->address, scope->listen_fd);
+	scope->listen_fd = -1;
 	for (size_t i = 0; i < scope->client_count; i++)
 		if (client_phase(scope->clients[i]) != CLIENT_LEAVES && !client_is_ending(scope->clients[i]))
 			end_trace(scope, scope->clients[i], NULL, names, now_ns);

@@ -231,6 +231,11 @@ def record_processes():
     check_processes("record", "-o", "t.pinch")
 
 
+@test("pinch scope: its processes have the privileges, limits and descriptors that they need, and no others")
+def scope_processes():
+    check_processes("scope", "--listen", "127.0.0.1:0")
+
+
 @test("pinch attach --dns: the same, and what it takes to probe functions of files that are met later")
 def probing_processes():
     check_processes("attach", "--dns", "-o", "report.txt", besides={"PERFMON", "SYS_ADMIN"})
