@@ -142,6 +142,13 @@ static void take_bytes(struct client *client, const char *bytes, size_t count)
 	}
 }
 
+static bool has_taken_all(const struct client *client)
+{
+	size_t size_bytes;
+
+	return client->phase == CLIENT_LEAVES && !client_trace_bytes(&client->trace, &size_bytes);
+}
+
 /* One that has sent all it had still gets its trace. */
 static void receive(struct client *client)
 {
@@ -161,7 +168,7 @@ static void receive(struct client *client)
 		return;
 	}
 	client->is_deaf = true;
-	if (n < 0 || client->phase == CLIENT_GREETS || client->phase == CLIENT_LEAVES)
+	if (n < 0 || client->phase == CLIENT_GREETS || has_taken_all(client))
 		go(client);
 }
 
@@ -170,7 +177,7 @@ static void take_sent(struct client *client, size_t size_bytes, uint64_t now_ns)
 	client_trace_take(&client->trace, size_bytes);
 	client->sent_bytes += size_bytes;
 	client->deadline_ns = now_ns + leave_ns_max;
-	if (client->phase == CLIENT_LEAVES && !client_trace_bytes(&client->trace, &size_bytes)) {
+	if (has_taken_all(client)) {
 		connection_end(client->connection);
 		client->deadline_ns = now_ns + close_ns_max;
 		if (client->is_deaf)
