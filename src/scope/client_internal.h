@@ -27,7 +27,8 @@ struct client {
 	bool is_ending;  /* client_end() */
 	bool is_deaf;    /* it sends nothing any more */
 	struct client_trace trace;
-	uint64_t next, stop;  /* in the log; stop: where its trace ends */
+	uint64_t next, stop; /* in the log; stop: where its trace ends; UINT64_MAX: nobody knows yet */
+	uint64_t stop_event_count, stop_ns;
 	uint64_t event_count; /* of the log: those it got, and those it knows that it lost */
 	uint64_t lost_count;
 	uint64_t begin_ns, deadline_ns;

@@ -10,8 +10,9 @@
 #include "trace/event_code.h"
 #include "trace/trace_pack.h"
 
-/* A chunk with this event alone. */
-static void put_event(struct client *client, const struct ev_header *header)
+/* A chunk with this event alone goes where put() puts it. */
+static void put_event(struct client *client, const struct ev_header *header,
+		      void (*put)(struct client *client, const struct trace_chunk *chunk, const void *stored))
 {
 	struct event_encoder *encoder = event_encoder_new();
 	struct trace_chunk chunk = { .first_ns = header->time_ns, .last_ns = header->time_ns, .count = 1 };
@@ -22,8 +23,24 @@ static void put_event(struct client *client, const struct ev_header *header)
 	bytes = event_encoder_bytes(encoder, &size_bytes);
 	bytes = trace_pack(client->setting->packer, &chunk, bytes, size_bytes);
 	chunk.kind = TRACE_CHUNK_EVENTS;
-	client_put(client, &chunk, bytes);
+	put(client, &chunk, bytes);
 	event_encoder_free(encoder);
+}
+
+static void put_now(struct client *client, const struct trace_chunk *chunk, const void *stored)
+{
+	client_trace_put(&client->trace, chunk, chunk->kind, 0, NULL, stored);
+}
+
+/* Behind the last event. */
+static void put_last(struct client *client, const struct trace_chunk *chunk, const void *stored)
+{
+	struct last_chunk *last;
+
+	ARRAY_GROW(client->last, client->last_count, client->last_capacity, 4);
+	last = &client->last[client->last_count++];
+	last->head = *chunk;
+	last->stored = memcpy(xcalloc(1, chunk->stored_bytes + 1), stored, chunk->stored_bytes);
 }
 
 /* Events up to this number of all were lost to it. */
@@ -38,7 +55,7 @@ static void put_gap(struct client *client, uint64_t time_ns, uint64_t event_coun
 	client->lost_count += gap.lost;
 	client->event_count = event_count;
 	client->begin_ns = UINT64_MAX;
-	put_event(client, &gap.header);
+	put_event(client, &gap.header, put_now);
 }
 
 void client_begin(struct client *client, uint64_t time_ns)
@@ -67,28 +84,24 @@ void client_follow(struct client *client)
 
 void client_put(struct client *client, const struct trace_chunk *chunk, const void *stored)
 {
-	struct last_chunk *last;
-
-	if (!client->is_ending) {
-		client_trace_put(&client->trace, chunk, chunk->kind, 0, NULL, stored);
-		return;
-	}
-	ARRAY_GROW(client->last, client->last_count, client->last_capacity, 4);
-	last = &client->last[client->last_count++];
-	last->head = *chunk;
-	last->stored = memcpy(xcalloc(1, chunk->stored_bytes + 1), stored, chunk->stored_bytes);
+	(client->is_ending ? put_last : put_now)(client, chunk, stored);
 }
 
 void client_end(struct client *client, const struct ev_header *end)
 {
 	client->is_ending = true;
 	if (end)
-		put_event(client, end);
+		put_event(client, end, put_last);
 }
 
 void client_close(struct client *client, uint64_t now_ns)
 {
-	client->stop = chunk_log_end(client->setting->log);
+	const struct chunk_log *log = client->setting->log;
+
+	client->stop = chunk_log_end(log);
+	client->stop_event_count = chunk_log_events(log);
+	if (client->stop > chunk_log_first(log))
+		client->stop_ns = chunk_log_get(log, client->stop - 1)->head.last_ns;
 	client->deadline_ns = now_ns + leave_ns_max;
 	if (client->phase == CLIENT_FOLLOWS)
 		return;
@@ -107,23 +120,22 @@ static void put_end(struct client *client, uint64_t now_ns)
 	client_trace_end(&client->trace);
 }
 
-/* What is to be sent next is not in the log any more. Without more to come there is no beginning either. */
+/* What is to be sent next is not in the log any more. Where the end is known there is no other beginning. */
 static void lose(struct client *client)
 {
 	const struct chunk_log *log = client->setting->log;
 	const struct logged_chunk *first;
 
-	if (client->stop == UINT64_MAX && !client->setting->has_ended) {
+	if (client->stop == UINT64_MAX) {
 		client->phase = CLIENT_WAITS;
-		return;
-	}
-	client->next = chunk_log_first(log);
-	if (client->next > client->stop)
+	} else if (client->stop <= chunk_log_first(log)) {
 		client->next = client->stop;
-	if (client->next == chunk_log_end(log))
-		return;
-	first = chunk_log_get(log, client->next);
-	put_gap(client, first->head.first_ns, first->events_before);
+		put_gap(client, client->stop_ns, client->stop_event_count);
+	} else {
+		client->next = chunk_log_first(log);
+		first = chunk_log_get(log, client->next);
+		put_gap(client, first->head.first_ns, first->events_before);
+	}
 }
 
 bool client_make_more(struct client *client, uint64_t now_ns)

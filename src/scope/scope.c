@@ -135,27 +135,27 @@ int scope_poll_fd(const struct scope *scope)
 
 /* --- Ends ------------------------------------------------------------------------------------- */
 
-struct receiver {
+struct names_target {
 	struct scope *scope;
 	struct client *client;
 };
 
 static void put_names(void *data, const void *names, size_t size_bytes)
 {
-	const struct receiver *receiver = data;
+	const struct names_target *target = data;
 	struct trace_chunk chunk = { .kind = TRACE_CHUNK_NAMES };
-	const void *stored = trace_pack(&receiver->scope->packer, &chunk, names, size_bytes);
+	const void *stored = trace_pack(&target->scope->packer, &chunk, names, size_bytes);
 
-	client_put(receiver->client, &chunk, stored);
+	client_put(target->client, &chunk, stored);
 }
 
 static void end_trace(struct scope *scope, struct client *client, const struct ev_header *end,
 		      const struct scope_names *names, uint64_t now_ns)
 {
-	struct receiver receiver = { scope, client };
+	struct names_target target = { scope, client };
 
 	client_end(client, end);
-	names->give(names->data, client_begin_ns(client), put_names, &receiver);
+	names->give(names->data, client_begin_ns(client), put_names, &target);
 	client_put(client, &scope->first[0].head, scope->first[0].stored);
 	client_close(client, now_ns);
 }

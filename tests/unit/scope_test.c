@@ -190,12 +190,12 @@ static void finish(struct client_end *clients, size_t count)
 	}
 }
 
-/* What it got is a trace without damage: each event from its first one on, in order, or a word of its loss. */
-static uint64_t check_client(const struct client_end *client)
+/* What it got is a trace without damage: each event from its first one to this one, in order, or a word of its loss. */
+static uint64_t check_client_to(const struct client_end *client, uint32_t end)
 {
 	uint32_t expected = client->first;
 	uint64_t lost_count = 0, since_gap = 0;
-	bool has_schema = false;
+	bool has_schema = false, has_end = false;
 	struct trace_reader *reader;
 	const struct ev_header *header;
 	int got;
@@ -209,7 +209,11 @@ static uint64_t check_client(const struct client_end *client)
 		case EV_USER_SCHEMA:
 			has_schema = true;
 			break;
+		case EV_COLLECT_END:
+			has_end = true;
+			break;
 		case EV_COLLECT_GAP:
+			CHECK(!has_end);
 			since_gap += ((const struct ev_collect_gap *)header)->lost;
 			lost_count += ((const struct ev_collect_gap *)header)->lost;
 			break;
@@ -221,10 +225,15 @@ static uint64_t check_client(const struct client_end *client)
 			break;
 		}
 	}
-	CHECK_EQUAL(expected + since_gap, stage.count);
+	CHECK_EQUAL(expected + since_gap, end);
 	trace_reader_close(reader);
 	CHECK(!unlink(client->path));
 	return lost_count;
+}
+
+static uint64_t check_client(const struct client_end *client)
+{
+	return check_client_to(client, stage.count);
 }
 
 TEST(clients_that_come_one_after_the_other_get_all_from_then_on)
@@ -291,6 +300,46 @@ TEST(one_that_is_too_slow_again_and_again_is_told_each_time)
 	finish(&client, 1);
 	CHECK_THAT(check_client(&client), >, 4000);
 	end_stage();
+}
+
+/* Of one that has taken all before the others end; returns what it lost. */
+static uint64_t check_end(struct client_end *client, uint32_t end)
+{
+	CHECK(!fclose(client->file));
+	close(client->fd);
+	return check_client_to(client, end);
+}
+
+/* Their traces end here. */
+static void end_those_who_want(void)
+{
+	const struct scope_names names = { give_none, NULL };
+	struct ev_collect_end end = { .header = header_of(EV_COLLECT_END) };
+
+	serve();
+	CHECK(scope_wants_end(stage.scope, stage.clock_ns));
+	scope_end_traces(stage.scope, &end.header, &names, stage.clock_ns);
+}
+
+TEST(one_that_asks_for_its_end_and_reads_it_late_is_told_what_it_lost)
+{
+	static const size_t later[] = { 0, 2000, 6000, 20000 };
+	struct client_end client;
+	uint32_t stop;
+
+	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
+		begin_stage();
+		connect_client(&client, 0);
+		serve();
+		put_events(3000);
+		CHECK_EQUAL(send(client.fd, "end\n", 4, 0), 4);
+		end_those_who_want();
+		stop = stage.count;
+		put_events(later[i]);
+		take_all(&client);
+		CHECK_EQUAL(check_end(&client, stop) > 0, later[i] > 2000);
+		end_stage();
+	}
 }
 
 TEST(what_happens_while_nobody_listens_is_not_recorded)
