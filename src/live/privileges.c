@@ -121,9 +121,6 @@ static const struct confined_call never_needed[] = {
 };
 /* clang-format on */
 
-/* Clients of a scope, which listens already. */
-static const struct confined_call serving[] = { DENIED(accept4) };
-
 void privileges_give_up(const struct settings *settings, bool signals_command)
 {
 	struct kept kept = { 0 };
@@ -135,8 +132,6 @@ void privileges_give_up(const struct settings *settings, bool signals_command)
 	next = sets_probes(settings) ? 0 : confine_without_calls(loading, sizeof(loading) / sizeof(*loading));
 	err = err ? err : next;
 	next = confine_without_calls(never_needed, sizeof(never_needed) / sizeof(*never_needed));
-	err = err ? err : next;
-	next = settings->stream.listen ? 0 : confine_without_calls(serving, sizeof(serving) / sizeof(*serving));
 	err = err ? err : next;
 	if (err)
 		warn("pinch could not drop the privileges that tracing does not need (%s), and keeps them",

@@ -303,19 +303,18 @@ static void look_into(struct own_areas *areas, const struct look *look, int fd)
 static void look_at(struct own_areas *areas, const struct look *look)
 {
 	int fd = look->is_older ? -ENOENT : own_offers_take(areas->offers, look->pid);
+	uint32_t found = 0;
 
 	if (fd >= 0) {
 		look_into(areas, look, fd);
 		return;
 	}
-	for (uint32_t i = 0; i < AREAS_OF_PROCESS_MAX; i++) {
-		fd = symbols_open_area(areas->symbols, look->pid, i);
-		if (fd < 0)
-			break;
+	while (found < AREAS_OF_PROCESS_MAX && (fd = symbols_open_area(areas->symbols, look->pid, found)) >= 0) {
 		look_into(areas, look, fd);
+		found++;
 	}
 	/* A program that takes the name that it has need have no area; one that has ended may have had one. */
-	areas->unread_processes += !look->is_older && fd < 0 && fd != -ENOENT;
+	areas->unread_processes += !found && !look->is_older && fd != -ENOENT;
 }
 
 /* Others are announced meanwhile. */
