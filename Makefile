@@ -111,7 +111,7 @@ bench-packages:
 # --- subsystems: add at the end. -----------------------------------------------------------
 
 EVENTS := $(addprefix events/,sched.pleco thread.pleco stack.pleco space.pleco collect.pleco \
-	file.pleco system.pleco span.pleco klock.pleco go.pleco resource.pleco user.pleco)
+	file.pleco system.pleco span.pleco klock.pleco go.pleco resource.pleco user.pleco clock.pleco)
 PLECOC := $O/plecoc
 PLECOC_C := $(wildcard tools/plecoc/*.c)
 

@@ -19,6 +19,7 @@ const struct command *const commands[] = {
 	&klock_command,
 	&trace_command,
 	&scope_command,
+	&clocks_command,
 	&check_command,
 	&help_command,
 	NULL,

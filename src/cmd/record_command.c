@@ -48,12 +48,23 @@ static int set_critical_slices(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_clock(struct settings *settings, const char *argument)
+{
+	struct clock_settings *clocks = &settings->clocks;
+
+	if (clocks->peer_count == CLOCK_PEERS_MAX)
+		return fail_plain(-EINVAL, "--clock can be given %d times at most", CLOCK_PEERS_MAX);
+	clocks->peers[clocks->peer_count++] = argument;
+	return 0;
+}
+
 static const struct option_spec record_options[] = {
 	{ "output", 'o', "FILE", "the trace (default: trace.pinch)", set_output },
 	{ "ring", 0, "SIZE", "keep the last SIZE bytes, such as 1G: new data overwrites the oldest", set_ring },
 	{ "last", 0, "TIME", "keep what happened in the last TIME, such as 60s", set_last },
 	{ "critical-slices", 0, NULL, "record all call paths that pinch report --critical-slices needs",
 	  set_critical_slices },
+	{ "clock", 0, "HOST", "also record the clock of HOST[:PORT], for pinch merge; may be repeated", set_clock },
 	{ 0 },
 };
 

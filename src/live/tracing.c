@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "collect/clock_watch.h"
 #include "collect/collector.h"
 #include "collect/probe/kernel_types.h"
 #include "collect/probe/klock_spec.h"
@@ -211,6 +212,8 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	/* None of these processes has its sockets. */
 	if (!err && settings->stream.listen)
 		err = serving_open(&settings->stream, &tracing->serving);
+	if (!err && settings->clocks.peer_count)
+		err = clock_watch_open(settings->clocks.peers, settings->clocks.peer_count, &tracing->clocks);
 	/*
 	 * On a busy machine the kernel would take ten times as long to verify programs; and a reader that waits for the CPU behind its
 	 * targets would lose records.
@@ -259,6 +262,7 @@ void tracing_close(struct tracing *tracing)
 	machine_use_free(tracing->machine_use);
 	goroutines_free(tracing->goroutines);
 	jvms_free(tracing->jvms);
+	clock_watch_close(tracing->clocks);
 	unwinder_free(tracing->unwinder);
 	engine_close(&tracing->engine);
 	kernel_types_free(tracing->kernel_types);
@@ -518,6 +522,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	cgroup_limits_step(tracing->cgroups);
 	goroutines_step(tracing->goroutines);
 	jvms_step(tracing->jvms);
+	clock_watch_step(tracing->clocks, tracing->engine.session);
 	tracing_take_newcomers(tracing);
 	if (tracing->resolver)
 		resolver_update(tracing->resolver);
@@ -637,6 +642,7 @@ void tracing_finish(struct tracing *tracing)
 	titles_finish(tracing->titles);
 	cgroup_limits_finish(tracing->cgroups);
 	machine_use_finish(tracing->machine_use);
+	clock_watch_finish(tracing->clocks, tracing->engine.session);
 	symbols_finish_java(tracing->engine.symbols, java_ns_last);
 	symbols_settle(tracing->engine.symbols, settle_ns_last);
 	unwinder_finish(tracing->unwinder);

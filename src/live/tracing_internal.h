@@ -20,6 +20,7 @@ struct tracing {
 	struct machine_use *machine_use;
 	struct goroutines *goroutines;
 	struct jvms *jvms;
+	struct clock_watch *clocks;       /* NULL: no other host's are recorded */
 	struct resolver *resolver;        /* NULL: nobody asked for names of hosts */
 	struct span_functions *functions; /* NULL: no span is of one */
 	struct collector *collector;

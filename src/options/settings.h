@@ -94,6 +94,15 @@ struct stream_settings {
 	const char *token;              /* a file; NULL: there is none */
 };
 
+enum { CLOCK_PEERS_MAX = 8 };
+
+struct clock_settings {
+	bool is_server;
+	uint32_t count;                     /* of samples; 0: the default */
+	const char *peers[CLOCK_PEERS_MAX]; /* addresses of hosts whose clocks are recorded */
+	size_t peer_count;
+};
+
 struct settings {
 	struct kernel_options kernel;
 	uint64_t duration_ns;                           /* 0: until the end */
@@ -133,6 +142,7 @@ struct settings {
 	struct whatif_settings whatif;   /* whatif only */
 	struct outside_settings outside; /* trace only */
 	struct stream_settings stream;   /* scope, and what reads traces of one */
+	struct clock_settings clocks;    /* clocks, and record */
 };
 
 void settings_init(struct settings *settings);
