@@ -314,6 +314,11 @@ $O/tests/html_make: tests/web/html_make.c $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $O/libpinch.a $(LDLIBS)
 
+# Makes a trace of another host of one, whose clock is known, for tests/e2e/hosts.py.
+$O/tests/as_host: tests/hosts/as_host.c $O/libpinch.a
+	@echo "  TEST  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $O/libpinch.a $(LDLIBS)
+
 # Programs that take scenarios in text.
 GOLDEN_O := $(patsubst tests/golden/%.c,$O/tests/golden/%.o,$(wildcard tests/golden/*.c))
 SCENARIO_O := $(addprefix $O/tests/golden/,scenario.o scenario_events.o)
@@ -436,7 +441,7 @@ analyze: lint-packages
 # --- Running them ---------------------------------------------------------------------------
 
 TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $(TRACE_TESTS) $O/tests/replay $O/tests/graph_replay $(SCHEMAS) \
-	$(if $(SAN),$(FUZZ) $O/fuzz/commands,$O/tests/unwind_probe $O/tests/html_make $O/web/.copied)
+	$(if $(SAN),$(FUZZ) $O/fuzz/commands,$O/tests/unwind_probe $O/tests/as_host $O/tests/html_make $O/web/.copied)
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1
 export O

@@ -10,10 +10,10 @@
 #include "derive/derived_trace.h"
 #include "derive/merge_ends.h"
 #include "derive/merge_events.h"
+#include "derive/merge_hosts.h"
 #include "derive/merge_source.h"
 #include "derive/merge_switch.h"
 #include "engine/carried_names.h"
-#include "engine/trace_info.h"
 #include "engine/trace_open.h"
 #include "options/settings.h"
 #include "trace/trace_reader.h"
@@ -24,40 +24,9 @@ struct merge {
 	const char *paths[MERGE_SOURCES_MAX];
 	size_t count;
 	struct space_numbers *written;
+	struct merge_hosts *hosts;
 	struct text info; /* of the first one */
 };
-
-static void find_boot(const struct text *info, struct text *boot)
-{
-	if (info->length)
-		trace_info_find(info->bytes, info->length, "boot_id", boot);
-}
-
-/* Times of two boots have nothing to do with each other. */
-static int check_boots(struct merge *merge)
-{
-	struct text first = { 0 };
-	int err = 0;
-
-	derived_info(merge->sources[0].reader, &merge->info);
-	find_boot(&merge->info, &first);
-	if (!first.length)
-		err = fail_plain(-EINVAL, "%s has no boot ID", merge->paths[0]);
-	for (size_t i = 1; !err && i < merge->count; i++) {
-		struct text info = { 0 }, boot = { 0 };
-
-		derived_info(merge->sources[i].reader, &info);
-		find_boot(&info, &boot);
-		if (!boot.length || strcmp(boot.bytes, first.bytes))
-			err = fail_plain(-EINVAL,
-					 "%s and %s are of different boots or machines: their times cannot be compared",
-					 merge->paths[0], merge->paths[i]);
-		text_fini(&info);
-		text_fini(&boot);
-	}
-	text_fini(&first);
-	return err;
-}
 
 static int open_all(struct merge *merge)
 {
@@ -66,7 +35,11 @@ static int open_all(struct merge *merge)
 	merge->written = space_numbers_new();
 	for (size_t i = 0; !err && i < merge->count; i++)
 		err = merge_source_open(&merge->sources[i], merge->paths[i], merge->written);
-	return err ? err : check_boots(merge);
+	if (!err)
+		err = merge_hosts_new(merge->sources, merge->count, &merge->hosts);
+	if (!err)
+		derived_info(merge->sources[0].reader, &merge->info);
+	return err;
 }
 
 static void close_all(struct merge *merge)
@@ -74,18 +47,20 @@ static void close_all(struct merge *merge)
 	for (size_t i = 0; i < merge->count; i++)
 		merge_source_close(&merge->sources[i]);
 	space_numbers_free(merge->written);
+	merge_hosts_free(merge->hosts);
 	text_fini(&merge->info);
 }
 
 static void put_all(struct merge *merge, struct trace_writer *writer)
 {
 	struct merge_events *events = merge_events_new(merge->sources, merge->count, writer, merge->written);
-	struct ev_collect_run *run = merged_run(merge->sources, merge->count);
+	struct ev_collect_run *run = merged_run(merge->sources, merge->count, merge->hosts);
 	struct ev_collect_end *end;
 	struct table *notes = table_new();
 
 	if (run)
 		trace_writer_event(writer, &run->header);
+	merge_hosts_put(merge->hosts, run ? run->header.time_ns : 0, writer);
 	merge_events_all(events);
 	end = merged_end(merge->sources, merge->count);
 	if (end)
@@ -182,9 +157,9 @@ static const struct option_spec *const options[] = {
 const struct command merge_command = {
 	.name = "merge",
 	.usage = "-o OUT FILE...",
-	.summary = "Merge several traces of one machine into one",
+	.summary = "Merge several traces, of one host or of several, into one",
 	.description = "OUT is what one pinch would have recorded that traced all of them. The FILEs may overlap\n"
-		       "in time or follow each other.",
+		       "in time or follow each other. Of several hosts, clocks are needed: pinch record --clock.",
 	.options = options,
 	.run = merge_run,
 };

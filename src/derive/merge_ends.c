@@ -57,12 +57,12 @@ static const struct ev_collect_run *earliest_run(const struct merge_source *sour
 	return first;
 }
 
-struct ev_collect_run *merged_run(const struct merge_source *sources, size_t count)
+struct ev_collect_run *merged_run(const struct merge_source *sources, size_t count, const struct merge_hosts *hosts)
 {
 	const struct ev_collect_run *first = earliest_run(sources, count);
 	struct text pids = { 0 }, commands = { 0 };
 	struct ev_collect_run *run;
-	const char *host, *kernel;
+	const char *kernel;
 	bool tells_system = false;
 
 	if (!first)
@@ -73,14 +73,16 @@ struct ev_collect_run *merged_run(const struct merge_source *sources, size_t cou
 			add_command(&commands, run_event_strings(sources[i].run));
 			tells_system |= sources[i].run->tells_system;
 		}
-	host = run_event_strings(first) + strlen(run_event_strings(first)) + 1;
-	kernel = host + strlen(host) + 1;
+	kernel = run_event_strings(first) + strlen(run_event_strings(first)) + 1;
+	kernel += strlen(kernel) + 1;
 	text_put_bytes(&commands, "", 1);
-	put_string(&commands, host);
+	put_string(&commands, merge_hosts_names(hosts));
 	put_string(&commands, kernel);
 	run = xcalloc(1, sizeof(*run) + pids.length + commands.length);
 	*run = *first;
 	run->tells_system = tells_system;
+	if (merge_hosts_count(hosts) > 1)
+		run->cpu_count = merge_hosts_cpu_count(hosts);
 	run->pid_count = pids.length / sizeof(uint32_t);
 	run->text_bytes = commands.length;
 	if (pids.length)

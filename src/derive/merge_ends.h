@@ -4,11 +4,12 @@
 
 #include <stddef.h>
 
+#include "derive/merge_hosts.h"
 #include "derive/merge_source.h"
 #include "events.h"
 
 /* What all of them trace, as of the first; NULL: none of them says. To be freed. */
-struct ev_collect_run *merged_run(const struct merge_source *sources, size_t count);
+struct ev_collect_run *merged_run(const struct merge_source *sources, size_t count, const struct merge_hosts *hosts);
 
 /* How all of them ended: NULL: one of them has no end. To be freed. */
 struct ev_collect_end *merged_end(const struct merge_source *sources, size_t count);

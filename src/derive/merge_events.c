@@ -31,6 +31,8 @@ struct merge_events *merge_events_new(struct merge_source *sources, size_t count
 	merge->written = written;
 	merge->threads = merge_threads_new();
 	merge->processes = table_new();
+	for (size_t i = 0; i < count; i++)
+		merge->has_hosts |= sources[i].host != sources[0].host;
 	return merge;
 }
 
@@ -234,25 +236,27 @@ static void put_space(struct merge_events *merge, struct merge_source *source, c
 		merge_put(merge, copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
 }
 
-/* All pinches see the same machine: one says. */
+/* All pinches on a host see the same of it: one says. */
 static void put_system(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
 	struct merge_thread *thread = merge_threads_get(merge->threads, source, header->thread);
+	const struct merge_source **reporter = &merge->system_reporters[source->host->number];
 
-	if (!merge->system_reporter || merge->system_reporter->has_ended)
-		merge->system_reporter = source;
-	if (merge->system_reporter == source)
+	if (!*reporter || (*reporter)->has_ended)
+		*reporter = source;
+	if (*reporter == source)
 		merge_put(merge, copy_for(merge, header, merge_threads_as_traced(thread)));
 }
 
 /* Two pinches may have seen the same wait: of who is not traced, too. */
 static void put_klock(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
+	const struct merge_source **reporter = &merge->klock_reporters[source->host->number];
 	bool is_wait = header->event == TRACE_EVENT_KLOCK_WAIT;
 
-	if (is_wait && !header->thread && (!merge->klock_reporter || merge->klock_reporter->has_ended))
-		merge->klock_reporter = source;
-	if (is_wait && !header->thread && merge->klock_reporter != source)
+	if (is_wait && !header->thread && (!*reporter || (*reporter)->has_ended))
+		*reporter = source;
+	if (is_wait && !header->thread && *reporter != source)
 		return;
 	put_own(merge, source, header);
 }
@@ -275,6 +279,14 @@ static void put_span(struct merge_events *merge, struct merge_source *source, co
 	else
 		((struct ev_span_begin *)copy)->span = number;
 	merge_put(merge, copy);
+}
+
+/* Samples that times were changed by would change them again. */
+static void put_clock(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
+{
+	if (merge->has_hosts)
+		return;
+	merge_put(merge, copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
 }
 
 static void put_event(struct merge_events *merge, struct merge_source *source, const struct merge_event *event)
@@ -302,6 +314,9 @@ static void put_event(struct merge_events *merge, struct merge_source *source, c
 		break;
 	case TRACE_SUBSYS_KLOCK:
 		put_klock(merge, source, header);
+		break;
+	case TRACE_SUBSYS_CLOCK:
+		put_clock(merge, source, header);
 		break;
 	case TRACE_SUBSYS_COLLECT:
 		put_collect(merge, source, header);

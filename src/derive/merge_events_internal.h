@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "derive/merge_host.h"
 #include "derive/merge_source.h"
 #include "derive/merge_spans.h"
 #include "derive/merge_threads.h"
@@ -25,16 +26,17 @@ struct merge_hidden {
 struct merge_events {
 	struct merge_source *sources;
 	size_t count;
+	bool has_hosts; /* several */
 	struct trace_writer *writer;
 	struct space_numbers *written;
 	struct merge_threads *threads;
-	struct table *processes;                    /* by pid: the source that says what is mapped */
-	const struct merge_source *system_reporter; /* says what the rest of the machine does */
-	const struct merge_source *klock_reporter;  /* and for what kernel locks it waits */
-	struct merge_hidden hidden[CPUS_MAX];       /* the last one of each CPU */
-	uint32_t running[CPUS_MAX];                 /* who got each CPU in the last switch */
-	struct merge_thread *ghosts[CPUS_MAX];      /* that had each CPU when their trace had no more to tell */
-	struct ev_header *copy;                     /* of an event that is changed */
+	struct table *processes;                                /* by pid: the source that says what is mapped */
+	const struct merge_source *system_reporters[HOSTS_MAX]; /* say what the rest of each host does */
+	const struct merge_source *klock_reporters[HOSTS_MAX];  /* and for what kernel locks it waits */
+	struct merge_hidden hidden[CPUS_MAX];                   /* the last one of each CPU */
+	uint32_t running[CPUS_MAX];                             /* who got each CPU in the last switch */
+	struct merge_thread *ghosts[CPUS_MAX]; /* that had each CPU when their trace had no more to tell */
+	struct ev_header *copy;                /* of an event that is changed */
 	size_t copy_capacity;
 	struct merge_spans spans;
 };

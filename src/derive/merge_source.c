@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "derive/merge_host.h"
 #include "engine/carried_names.h"
 #include "engine/trace_open.h"
 #include "session/event_kinds.h"
@@ -88,8 +89,9 @@ static void queue(struct merge_source *source, const struct ev_header *header)
 	struct merge_cpu *cpu;
 
 	memcpy(&event->header, header, size_bytes);
-	if (header->time_ns > source->last_ns)
-		source->last_ns = header->time_ns;
+	merge_host_change(source->host, &event->header);
+	if (event->header.time_ns > source->last_ns)
+		source->last_ns = event->header.time_ns;
 	event->time_ns = source->last_ns;
 	*(source->first ? &source->last->next : &source->first) = event;
 	source->last = event;

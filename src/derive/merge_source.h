@@ -13,6 +13,7 @@
 #include "values.h"
 
 struct carried_names;
+struct merge_host;
 struct space_numbers;
 struct table;
 struct prologue;
@@ -33,6 +34,7 @@ struct merge_cpu {
 
 struct merge_source {
 	const char *path;
+	struct merge_host *host; /* whose trace it is */
 	struct trace_reader *reader;
 	struct prologue *now; /* as of the last event taken, and of those joined */
 	struct carried_names *names;

@@ -26,6 +26,7 @@ struct carried_names {
 	bool has_read; /* it is its own */
 	const struct space_numbers *written;
 	struct table *numbers; /* by that of the source: that of the trace, + 1 */
+	uint64_t kernel_shift;
 };
 
 struct space_numbers *space_numbers_new(void)
@@ -113,6 +114,11 @@ void carried_names_free(struct carried_names *names)
 	free(names);
 }
 
+void carried_names_shift_kernel(struct carried_names *names, uint64_t shift)
+{
+	names->kernel_shift = shift;
+}
+
 void carried_names_pair(struct carried_names *names, uint32_t pid)
 {
 	uintptr_t read = number_of(names->read, pid), written = number_of(names->written, pid);
@@ -142,6 +148,16 @@ static bool number_note(struct book_entry *entry, struct table *notes)
 	return true;
 }
 
+static void shift_function(const struct carried_names *names, struct book_entry *entry)
+{
+	struct book_function *function = (void *)(entry + 1);
+
+	if (entry->size_bytes < sizeof(*function))
+		return;
+	entry->place -= names->kernel_shift;
+	function->start -= names->kernel_shift;
+}
+
 /* Whether the entry goes along; it may be changed. */
 static bool goes_along(const struct carried_names *names, struct book_entry *entry, struct table *notes)
 {
@@ -149,6 +165,8 @@ static bool goes_along(const struct carried_names *names, struct book_entry *ent
 
 	if (entry->kind == BOOK_NOTE)
 		return number_note(entry, notes);
+	if (entry->kind == BOOK_KERNEL)
+		shift_function(names, entry);
 	if (entry->kind != BOOK_JIT && entry->kind != BOOK_METHODS)
 		return true;
 	number = (uintptr_t)table_find(names->numbers, entry->owner);

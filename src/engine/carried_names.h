@@ -31,6 +31,9 @@ void carried_names_free(struct carried_names *names);
 /* The same of a source whose numbers others follow, too: read is borrowed. */
 struct carried_names *carried_names_new_of(struct space_numbers *read, const struct space_numbers *written);
 
+/* Addresses in the kernel are less by so much in the trace that is made. */
+void carried_names_shift_kernel(struct carried_names *names, uint64_t shift);
+
 /* An event of the source, once what is written of it is. */
 void carried_names_follow(struct carried_names *names, const struct ev_header *header);
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whose traces are merged: those of one boot of one machine are of one host, whose times need no change. The first trace's
+ * host is host 0. The clocks of the others are known from clock.SAMPLE events, also by way of other hosts.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "derive/merge_host.h"
+#include "derive/merge_source.h"
+
+struct merge_hosts;
+struct trace_writer;
+
+/*
+ * Says whose the sources are, from their information, and how their clocks are to be read. 0, or a negative errno after
+ * a message: a trace has no boot ID or several hosts already, or nothing says how far two clocks are apart.
+ */
+int merge_hosts_new(struct merge_source *sources, size_t count, struct merge_hosts **out);
+void merge_hosts_free(struct merge_hosts *hosts);
+
+size_t merge_hosts_count(const struct merge_hosts *hosts);
+
+/* Their names, as in "web1 and db1"; and how many CPUs they have in all. */
+const char *merge_hosts_names(const struct merge_hosts *hosts);
+uint32_t merge_hosts_cpu_count(const struct merge_hosts *hosts);
+
+/* Writes a clock.HOST of each, unless there is only one. */
+void merge_hosts_put(const struct merge_hosts *hosts, uint64_t time_ns, struct trace_writer *writer);
