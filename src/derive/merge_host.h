@@ -12,9 +12,7 @@
 
 #include "clocks/clock_exchange.h"
 #include "events.h"
-
-/* An id is below 2^22 on its own host (PID_MAX_LIMIT of the kernel). */
-enum { HOST_ID_SHIFT = 22, HOSTS_MAX = 64 };
+#include "session/hosts.h"
 
 struct clock_fit;
 

@@ -5,6 +5,7 @@
 #include "account/code_samples.h"
 #include "account/run_samples.h"
 #include "klocks/klocks.h"
+#include "session/hosts.h"
 #include "session/backlog.h"
 #include "session/session.h"
 #include "session/threads.h"
@@ -72,6 +73,7 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	engine->judge = spin_judge_new(engine->symbols, engine->fold);
 	engine->files = files_new(engine->analyses, 0);
 	engine->others = others_new(engine->analyses);
+	engine->hosts = hosts_new(engine->analyses);
 	engine->klocks = klocks_new(engine->analyses, engine->threads);
 	engine->missing = missing_wakeups_new(engine->analyses);
 	engine->waits = waits_new(engine->files, engine->others, engine->missing);
@@ -116,6 +118,7 @@ void engine_close(struct engine *engine)
 	resource_use_free(engine->resources);
 	klocks_free(engine->klocks);
 	others_free(engine->others);
+	hosts_free(engine->hosts);
 	missing_wakeups_free(engine->missing);
 	files_free(engine->files);
 	symbols_free(engine->symbols);
@@ -144,6 +147,7 @@ struct findings_input engine_findings_input(const struct engine *engine)
 		.files = engine->files,
 		.klocks = engine->klocks,
 		.others = engine->others,
+		.hosts = engine->hosts,
 		.symbols = engine->symbols,
 		.fold = engine->fold,
 		.samples = engine->samples,

@@ -45,6 +45,7 @@ struct engine {
 	struct block_users *block_users;
 	struct resource_use *resources;
 	struct criticality *criticality;
+	struct hosts *hosts;
 };
 
 /* 0, or a negative errno after having said what is wrong with the user's rules. */

@@ -133,6 +133,11 @@ def account():
         pinch("report", "--json", "one.json", "-q", f"{name}0.pinch")
         count += len(parse_report(read("one.json", "rb"))["threads"])
     assert len(report["threads"]) == count
+    of = [group["host"] for group in report["groups"]]
+    assert sorted(of) == of and set(of) == {"host0", "host1"}
+    assert sorted(row["host"] for row in report["threads"])[::count - 1] == ["host0", "host1"]
+    text = pinch("report", "--page", "threads", "all.pinch").out.decode()
+    assert text.index("host0: ") < text.index("host1: "), text
     assert report["target"]["cpu_count"] == 2 * os.sysconf("SC_NPROCESSORS_CONF")
 
 

@@ -15,6 +15,7 @@
 #include "account/measures/thread_strip.h"
 #include "base/pause.h"
 #include "base/table.h"
+#include "session/hosts.h"
 #include "stacks/fold.h"
 
 /* Examined for where threads began, besides each one's first path. */
@@ -22,6 +23,8 @@ enum { START_PATHS_MAX = 256, START_SAMPLES_MAX = 16384 };
 
 struct group {
 	const char *name;
+	const char *host; /* NULL: all is of one */
+	uint32_t host_number;
 	bool is_start_function;
 	struct report_thread *rows;
 	size_t count, capacity;
@@ -76,16 +79,26 @@ static struct report_thread as_row(struct findings *findings, const struct threa
 	};
 }
 
-static struct group *group_get(struct findings *findings, struct table *groups, const char *name,
-			       bool is_start_function)
+static const char *host_of(struct findings *findings, const struct thread *thread)
 {
-	uint64_t key = hash_string(is_start_function, name);
+	const char *name = thread && findings->input.hosts ? hosts_name(findings->input.hosts, thread->tid) : NULL;
+
+	return name ? arena_strdup(findings->arena, name) : NULL;
+}
+
+static struct group *group_get(struct findings *findings, struct table *groups, const char *name,
+			       bool is_start_function, const struct thread *thread)
+{
+	uint32_t host_number = thread ? host_of_id(thread->tid) : 0;
+	uint64_t key = hash_string(is_start_function | host_number << 1, name);
 	struct group *group = table_find(groups, key);
 
 	if (!group) {
 		group = arena_alloc(findings->arena, sizeof(*group));
 		group->name = name;
 		group->is_start_function = is_start_function;
+		group->host = host_of(findings, thread);
+		group->host_number = host_number;
 		group->key = key;
 		table_put(groups, key, group);
 	}
@@ -122,6 +135,8 @@ static int groups_by_cmetric(const void *a, const void *b)
 {
 	const struct report_group *x = a, *y = b;
 
+	if (x->host_number != y->host_number)
+		return x->host_number < y->host_number ? -1 : 1;
 	if (x->cmetric_ns != y->cmetric_ns)
 		return x->cmetric_ns < y->cmetric_ns ? 1 : -1;
 	return strcmp(x->name, y->name);
@@ -135,6 +150,8 @@ static struct report_group as_report_group(struct findings *findings, struct gro
 	qsort(rows, group->count, sizeof(*rows), rows_by_cmetric);
 	return (struct report_group){
 		/* One thread is called by its own name. */
+		.host = group->host,
+		.host_number = group->host_number,
 		.name = group->count == 1 && !group->is_start_function ? rows[0].name : group->name,
 		.is_start_function = group->is_start_function,
 		.thread_count = group->thread_count,
@@ -332,9 +349,10 @@ static void add_thread(struct findings *findings, struct table *groups, struct t
 	struct group *group;
 
 	if (function)
-		group = group_get(findings, groups, function, true);
+		group = group_get(findings, groups, function, true, metrics->thread);
 	else
-		group = group_get(findings, groups, findings_group_name(findings, metrics->name), false);
+		group = group_get(findings, groups, findings_group_name(findings, metrics->name), false,
+				  metrics->thread);
 	group_add(group, as_row(findings, metrics));
 	group_add_strip(findings, group, metrics->strip);
 }
@@ -352,8 +370,10 @@ static void put_threads(struct findings *findings, struct report_group *groups, 
 	for (size_t i = 0; i < count; rows += groups[i++].row_count) {
 		memcpy(rows, groups[i].threads, groups[i].row_count * sizeof(*rows));
 		free((void *)groups[i].threads);
-		for (size_t k = 0; k < groups[i].row_count; k++)
+		for (size_t k = 0; k < groups[i].row_count; k++) {
 			rows[k].group = groups[i].name;
+			rows[k].host = groups[i].host;
+		}
 		groups[i].threads = rows;
 	}
 }

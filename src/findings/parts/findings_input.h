@@ -14,6 +14,7 @@ struct accept_queues;
 struct code_samples;
 struct findings;
 struct fold_rules;
+struct hosts;
 struct pause;
 struct run_samples;
 struct spin_judge;
@@ -32,6 +33,7 @@ struct findings_input {
 	const struct accept_queues *accept_queues; /* NULL: they are not known */
 	const struct unread_input *unread_input;   /* NULL: it is not known */
 	const struct others *others;
+	const struct hosts *hosts; /* NULL: all is of one host */
 	struct symbols *symbols;
 	const struct fold_rules *fold; /* gives the program's own functions from its runtime's */
 	uint32_t nmin;                 /* as the user chose it; 0: the default */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/report.h"
+#include "session/hosts.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/strip_picture.h"
@@ -93,8 +94,13 @@ static void add_thread_rows(struct rows *rows, const struct row *row)
 	struct text line = { 0 };
 
 	text_printf(&line, "%s: thread %u of process %u", name_of(thread), thread->tid, thread->pid);
-	if (thread->host_tid != thread->tid || thread->host_pid != thread->pid)
-		text_printf(&line, " (on the host %u of %u)", thread->host_tid, thread->host_pid);
+	if (id_on_host(thread->host_tid) != thread->tid || id_on_host(thread->host_pid) != thread->pid)
+		text_printf(&line, " (on the host %u of %u)", id_on_host(thread->host_tid),
+			    id_on_host(thread->host_pid));
+	if (thread->host) {
+		text_put(&line, " on ");
+		text_put_escaped(&line, thread->host);
+	}
 	if (thread->thread_count <= 1)
 		rows_add_whole(rows, row, NUMBER_IDS, "", line.bytes);
 	text_fini(&line);
@@ -139,6 +145,18 @@ static struct group_row row_of(const struct report_group *group)
 	return row;
 }
 
+static void put_group_name(struct page *page, const struct report_group *group, uint32_t end)
+{
+	if (group->host) {
+		page_put_name(page, group->host, (end - page->column) / 2);
+		page_put(page, ": ");
+	}
+	if (group->is_start_function)
+		page_put_function(page, group->name, end - page->column);
+	else
+		page_put_name(page, group->name, end - page->column);
+}
+
 static void put_group(struct page *page, const struct row *row, const struct row_context *context)
 {
 	const struct group_row *sums = row->item;
@@ -146,10 +164,7 @@ static void put_group(struct page *page, const struct row *row, const struct row
 	uint32_t end = label_end(context);
 
 	page_color(page, PAGE_BOLD);
-	if (group->is_start_function)
-		page_put_function(page, group->name, end - page->column - 8);
-	else
-		page_put_name(page, group->name, end - page->column - 8);
+	put_group_name(page, group, end - 8);
 	page_color(page, PAGE_PLAIN);
 	page_put(page, context->has_unicode ? " ×" : " x");
 	page_put_count(page, group->thread_count, 0);

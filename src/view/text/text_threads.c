@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/whole.h"
 #include "report/report.h"
+#include "session/hosts.h"
 #include "view/page.h"
 #include "view/text/bars.h"
 #include "view/thread_columns.h"
@@ -143,7 +144,7 @@ static void show_titles(struct page *page)
 
 static void put_thread_label(struct page *page, const struct report_thread *thread)
 {
-	uint32_t end = columns_of(page).label - 2;
+	uint32_t end = columns_of(page).label - 2, host_tid = id_on_host(thread->host_tid);
 
 	if (thread->thread_count > 1) {
 		page_put(page, "    mean of ");
@@ -151,8 +152,8 @@ static void put_thread_label(struct page *page, const struct report_thread *thre
 		page_put(page, " ended");
 		return;
 	}
-	if (columns_of(page).is_wide && thread->host_tid && thread->host_tid != thread->tid) /* in a container */
-		page_printf(page, "    %u (host %u) ", thread->tid, thread->host_tid);
+	if (columns_of(page).is_wide && host_tid && host_tid != thread->tid) /* in a container */
+		page_printf(page, "    %u (host %u) ", thread->tid, host_tid);
 	else
 		page_printf(page, "    %-7u ", thread->tid);
 	page_put_name(page, thread->title ? thread->title : thread->name ? thread->name : "", end - page->column);
@@ -266,6 +267,28 @@ static void show_other_groups(struct page *page, const struct report *report, si
 	page_end_line(page);
 }
 
+/* Above the first of a host's groups. */
+static void show_host(struct page *page, const struct report *report, size_t first)
+{
+	const struct report_group *group = &report->groups[first];
+	uint64_t thread_count = 0, cmetric_ns = 0;
+
+	if (!group->host || (first && group[-1].host_number == group->host_number))
+		return;
+	for (size_t i = first; i < report->group_count && report->groups[i].host_number == group->host_number; i++) {
+		thread_count += report->groups[i].thread_count;
+		cmetric_ns += report->groups[i].cmetric_ns;
+	}
+	page_color(page, PAGE_BOLD);
+	page_put_name(page, group->host, columns_of(page).label / 2);
+	page_color(page, PAGE_PLAIN);
+	page_put(page, ": ");
+	page_put_count(page, thread_count, 0);
+	page_put(page, thread_count == 1 ? " thread" : " threads");
+	put_numbers(page, report, cmetric_ns);
+	page_end_line(page);
+}
+
 static double highest_thread(const struct report *report)
 {
 	double max = 0;
@@ -306,8 +329,10 @@ void text_threads_show(struct page *page, const struct report *report)
 	rows = is_verbose ? SIZE_MAX - 1 : rows_for_each_group(report, groups);
 	page_heading(page, "Threads by CMetric", "a group's chart has one column per thread, by TID");
 	show_titles(page);
-	for (size_t i = 0; i < groups; i++)
+	for (size_t i = 0; i < groups; i++) {
+		show_host(page, report, i);
 		show_group(page, report, &report->groups[i], max, rows);
+	}
 	if (groups < report->group_count)
 		show_other_groups(page, report, groups);
 }
