@@ -14,8 +14,8 @@ known() {
 	case $1 in
 	# Help lists the commands, and is one of them.
 	"cmd/commands cmd/help_command") ;;
-	# Merging makes lists and ghosts, which go into the stream that is merged.
-	"derive/merge_events derive/merge_ghosts derive/merge_lists") ;;
+	# A list has ghosts, and where one appears a list is made.
+	"derive/merge_ghosts derive/merge_lists") ;;
 	# A page puts names; what is cut of them is counted in the page's columns.
 	"view/page view/page_names") ;;
 	*) return 1 ;;

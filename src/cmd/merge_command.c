@@ -11,6 +11,7 @@
 #include "derive/merge_ends.h"
 #include "derive/merge_events.h"
 #include "derive/merge_hosts.h"
+#include "derive/merge_peers.h"
 #include "derive/merge_source.h"
 #include "derive/merge_switch.h"
 #include "engine/carried_names.h"
@@ -53,7 +54,8 @@ static void close_all(struct merge *merge)
 
 static void put_all(struct merge *merge, struct trace_writer *writer)
 {
-	struct merge_events *events = merge_events_new(merge->sources, merge->count, writer, merge->written);
+	struct merge_events *events =
+		merge_events_new(merge->sources, merge->count, writer, merge->written, merge_hosts_peers(merge->hosts));
 	struct ev_collect_run *run = merged_run(merge->sources, merge->count, merge->hosts);
 	struct ev_collect_end *end;
 	struct table *notes = table_new();
@@ -62,7 +64,7 @@ static void put_all(struct merge *merge, struct trace_writer *writer)
 		trace_writer_event(writer, &run->header);
 	merge_hosts_put(merge->hosts, run ? run->header.time_ns : 0, writer);
 	merge_events_all(events);
-	end = merged_end(merge->sources, merge->count);
+	end = merged_end(merge->sources, merge->count, merge_peers_count(merge_hosts_peers(merge->hosts)));
 	if (end)
 		trace_writer_event(writer, &end->header);
 	for (size_t i = 0; i < merge->count; i++)

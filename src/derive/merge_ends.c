@@ -151,7 +151,22 @@ static void add_counts(struct ev_collect_end *sum, const struct ev_collect_end *
 	sum->events_deferred += end->events_deferred;
 }
 
-struct ev_collect_end *merged_end(const struct merge_source *sources, size_t count)
+static void add_joined(struct text *notes, uint64_t joined)
+{
+	struct text note = { 0 };
+
+	text_put_count(&note, joined);
+	text_put(&note, joined == 1 ? " wait" : " waits");
+	text_put(
+		&note,
+		" for data of another host: the thread that sent it is taken to be the one that waits at the other end "
+		"of the connection");
+	if (joined)
+		put_string(notes, note.bytes);
+	text_fini(&note);
+}
+
+struct ev_collect_end *merged_end(const struct merge_source *sources, size_t count, uint64_t joined)
 {
 	struct ev_collect_end sum = {
 		.header = { .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_END },
@@ -167,6 +182,7 @@ struct ev_collect_end *merged_end(const struct merge_source *sources, size_t cou
 		add_counts(&sum, sources[i].end);
 		add_notes(&notes, sources[i].end);
 	}
+	add_joined(&notes, joined);
 	end = xcalloc(1, sizeof(*end) + notes.length);
 	*end = sum;
 	end->text_bytes = notes.length;

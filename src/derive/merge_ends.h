@@ -11,5 +11,8 @@
 /* What all of them trace, as of the first; NULL: none of them says. To be freed. */
 struct ev_collect_run *merged_run(const struct merge_source *sources, size_t count, const struct merge_hosts *hosts);
 
-/* How all of them ended: NULL: one of them has no end. To be freed. */
-struct ev_collect_end *merged_end(const struct merge_source *sources, size_t count);
+/*
+ * How all of them ended: NULL: one of them has no end. joined: how many waits ended by a thread of another host. To be
+ * freed.
+ */
+struct ev_collect_end *merged_end(const struct merge_source *sources, size_t count, uint64_t joined);

@@ -21,7 +21,7 @@ enum { PROCESSES_MAX = 1 << 20 };
 static const uint64_t ahead_ns = 10000000; /* as far as records of one switch may be apart */
 
 struct merge_events *merge_events_new(struct merge_source *sources, size_t count, struct trace_writer *writer,
-				      struct space_numbers *written)
+				      struct space_numbers *written, struct merge_peers *peers)
 {
 	struct merge_events *merge = xcalloc(1, sizeof(*merge));
 
@@ -31,6 +31,7 @@ struct merge_events *merge_events_new(struct merge_source *sources, size_t count
 	merge->written = written;
 	merge->threads = merge_threads_new();
 	merge->processes = table_new();
+	merge->peers = peers;
 	for (size_t i = 0; i < count; i++)
 		merge->has_hosts |= sources[i].host != sources[0].host;
 	return merge;
@@ -45,36 +46,6 @@ void merge_events_free(struct merge_events *merge)
 	merge_spans_fini(&merge->spans);
 	free(merge->copy);
 	free(merge);
-}
-
-void merge_put(struct merge_events *merge, const struct ev_header *header)
-{
-	trace_writer_event(merge->writer, header);
-	space_numbers_follow(merge->written, header);
-}
-
-/* With another number for its thread. Valid until the next call. */
-static struct ev_header *copy_for(struct merge_events *merge, const struct ev_header *header,
-				  const struct merge_thread *thread)
-{
-	size_t size_bytes = event_bytes(header);
-
-	if (size_bytes > merge->copy_capacity) {
-		merge->copy_capacity = 2 * size_bytes;
-		merge->copy = xrealloc(merge->copy, merge->copy_capacity, 1);
-	}
-	memcpy(merge->copy, header, size_bytes);
-	merge->copy->thread = thread ? thread->number : 0;
-	return merge->copy;
-}
-
-/* The thread of the event, if this source is listened to. */
-static struct merge_thread *recorded(struct merge_events *merge, struct merge_source *source,
-				     const struct ev_header *header)
-{
-	struct merge_thread *thread = merge_threads_get(merge->threads, source, header->thread);
-
-	return thread && merge_threads_reports(thread, source, header->thread) ? thread : NULL;
 }
 
 /* --- Events of each kind ------------------------------------------------------------------------- */
@@ -101,10 +72,10 @@ static void put_collect(struct merge_events *merge, struct merge_source *source,
 
 static void put_own(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
-	struct merge_thread *thread = recorded(merge, source, header);
+	struct merge_thread *thread = merge_recorded(merge, source, header);
 
 	if (thread || !header->thread)
-		merge_put(merge, copy_for(merge, header, thread));
+		merge_put(merge, merge_copy_for(merge, header, thread));
 }
 
 static uint32_t parent_of(struct merge_events *merge, struct merge_source *source, uint32_t parent)
@@ -130,7 +101,7 @@ static void put_described(struct merge_events *merge, struct merge_source *sourc
 	if (!merge_threads_reports(thread, source, header->thread) || is_recorded)
 		return;
 	thread->is_alive = true;
-	copy = copy_for(merge, header, thread);
+	copy = merge_copy_for(merge, header, thread);
 	if (is_birth) {
 		struct ev_thread_born *e = (void *)copy;
 
@@ -162,25 +133,6 @@ static void put_thread(struct merge_events *merge, struct merge_source *source, 
 	}
 }
 
-/* Who is not traced for one pinch may be for another one. What it did when it woke, that one was not asked. */
-static void put_wake(struct merge_events *merge, struct merge_source *source, const struct merge_event *event)
-{
-	const struct ev_sched_wake *e = (const void *)&event->header;
-	struct merge_thread *thread = recorded(merge, source, &e->header), *waker;
-	struct ev_sched_wake *copy;
-
-	if (!thread || event->is_joined)
-		return;
-	copy = (void *)copy_for(merge, &e->header, thread);
-	waker = e->waker ? merge_threads_get(merge->threads, source, e->waker)
-			 : merge_threads_by_tid(merge->threads, e->tid);
-	waker = merge_threads_as_traced(waker);
-	copy->waker = waker ? waker->number : 0;
-	if (thread_is_traced(copy->waker) && !thread_is_traced(e->waker))
-		copy->flags |= WAKE_HAS_STACK;
-	merge_put(merge, &copy->header);
-}
-
 /* All pinches see the same of a CPU. */
 static void put_hidden(struct merge_events *merge, struct merge_source *source, const struct ev_sched_hidden *e)
 {
@@ -200,6 +152,7 @@ static void put_switch(struct merge_events *merge, struct merge_source *source, 
 	if (event->is_joined || !merge_switch(merge->sources, merge->count, merge->threads, source, event, &e))
 		return;
 	merge_lay_ghost(merge, &e);
+	merge_note_wait(merge, &e);
 	merge_put(merge, &e.header);
 	merge->running[e.cpu] = e.next;
 }
@@ -211,10 +164,13 @@ static void put_sched(struct merge_events *merge, struct merge_source *source, c
 		put_switch(merge, source, event);
 		break;
 	case TRACE_EVENT_SCHED_WAKE:
-		put_wake(merge, source, event);
+		merge_put_wake(merge, source, event);
 		break;
 	case TRACE_EVENT_SCHED_HIDDEN:
 		put_hidden(merge, source, (const void *)&event->header);
+		break;
+	case TRACE_EVENT_SCHED_READY:
+		merge_put_ready(merge, source, (const void *)&event->header);
 		break;
 	default:
 		put_own(merge, source, &event->header);
@@ -233,7 +189,8 @@ static void put_space(struct merge_events *merge, struct merge_source *source, c
 	}
 	if (reporter == source || header->event == TRACE_EVENT_SPACE_PYTHON_CODE ||
 	    header->event == TRACE_EVENT_SPACE_MANAGED_CODE)
-		merge_put(merge, copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
+		merge_put(merge,
+			  merge_copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
 }
 
 /* All pinches on a host see the same of it: one says. */
@@ -245,7 +202,7 @@ static void put_system(struct merge_events *merge, struct merge_source *source, 
 	if (!*reporter || (*reporter)->has_ended)
 		*reporter = source;
 	if (*reporter == source)
-		merge_put(merge, copy_for(merge, header, merge_threads_as_traced(thread)));
+		merge_put(merge, merge_copy_for(merge, header, merge_threads_as_traced(thread)));
 }
 
 /* Two pinches may have seen the same wait: of who is not traced, too. */
@@ -273,7 +230,7 @@ static void put_span(struct merge_events *merge, struct merge_source *source, co
 		number = merge_spans_find(source, thread, ((const struct ev_span_begin *)header)->span);
 	if (number < 0)
 		return;
-	copy = copy_for(merge, header, thread);
+	copy = merge_copy_for(merge, header, thread);
 	if (header->event == TRACE_EVENT_SPAN_NAME)
 		((struct ev_span_name *)copy)->span = number;
 	else
@@ -286,7 +243,7 @@ static void put_clock(struct merge_events *merge, struct merge_source *source, c
 {
 	if (merge->has_hosts)
 		return;
-	merge_put(merge, copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
+	merge_put(merge, merge_copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
 }
 
 static void put_event(struct merge_events *merge, struct merge_source *source, const struct merge_event *event)
@@ -322,7 +279,8 @@ static void put_event(struct merge_events *merge, struct merge_source *source, c
 		put_collect(merge, source, header);
 		break;
 	default:
-		merge_put(merge, copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
+		merge_put(merge,
+			  merge_copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
 	}
 	if (header->subsys != TRACE_SUBSYS_COLLECT && !event->is_joined)
 		prologue_follow(source->now, header, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What merge_events.h keeps: merge_events.c gives the events of each kind, merge_lists.c who lives, and
+ * What merge_events.h keeps: merge_events.c gives the events of each kind, merge_wakes.c who woke whom, merge_lists.c who lives, and
  * merge_ghosts.c what becomes of threads whose trace has ended.
  */
 #pragma once
@@ -39,14 +39,32 @@ struct merge_events {
 	struct ev_header *copy;                /* of an event that is changed */
 	size_t copy_capacity;
 	struct merge_spans spans;
+	struct merge_peers *peers;
 };
+
+/* --- merge_put.c ----------------------------------------------------------------------------- */
 
 void merge_put(struct merge_events *merge, const struct ev_header *header);
 
-/* Records are missing. */
-void merge_put_gap(struct merge_events *merge, uint64_t time_ns);
+/* With another number for its thread. Valid until the next call. */
+struct ev_header *merge_copy_for(struct merge_events *merge, const struct ev_header *header,
+				 const struct merge_thread *thread);
+
+/* The thread of the event, if this source is listened to. */
+struct merge_thread *merge_recorded(struct merge_events *merge, struct merge_source *source,
+				    const struct ev_header *header);
+
+/* --- merge_wakes.c --------------------------------------------------------------------------- */
+
+/* A switch, as it is written, for what ends the wait that it begins. */
+void merge_note_wait(struct merge_events *merge, const struct ev_sched_switch *e);
+void merge_put_ready(struct merge_events *merge, struct merge_source *source, const struct ev_sched_ready *e);
+void merge_put_wake(struct merge_events *merge, struct merge_source *source, const struct merge_event *event);
 
 /* --- merge_lists.c --------------------------------------------------------------------------- */
+
+/* Records are missing. */
+void merge_put_gap(struct merge_events *merge, uint64_t time_ns);
 
 /* All that live, of all sources: who is not in it has ended, or is not traced any more. */
 void merge_put_list(struct merge_events *merge, uint64_t time_ns);

@@ -41,11 +41,11 @@ uint32_t merge_host_id(const struct merge_host *host, uint32_t id)
 	return id ? id + (host->number << HOST_ID_SHIFT) : 0;
 }
 
-static uint64_t change_name(const struct merge_host *host, uint64_t name)
+uint64_t merge_host_name(const struct merge_host *host, uint64_t name)
 {
-	return name ? (hash_u64(name ^ (uint64_t)host->number << 56) & ~(uint64_t)FILE_KIND_BITS) |
-			       (name & FILE_KIND_BITS)
-		    : 0;
+	if (!name || !host->number)
+		return name;
+	return (hash_u64(name ^ (uint64_t)host->number << 56) & ~(uint64_t)FILE_KIND_BITS) | (name & FILE_KIND_BITS);
 }
 
 static uint64_t change_stack(const struct merge_host *host, uint64_t stack)
@@ -99,7 +99,7 @@ static uint64_t change_value(struct merge_host *host, const struct event_field *
 	case MEANS_KLOCK:
 		if (field->role == ROLE_NAMES)
 			note_object(host, value);
-		return change_name(host, value);
+		return merge_host_name(host, value);
 	case MEANS_MOMENT:
 		return change_moment(host, value, event_ns);
 	default:
@@ -155,11 +155,11 @@ static void change_switch(struct merge_host *host, struct ev_sched_switch *e)
 
 	e->cpu = change_cpu(host, e->cpu);
 	if (is_wait && e->flags & SWITCH_KERNEL_LOCK) {
-		e->object = change_name(host, e->object);
+		e->object = merge_host_name(host, e->object);
 		e->value = merge_host_id(host, e->value);
 	} else if (is_wait) {
 		if (e->flags & SWITCH_IN_FILE || is_of_file(e->syscall, e->value))
-			e->object = change_name(host, e->object);
+			e->object = merge_host_name(host, e->object);
 	} else {
 		e->value = merge_host_id(host, e->value);
 		if (!is_traced && !thread_is_traced(e->next))
@@ -175,7 +175,7 @@ static void change_found(struct merge_host *host, struct ev_thread_found *e)
 	e->pid = merge_host_id(host, e->pid);
 	e->cpu = change_cpu(host, e->cpu);
 	if (is_klock || (e->phase == PHASE_BLOCKED && is_of_file(e->syscall, e->value)))
-		e->object = change_name(host, e->object);
+		e->object = merge_host_name(host, e->object);
 }
 
 static void change_wake(const struct merge_host *host, struct ev_sched_wake *e)
@@ -183,7 +183,7 @@ static void change_wake(const struct merge_host *host, struct ev_sched_wake *e)
 	e->tid = merge_host_id(host, e->tid);
 	e->pid = merge_host_id(host, e->pid);
 	if (e->syscall != SYSCALL_NONE && is_of_file(e->syscall, 0))
-		e->object = change_name(host, e->object);
+		e->object = merge_host_name(host, e->object);
 }
 
 static void change_sched(struct merge_host *host, struct ev_header *header)

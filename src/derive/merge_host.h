@@ -37,6 +37,9 @@ uint64_t merge_host_time_ns(const struct merge_host *host, uint64_t time_ns, uin
 
 uint32_t merge_host_id(const struct merge_host *host, uint32_t id);
 
+/* The name of a file or of a kernel lock. */
+uint64_t merge_host_name(const struct merge_host *host, uint64_t name);
+
 /* Changes an event of the host, in place. Its times do not run backwards, nor do they lie behind the event. */
 void merge_host_change(struct merge_host *host, struct ev_header *header);
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "clocks/clock_fit.h"
 #include "derive/derived_trace.h"
+#include "derive/merge_peers.h"
 #include "engine/carried_names.h"
 #include "engine/trace_info.h"
 #include "trace/trace_reader.h"
@@ -32,6 +33,7 @@ struct merge_hosts {
 	struct merge_host list[HOSTS_MAX];
 	size_t count;
 	struct readings readings[HOSTS_MAX][HOSTS_MAX]; /* by who asked, and by who was asked */
+	struct merge_peers *peers;
 	struct text names;
 };
 
@@ -122,12 +124,14 @@ static void take_sample(struct merge_hosts *hosts, const struct merge_source *so
 }
 
 /* Of one that is made of several hosts' traces, times were changed already. */
-static int read_samples(struct merge_hosts *hosts, struct merge_source *source)
+static int read_ahead(struct merge_hosts *hosts, struct merge_source *source)
 {
 	const struct ev_header *header;
 	int got, err = 0;
 
 	while (!err && ((got = trace_reader_next(source->reader, &header)) == 1 || got == -EBADMSG)) {
+		if (got == 1)
+			merge_peers_learn(hosts->peers, source, header);
 		if (got != 1 || header->subsys != TRACE_SUBSYS_CLOCK)
 			continue;
 		if (header->event == TRACE_EVENT_CLOCK_SAMPLE)
@@ -214,7 +218,7 @@ static int read_clocks(struct merge_hosts *hosts, struct merge_source *sources, 
 	int err = 0;
 
 	for (size_t i = 0; !err && i < count; i++)
-		err = read_samples(hosts, &sources[i]);
+		err = read_ahead(hosts, &sources[i]);
 	if (err)
 		return err;
 	connect_all(hosts);
@@ -240,6 +244,8 @@ int merge_hosts_new(struct merge_source *sources, size_t count, struct merge_hos
 {
 	struct merge_hosts *hosts = xcalloc(1, sizeof(*hosts));
 	int err = 0;
+
+	hosts->peers = merge_peers_new();
 
 	for (size_t i = 0; !err && i < count; i++)
 		err = find_host(hosts, &sources[i]);
@@ -267,6 +273,7 @@ void merge_hosts_free(struct merge_hosts *hosts)
 		for (size_t j = 0; j < hosts->count; j++)
 			free(hosts->readings[i][j].samples);
 	}
+	merge_peers_free(hosts->peers);
 	text_fini(&hosts->names);
 	free(hosts);
 }
@@ -286,6 +293,11 @@ uint32_t merge_hosts_cpu_count(const struct merge_hosts *hosts)
 	const struct merge_host *last = &hosts->list[hosts->count - 1];
 
 	return last->cpu_base + last->cpu_count;
+}
+
+struct merge_peers *merge_hosts_peers(struct merge_hosts *hosts)
+{
+	return hosts->peers;
 }
 
 static void put_host(const struct merge_host *host, uint64_t time_ns, struct trace_writer *writer)

@@ -11,6 +11,7 @@
 #include "derive/merge_source.h"
 
 struct merge_hosts;
+struct merge_peers;
 struct trace_writer;
 
 /*
@@ -25,6 +26,9 @@ size_t merge_hosts_count(const struct merge_hosts *hosts);
 /* Their names, as in "web1 and db1"; and how many CPUs they have in all. */
 const char *merge_hosts_names(const struct merge_hosts *hosts);
 uint32_t merge_hosts_cpu_count(const struct merge_hosts *hosts);
+
+/* What connections between them there are; borrowed. */
+struct merge_peers *merge_hosts_peers(struct merge_hosts *hosts);
 
 /* Writes a clock.HOST of each, unless there is only one. */
 void merge_hosts_put(const struct merge_hosts *hosts, uint64_t time_ns, struct trace_writer *writer);

@@ -120,6 +120,11 @@ struct merge_thread *merge_threads_get(struct merge_threads *threads, struct mer
 	return thread;
 }
 
+struct merge_thread *merge_threads_find(struct merge_threads *threads, uint32_t number)
+{
+	return table_find(threads->by_number, number);
+}
+
 struct merge_thread *merge_threads_by_tid(struct merge_threads *threads, uint32_t tid)
 {
 	struct merge_thread *thread = tid ? table_find(threads->by_tid, tid) : NULL;

@@ -49,6 +49,9 @@ void merge_threads_rename(struct merge_threads *threads, struct merge_source *so
 /* NULL: of the number 0, or there are too many. */
 struct merge_thread *merge_threads_get(struct merge_threads *threads, struct merge_source *source, uint32_t number);
 
+/* The thread with this number in the trace that is made, or NULL. */
+struct merge_thread *merge_threads_find(struct merge_threads *threads, uint32_t number);
+
 /* The thread with this id that lives and is traced now, or NULL. */
 struct merge_thread *merge_threads_by_tid(struct merge_threads *threads, uint32_t tid);
 

@@ -14,6 +14,7 @@
 #include "graph/wait_places.h"
 #include "klocks/klocks.h"
 #include "session/external_threads.h"
+#include "session/hosts.h"
 #include "session/syscalls.h"
 #include "session/threads.h"
 #include "stacks/fold.h"
@@ -105,28 +106,43 @@ static const char *without_numbers(struct graph_labels *labels, const char *name
 	return group;
 }
 
+/* Of several hosts, the one comes first that has the id. */
+static const char *on_host(struct graph_labels *labels, uint32_t tid, const char *label)
+{
+	const char *host = labels->names.hosts ? hosts_name(labels->names.hosts, tid) : NULL;
+
+	return host ? arena_printf(labels->arena, "%s:%s", host, label) : label;
+}
+
 static const char *thread_label(struct graph_labels *labels, uint32_t number)
 {
 	const struct thread *thread = threads_get(labels->names.threads, number);
+	const char *label;
 
 	if (labels->is_grouping)
-		return without_numbers(labels, thread->name);
-	return arena_printf(labels->arena, "%s (tid %u%s)", *thread->name ? thread->name : "a thread", thread->tid,
-			    thread_is_external(number) ? ", not traced" : "");
+		return on_host(labels, thread->tid, without_numbers(labels, thread->name));
+	label = arena_printf(labels->arena, "%s (tid %u%s)", *thread->name ? thread->name : "a thread",
+			     id_on_host(thread->tid), thread_is_external(number) ? ", not traced" : "");
+	return on_host(labels, thread->tid, label);
 }
 
-static const char *other_label(struct graph_labels *labels, uint32_t tid)
+static const char *name_other(struct graph_labels *labels, uint32_t tid)
 {
 	const struct other *other = others_find(labels->names.others, tid);
 
 	if (!other)
-		return arena_printf(labels->arena, "another thread (tid %u)", tid);
+		return arena_printf(labels->arena, "another thread (tid %u)", id_on_host(tid));
 	if (other->is_kernel)
 		return arena_printf(labels->arena, "%s (kernel)",
 				    labels->is_grouping ? without_numbers(labels, other->name) : other->name);
 	if (labels->is_grouping)
 		return arena_printf(labels->arena, "%s (not traced)", without_numbers(labels, other->name));
-	return arena_printf(labels->arena, "%s (tid %u, not traced)", other->name, tid);
+	return arena_printf(labels->arena, "%s (tid %u, not traced)", other->name, id_on_host(tid));
+}
+
+static const char *other_label(struct graph_labels *labels, uint32_t tid)
+{
+	return on_host(labels, tid, name_other(labels, tid));
 }
 
 static const char *interrupt_label(struct graph_labels *labels, uint32_t number)

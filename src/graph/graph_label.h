@@ -9,6 +9,7 @@ struct files;
 struct klocks;
 struct fold_rules;
 struct graph_labels;
+struct hosts;
 struct others;
 struct path_names;
 struct report_frame;
@@ -19,6 +20,7 @@ struct threads;
 struct graph_names {
 	struct threads *threads;
 	const struct others *others;
+	const struct hosts *hosts; /* NULL: all is of one */
 	const struct files *files;
 	const struct klocks *klocks; /* NULL: none are known */
 	struct symbols *symbols;
@@ -45,7 +47,7 @@ void graph_labels_omit_details(struct graph_labels *labels);
  */
 void graph_labels_learn_places(struct graph_labels *labels, struct states *states);
 
-/* "lock cache.mutex_ in Cache::get() (cache.cpp:12)", "worker-1 (tid 4711)", "disk". */
+/* "lock cache.mutex_ in Cache::get() (cache.cpp:12)", "worker-1 (tid 4711)", "web1:worker-1 (tid 4711)", "disk". */
 const char *graph_label(struct graph_labels *labels, const struct graph_node *node);
 
 /* The same for nodes that are called alike: graph_options.key_of. data: the labels. */

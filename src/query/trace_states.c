@@ -20,6 +20,7 @@
 #include "query/trace_states_make.h"
 #include "query/trace_states_place.h"
 #include "session/event_kinds.h"
+#include "session/hosts.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "spans/execution_log.h"
@@ -102,6 +103,7 @@ static void open_rest(struct trace_states *all, struct trace_reader *trace, bool
 	symbols_set_offline(all->symbols, opens_files);
 	all->files = files_new(all->session, 0);
 	all->others = others_new(all->session);
+	all->hosts = hosts_new(all->session);
 	all->klocks = klocks_new(all->session, all->threads);
 	all->executions = execution_log_new(all->session);
 	all->names = path_names_new(all->symbols, all->stacks, NULL);
@@ -258,6 +260,7 @@ void trace_states_close(struct trace_states *all)
 	path_names_free(all->names);
 	execution_log_free(all->executions);
 	others_free(all->others);
+	hosts_free(all->hosts);
 	files_free(all->files);
 	klocks_free(all->klocks);
 	symbols_free(all->symbols);
@@ -282,6 +285,7 @@ struct graph_labels *trace_states_labels(const struct trace_states *all, const s
 	struct graph_labels *labels = graph_labels_new(&(struct graph_names){
 		.threads = all->threads,
 		.others = all->others,
+		.hosts = all->hosts,
 		.files = all->files,
 		.klocks = all->klocks,
 		.symbols = all->symbols,

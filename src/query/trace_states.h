@@ -14,6 +14,7 @@
 struct ev_collect_run;
 struct execution_log;
 struct files;
+struct hosts;
 struct klocks;
 struct fold_rules;
 struct graph_labels;
@@ -34,6 +35,7 @@ struct trace_states {
 	struct files *files;
 	struct klocks *klocks;
 	struct others *others;
+	struct hosts *hosts;
 	struct symbols *symbols;
 	struct path_names *names;
 	struct execution_log *executions;

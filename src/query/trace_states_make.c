@@ -151,6 +151,8 @@ static bool is_description(const struct ev_header *header)
 	case TRACE_SUBSYS_FILE:
 	case TRACE_SUBSYS_SPAN:
 		return true;
+	case TRACE_SUBSYS_CLOCK:
+		return header->event == TRACE_EVENT_CLOCK_HOST;
 	case TRACE_SUBSYS_COLLECT:
 		return header->event == TRACE_EVENT_COLLECT_RUN || header->event == TRACE_EVENT_COLLECT_GAP ||
 		       header->event == TRACE_EVENT_COLLECT_END;

@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 
-from lib import BUILD, PINCH, check_laws, main, parse_report, pinch, program, read, read_line, start, stop, test
+from lib import BUILD, PINCH, Skip, check_laws, main, parse_report, pinch, program, read, read_line, start, stop, test
 
 AS_HOST = os.path.join(BUILD, "tests", "as_host")
 BOOTS = [f"{n:032x}" for n in (0xaaaa, 0xbbbb, 0xcccc)]
@@ -160,6 +160,182 @@ def once():
     assert not [e for e in merged if e["event"] == "clock.SAMPLE"]
     result = pinch("merge", "-o", "again.pinch", "all.pinch", "b.pinch")
     assert result.status == 1 and "several hosts already" in result.text, result.text
+
+
+# --- A request through three hosts, each in a network namespace ----------------------------------------
+
+# Work is a number of rounds, not a time: what holds a request up is the same on a busy machine.
+PARTS = """
+import os, socket, sys
+def take(connection):
+    got = b""
+    while len(got) < 8:
+        more = connection.recv(8 - len(got))
+        if not more:
+            sys.exit(0)
+        got += more
+def connect(address, port):
+    connection = socket.create_connection((address, port))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+def accept(address, port):
+    listener = socket.create_server((address, port))
+    print("ready", flush=True)
+    connection, _ = listener.accept()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+def work(rounds):
+    for _ in range(rounds):
+        pass
+"""
+DATABASE = PARTS + """
+def scan_table():
+    work(1000000)
+client = accept(sys.argv[1], 9001)
+while True:
+    take(client)
+    scan_table()
+    client.sendall(b"rows....")
+"""
+PROXY = PARTS + """
+database = connect(sys.argv[2], 9001)
+client = accept(sys.argv[1], 9000)
+while True:
+    take(client)
+    work(50000)
+    database.sendall(b"query...")
+    take(database)
+    client.sendall(b"answer..")
+"""
+CLIENT = PARTS + """
+proxy = connect(sys.argv[1], 9000)
+for _ in range(10):
+    os.getppid()
+    proxy.sendall(b"request.")
+    take(proxy)
+    work(20000)
+    os.getpgid(0)
+"""
+
+
+def ip(*arguments):
+    result = subprocess.run(["ip", *arguments], capture_output=True, text=True, timeout=60)
+    if result.returncode:
+        raise Skip(f"ip {' '.join(arguments)}: {result.stderr.strip()}")
+
+
+class Namespaces:
+    """client - proxy - database, each pair with a link of its own."""
+
+    def __init__(self):
+        self.names = [f"pinch{os.getpid()}{name}" for name in "abc"]
+
+    def __enter__(self):
+        try:
+            for name in self.names:
+                ip("netns", "add", name)
+                ip("-n", name, "link", "set", "lo", "up")
+            for n in (0, 1):
+                left, right = self.names[n:n + 2]
+                ip("link", "add", f"l{n}", "netns", left, "type", "veth", "peer", "name", f"r{n}", "netns", right)
+                for name, device, address in ((left, f"l{n}", f"10.91.{n}.1/24"), (right, f"r{n}", f"10.91.{n}.2/24")):
+                    ip("-n", name, "addr", "add", address, "dev", device)
+                    ip("-n", name, "link", "set", device, "up")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, timeout=60)
+
+    def start(self, number, *command):
+        return start("ip", "netns", "exec", self.names[number], *command, stdout=subprocess.PIPE)
+
+
+def record_request():
+    """a0, b0 and c0.pinch: of client, proxy and database. Each but the last has asked the next one's clock."""
+    with Namespaces() as hosts:
+        clocks = [hosts.start(n, PINCH, "clocks", "--serve", address) for n, address in ((1, "10.91.0.2"), (2, "10.91.1.2"))]
+        for clock in clocks:
+            assert b"can be asked" in read_line(clock)
+        database = hosts.start(2, PINCH, "record", "-q", "-o", "c0.pinch", "--", "/usr/bin/python3", "-c", DATABASE,
+                               "10.91.1.2")
+        assert read_line(database) == b"ready\n"
+        proxy = hosts.start(1, PINCH, "record", "-q", "-o", "b0.pinch", "--clock", "10.91.1.2", "--", "/usr/bin/python3",
+                            "-c", PROXY, "10.91.0.2", "10.91.1.2")
+        assert read_line(proxy) == b"ready\n"
+        client = hosts.start(0, PINCH, "record", "-q", "-o", "a0.pinch", "--clock", "10.91.0.2", "--span",
+                             "request=getppid..getpgid", "--", "/usr/bin/python3", "-c", CLIENT, "10.91.0.2")
+        for process in (client, proxy, database):
+            assert process.wait(60) == 0
+        for clock in clocks:
+            stop(clock, signal.SIGTERM)
+
+
+def merge_request():
+    record_request()
+    as_host("a", 0, 0, 0, peer=(1, 7e8, 120))
+    as_host("b", 1, 7e8, 120, peer=(2, -4e8, -80))
+    as_host("c", 2, -4e8, -80)
+    return merge("a", "b", "c")
+
+
+def threads_of(events):
+    """By number: the host that it is on."""
+    return {e["thread"]: e["fields"]["tid"] >> ID_SHIFT for e in events if e["event"] in ("thread.BORN", "thread.FOUND")}
+
+
+def critical_path(execution):
+    result = pinch("critical-path", "--span", execution, "--json", "-", "all.pinch")
+    assert result.status == 0, result.text
+    return json.loads(result.out)
+
+
+@test("a request through three hosts has one critical path, as long as it is, whose cause is the last host's code")
+def request():
+    events = merge_request()
+    host_of = threads_of(events)
+    begins = [e["time_ns"] for e in events if e["event"] == "span.BEGIN"]
+    ends = [e["time_ns"] for e in events if e["event"] == "span.END"]
+    path = critical_path("request:slowest")
+    parts = path["parts"]
+    assert all(part["end_ns"] == then["begin_ns"] for part, then in zip(parts, parts[1:]))
+    assert len(begins) == len(ends) == 10
+    assert parts[-1]["end_ns"] - parts[0]["begin_ns"] == max(end - begin for begin, end in zip(begins, ends))
+    ran = {0: 0, 1: 0, 2: 0}
+    for part in parts:
+        if part["kind"] == "running":
+            ran[host_of[part["thread"]]] += part["end_ns"] - part["begin_ns"]
+    assert all(ran.values()) and max(ran, key=ran.get) == 2, ran
+    text = pinch("critical-path", "--span", "request:slowest", "all.pinch").out.decode()
+    assert "host0:" in text and "host1:" in text and "host2:" in text, text
+    report = pinch("report", "all.pinch").out.decode()
+    assert "scan_table" in report.split("Time of all threads")[0], report
+
+
+@test("who waits for data of another host was made runnable by the thread that waits at the other end")
+def senders():
+    events = merge_request()
+    host_of = threads_of(events)
+    ends, users = {}, {}
+    for e in events:
+        f = e["fields"]
+        if e["event"] == "file.SOCKET" and f["peer_port"]:
+            ends[f["file"]] = (bytes(f["local"]), f["local_port"], bytes(f["peer"]), f["peer_port"])
+        elif e["event"] == "sched.SWITCH" and f["state"] and f["object"] in ends:
+            users.setdefault(ends[f["object"]], e["thread"])
+    waiting, crossed = {}, set()
+    for e in events:
+        f = e["fields"]
+        if e["event"] == "sched.SWITCH":
+            waiting[e["thread"]] = ends.get(f["object"]) if f["state"] else None
+        elif e["event"] == "sched.WAKE" and waiting.get(e["thread"]):
+            local, local_port, peer, peer_port = waiting[e["thread"]]
+            assert f["waker"] == users.get((peer, peer_port, local, local_port), 0), e
+            crossed.add((host_of[e["thread"]], host_of.get(f["waker"])))
+    assert {(0, 1), (1, 2)} <= crossed, crossed
 
 
 main()

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Connections between two hosts that are merged: who at the other end made a thread runnable that waited for data. Each
+ * host has recorded its own socket; the addresses and ports of one are those of the other one, the other way round.
+ *
+ * Which connection it is, is certain. Who sent is inferred: sends that do not wait are not recorded, so it is taken to be the
+ * thread that had data at the other end last; before there was any, the one that will wait for it first. A thread that
+ * only sends there is not known.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "events.h"
+
+struct merge_host;
+struct merge_peers;
+struct merge_source;
+
+struct merge_peers *merge_peers_new(void);
+void merge_peers_free(struct merge_peers *peers);
+
+/* All events of a source, as it has them, come here before the others are called. */
+void merge_peers_learn(struct merge_peers *peers, const struct merge_source *source, const struct ev_header *header);
+
+/* A thread begins to wait for a file; or, of a thread that polls, data has come to that. Numbers and names of the trace that is made. */
+void merge_peers_wait(struct merge_peers *peers, uint32_t thread, uint64_t file);
+
+/* Its wait ends: the thread at the other end that has sent, of another host; 0: there is none, or it is not known. */
+uint32_t merge_peers_wake(struct merge_peers *peers, uint32_t thread);
+
+/* How many waits merge_peers_wake() has found a thread for. */
+uint64_t merge_peers_count(const struct merge_peers *peers);
