@@ -187,7 +187,7 @@ void clock_fit_free(struct clock_fit *fit)
 
 /* --- Asking it ------------------------------------------------------------------------------------ */
 
-static const struct piece *piece_at(const struct clock_fit *fit, double time)
+static struct piece *piece_at(const struct clock_fit *fit, double time)
 {
 	size_t low = 0, high = fit->piece_count - 1;
 
@@ -283,6 +283,21 @@ int64_t clock_fit_offset_ns(const struct clock_fit *fit, uint64_t time_ns, uint6
 	if (uncertainty_ns)
 		*uncertainty_ns = ceil(uncertainty_at(fit, piece, time) + 1);
 	return fit->origin_offset_ns + llround(line_at(&piece->line, time));
+}
+
+bool clock_fit_require(struct clock_fit *fit, uint64_t time_ns, int64_t offset_ns, bool is_upper)
+{
+	double time = (int64_t)(time_ns - fit->origin_ns) / seconds;
+	struct piece *piece = piece_at(fit, time);
+	struct line_set smaller = piece->set;
+
+	if (time >= piece->doubtful_from || (piece != fit->pieces && time <= piece[-1].doubtful_until) ||
+	    !line_set_cut(&smaller, time, offset_ns - fit->origin_offset_ns + (is_upper ? slack_ns : -slack_ns),
+			  is_upper))
+		return false;
+	piece->set = smaller;
+	piece->line = line_set_middle(&smaller);
+	return true;
 }
 
 uint64_t clock_fit_time_ns(const struct clock_fit *fit, uint64_t peer_ns, uint64_t *uncertainty_ns)

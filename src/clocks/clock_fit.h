@@ -37,6 +37,12 @@ enum { CLOCK_DRIFT_PPM_MAX = 1000 };
  */
 int64_t clock_fit_offset_ns(const struct clock_fit *fit, uint64_t time_ns, uint64_t *uncertainty_ns);
 
+/*
+ * Something else shows that the offset is at most (is_upper) or at least so much at a time: a message between programs, for
+ * example. Lines that contradict that are left out. False: all do, or a rate changes about then, and nothing is changed.
+ */
+bool clock_fit_require(struct clock_fit *fit, uint64_t time_ns, int64_t offset_ns, bool is_upper);
+
 /* The time of this host's clock at which the peer's shows peer_ns. */
 uint64_t clock_fit_time_ns(const struct clock_fit *fit, uint64_t peer_ns, uint64_t *uncertainty_ns);
 

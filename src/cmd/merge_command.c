@@ -64,7 +64,8 @@ static void put_all(struct merge *merge, struct trace_writer *writer)
 		trace_writer_event(writer, &run->header);
 	merge_hosts_put(merge->hosts, run ? run->header.time_ns : 0, writer);
 	merge_events_all(events);
-	end = merged_end(merge->sources, merge->count, merge_peers_count(merge_hosts_peers(merge->hosts)));
+	end = merged_end(merge->sources, merge->count, merge->hosts,
+			 merge_peers_count(merge_hosts_peers(merge->hosts)));
 	if (end)
 		trace_writer_event(writer, &end->header);
 	for (size_t i = 0; i < merge->count; i++)

@@ -166,7 +166,29 @@ static void add_joined(struct text *notes, uint64_t joined)
 	text_fini(&note);
 }
 
-struct ev_collect_end *merged_end(const struct merge_source *sources, size_t count, uint64_t joined)
+static void add_order(struct text *notes, struct merge_order order)
+{
+	struct text note = { 0 };
+
+	if (order.corrected) {
+		text_put(&note,
+			 "messages between hosts would have come before they were sent: the clocks were corrected "
+			 "within their uncertainty");
+		put_string(notes, note.bytes);
+		note.length = 0;
+	}
+	if (order.left) {
+		text_put_count(&note, order.left);
+		text_put(&note, " messages between hosts come before they were sent, by up to ");
+		text_put_duration(&note, order.left_ns_max);
+		text_put(&note, ": the clocks are not known well enough");
+		put_string(notes, note.bytes);
+	}
+	text_fini(&note);
+}
+
+struct ev_collect_end *merged_end(const struct merge_source *sources, size_t count, const struct merge_hosts *hosts,
+				  uint64_t joined)
 {
 	struct ev_collect_end sum = {
 		.header = { .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_END },
@@ -183,6 +205,7 @@ struct ev_collect_end *merged_end(const struct merge_source *sources, size_t cou
 		add_notes(&notes, sources[i].end);
 	}
 	add_joined(&notes, joined);
+	add_order(&notes, merge_hosts_order(hosts));
 	end = xcalloc(1, sizeof(*end) + notes.length);
 	*end = sum;
 	end->text_bytes = notes.length;

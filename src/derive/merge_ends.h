@@ -15,4 +15,5 @@ struct ev_collect_run *merged_run(const struct merge_source *sources, size_t cou
  * How all of them ended: NULL: one of them has no end. joined: how many waits ended by a thread of another host. To be
  * freed.
  */
-struct ev_collect_end *merged_end(const struct merge_source *sources, size_t count, uint64_t joined);
+struct ev_collect_end *merged_end(const struct merge_source *sources, size_t count, const struct merge_hosts *hosts,
+				  uint64_t joined);

@@ -34,6 +34,7 @@ struct merge_hosts {
 	size_t count;
 	struct readings readings[HOSTS_MAX][HOSTS_MAX]; /* by who asked, and by who was asked */
 	struct merge_peers *peers;
+	struct merge_order order;
 	struct text names;
 };
 
@@ -223,6 +224,8 @@ static int read_clocks(struct merge_hosts *hosts, struct merge_source *sources, 
 		return err;
 	connect_all(hosts);
 	err = check_clocks(sources, count);
+	if (!err)
+		hosts->order = merge_order_correct(hosts->peers);
 	for (size_t i = 0; !err && i < count; i++) {
 		state_uncertainty(&sources[i]);
 		carried_names_shift_kernel(sources[i].names, merge_host_kernel_shift(sources[i].host));
@@ -293,6 +296,11 @@ uint32_t merge_hosts_cpu_count(const struct merge_hosts *hosts)
 	const struct merge_host *last = &hosts->list[hosts->count - 1];
 
 	return last->cpu_base + last->cpu_count;
+}
+
+struct merge_order merge_hosts_order(const struct merge_hosts *hosts)
+{
+	return hosts->order;
 }
 
 struct merge_peers *merge_hosts_peers(struct merge_hosts *hosts)

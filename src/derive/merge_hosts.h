@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "derive/merge_host.h"
+#include "derive/merge_order.h"
 #include "derive/merge_source.h"
 
 struct merge_hosts;
@@ -26,6 +27,9 @@ size_t merge_hosts_count(const struct merge_hosts *hosts);
 /* Their names, as in "web1 and db1"; and how many CPUs they have in all. */
 const char *merge_hosts_names(const struct merge_hosts *hosts);
 uint32_t merge_hosts_cpu_count(const struct merge_hosts *hosts);
+
+/* What messages have said of their clocks. */
+struct merge_order merge_hosts_order(const struct merge_hosts *hosts);
 
 /* What connections between them there are; borrowed. */
 struct merge_peers *merge_hosts_peers(struct merge_hosts *hosts);

@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "events.h"
@@ -20,6 +22,12 @@ struct merge_source;
 struct merge_peers *merge_peers_new(void);
 void merge_peers_free(struct merge_peers *peers);
 
+/* When data came to one end of a connection for which a thread waited there: by its host's own clock, ns, ascending. */
+struct arrivals {
+	uint64_t *list_ns;
+	size_t count, capacity;
+};
+
 /* All events of a source, as it has them, come here before the others are called. */
 void merge_peers_learn(struct merge_peers *peers, const struct merge_source *source, const struct ev_header *header);
 
@@ -28,6 +36,18 @@ void merge_peers_wait(struct merge_peers *peers, uint32_t thread, uint64_t file)
 
 /* Its wait ends: the thread at the other end that has sent, of another host; 0: there is none, or it is not known. */
 uint32_t merge_peers_wake(struct merge_peers *peers, uint32_t thread);
+
+/* Whether it was the network that ended a wait for a socket, and not a timer or a signal. */
+bool merge_peers_is_arrival(const struct ev_sched_wake *e);
+
+/* A connection in one direction: data goes from the first end to the second one. */
+struct peer_ends {
+	struct merge_host *hosts[2]; /* NULL: there is no further one */
+	const struct arrivals *arrivals[2];
+};
+
+/* Each connection between two hosts in both directions: start with *cursor = 0. */
+struct peer_ends merge_peers_next(const struct merge_peers *peers, size_t *cursor);
 
 /* How many waits merge_peers_wake() has found a thread for. */
 uint64_t merge_peers_count(const struct merge_peers *peers);

@@ -29,7 +29,7 @@ static void name_sender(struct merge_events *merge, struct ev_sched_wake *e, uin
 	const struct merge_thread *sender = merge_threads_find(merge->threads, number);
 	const struct ev_thread_found *found;
 
-	if (!sender || !sender->reporter || e->flags & (WAKE_BY_TIMER | WAKE_TO_DIE))
+	if (!sender || !sender->reporter)
 		return;
 	found = prologue_thread(sender->reporter->now, sender->reporters_number);
 	e->waker = number;
@@ -59,7 +59,7 @@ void merge_put_wake(struct merge_events *merge, struct merge_source *source, con
 	if (thread_is_traced(copy->waker) && !thread_is_traced(e->waker))
 		copy->flags |= WAKE_HAS_STACK;
 	sender = merge_peers_wake(merge->peers, thread->number);
-	if (sender)
+	if (sender && merge_peers_is_arrival(e))
 		name_sender(merge, copy, sender);
 	merge_put(merge, &copy->header);
 }

@@ -274,9 +274,10 @@ def record_request():
             stop(clock, signal.SIGTERM)
 
 
-def merge_request():
+def merge_request(late_ns=0):
+    """late_ns: as if answers of the clock that the client asks took so much longer."""
     record_request()
-    as_host("a", 0, 0, 0, peer=(1, 7e8, 120))
+    as_host("a", 0, 0, 0, peer=(1, 7e8, 120, late_ns))
     as_host("b", 1, 7e8, 120, peer=(2, -4e8, -80))
     as_host("c", 2, -4e8, -80)
     return merge("a", "b", "c")
@@ -313,6 +314,43 @@ def request():
     assert "host0:" in text and "host1:" in text and "host2:" in text, text
     report = pinch("report", "all.pinch").out.decode()
     assert "scan_table" in report.split("Time of all threads")[0], report
+
+
+def arrivals(events):
+    """Of each connection's end, when data came for which a thread waited."""
+    ends, waiting, found = {}, {}, {}
+    for e in events:
+        f = e["fields"]
+        if e["event"] == "file.SOCKET" and f["peer_port"]:
+            ends[f["file"]] = (bytes(f["local"]), f["local_port"], bytes(f["peer"]), f["peer_port"])
+        elif e["event"] == "sched.SWITCH":
+            waiting[e["thread"]] = ends.get(f["object"]) if f["state"] else None
+        elif e["event"] == "sched.WAKE" and waiting.get(e["thread"]):
+            found.setdefault(waiting[e["thread"]], []).append(e["time_ns"])
+    return found
+
+
+def too_early(events, within_ns):
+    """How often data came to one end and only then, within that time, what it answers to the other one."""
+    found = arrivals(events)
+    count = 0
+    for end, came in found.items():
+        asked = found.get(end[2:] + end[:2], [])
+        for before, now in zip([0] + came, came):
+            later = [ns for ns in asked if ns > now]
+            if not [ns for ns in asked if before < ns <= now] and later and later[0] - now <= within_ns:
+                count += 1
+    return count
+
+
+@test("no message between hosts comes before it is sent, where delays of the clocks' packets are unequal")
+def order():
+    late_ns = 400000
+    merged = merge_request(late_ns)
+    assert too_early(merged, late_ns) == 0
+    end = [e for e in merged if e["event"] == "collect.END"][0]
+    assert not [note for note in end["fields"]["notes"] if "come before" in note], end
+    check_times("b", merged, 1, hosts(merged)[1]["uncertainty_ns"], 0, 0)
 
 
 @test("who waits for data of another host was made runnable by the thread that waits at the other end")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Usage: as_host IN OUT HOST BOOT SKEW DRIFT [PEER-BOOT PEER-SKEW PEER-DRIFT]
+ * Usage: as_host IN OUT HOST BOOT SKEW DRIFT [PEER-BOOT PEER-SKEW PEER-DRIFT [LATE]]
  * The trace IN of this machine as another host would have recorded it, whose clock is SKEW ns ahead and faster by DRIFT ppm:
- * its names and times, and in clock.SAMPLE those of the peer. BOOT: 32 hexadecimal digits.
+ * its names and times, and in clock.SAMPLE those of the peer, whose answers come LATE ns later. BOOT: 32 hexadecimal digits.
  */
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void take(struct clock *clock, char **argument)
 	clock->drift_ppm = atof(argument[2]);
 }
 
-static void change(struct ev_header *header, const struct clock *own, const struct clock *peer)
+static void change(struct ev_header *header, const struct clock *own, const struct clock *peer, uint64_t late_ns)
 {
 	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
 	struct ev_clock_sample *sample = (void *)header;
@@ -59,6 +59,8 @@ static void change(struct ev_header *header, const struct clock *own, const stru
 		return;
 	sample->received_ns = shown(peer, sample->received_ns);
 	sample->answered_ns = shown(peer, sample->answered_ns);
+	sample->returned_ns += late_ns;
+	header->time_ns += late_ns;
 	memcpy(sample->boot, peer->boot, sizeof(sample->boot));
 }
 
@@ -89,10 +91,10 @@ int main(int argc, char **argv)
 	const struct ev_header *header;
 	struct text info = { 0 };
 
-	if (argc != 7 && argc != 10)
+	if (argc != 7 && argc != 10 && argc != 11)
 		return 2;
 	take(&own, argv + 4);
-	if (argc == 10)
+	if (argc >= 10)
 		take(&peer, argv + 7);
 	put_info(argv[3], argv[4], &info);
 	if (trace_reader_open(argv[1], &reader) || derived_open(argv[2], &info, &writer))
@@ -101,7 +103,7 @@ int main(int argc, char **argv)
 		size_t size_bytes = event_bytes(header);
 		struct ev_header *copy = memcpy(xcalloc(1, size_bytes), header, size_bytes);
 
-		change(copy, &own, &peer);
+		change(copy, &own, &peer, argc == 11 ? atoi(argv[10]) : 0);
 		trace_writer_event(writer, copy);
 		free(copy);
 	}

@@ -173,6 +173,31 @@ TEST(the_error_is_never_above_what_is_stated)
 	CHECK_EQUAL(pieces, 10000);
 }
 
+/* One way takes longer than the other one, always: only what programs send each other shows it. */
+TEST(a_message_that_would_come_before_it_is_sent_moves_the_line_as_far_as_it_must)
+{
+	struct clock_sample samples[10];
+	struct clock_fit *fit;
+	uint64_t at_ns = begin_ns + 4500000000ull, uncertainty_ns, less_ns;
+
+	for (int i = 0; i < 10; i++) {
+		uint64_t t0 = begin_ns + i * 1000000000ull;
+
+		samples[i] = (struct clock_sample){ t0, t0 + 10000, t0 + 10000, t0 + 410000 };
+	}
+	fit = clock_fit_new(samples, 10);
+	CHECK_THAT(llabs(clock_fit_offset_ns(fit, at_ns, &uncertainty_ns) + 195000), <, 1000);
+	CHECK_THAT(uncertainty_ns, >=, 195000);
+	/* Sent when the peer's clock showed 50 us less than this one when it came. */
+	CHECK(clock_fit_require(fit, at_ns, -50000, false));
+	CHECK_THAT(clock_fit_offset_ns(fit, at_ns, &less_ns), >=, -50001);
+	CHECK_THAT(clock_fit_offset_ns(fit, at_ns, NULL), <=, 10001);
+	/* No clocks that have shown the samples are 20 us apart. */
+	CHECK(!clock_fit_require(fit, at_ns, 20000, false));
+	CHECK_THAT(clock_fit_offset_ns(fit, at_ns, NULL), <=, 10001);
+	clock_fit_free(fit);
+}
+
 TEST(a_time_of_the_peer_leads_back_to_ones_own)
 {
 	static struct world world;

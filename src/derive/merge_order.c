@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "derive/merge_order.h"
+
+#include "clocks/clock_fit.h"
+#include "derive/merge_host.h"
+#include "derive/merge_peers.h"
+
+/*
+ * Whether data came to the second end (came_ns, by its clock) too early: since what came there before, nothing had come to the
+ * first end, but something did within the uncertainty after it. *asked_ns: that, by the first end's clock.
+ *
+ *	first end    ──────────────────────────────────○ asked_ns
+ *	second end   ────────○ before─────────────○ came_ns
+ */
+struct walk {
+	const struct peer_ends *ends;
+	size_t first; /* the next arrival at the first end */
+	uint64_t before_ns;
+};
+
+static uint64_t time_of(const struct peer_ends *ends, int end, size_t arrival, uint64_t *uncertainty_ns)
+{
+	return merge_host_time_ns(ends->hosts[end], ends->arrivals[end]->list_ns[arrival], uncertainty_ns);
+}
+
+/* 0: it did not. Else by how much, and the arrival at the first end in walk->first. */
+static uint64_t is_too_early(struct walk *walk, uint64_t came_ns, uint64_t uncertainty_ns)
+{
+	const struct arrivals *first = walk->ends->arrivals[0];
+	uint64_t last_ns = 0, next_ns = 0;
+
+	while (walk->first < first->count && (next_ns = time_of(walk->ends, 0, walk->first, NULL)) <= came_ns) {
+		last_ns = next_ns;
+		walk->first++;
+	}
+	if (walk->first == first->count || last_ns > walk->before_ns || next_ns <= came_ns ||
+	    next_ns - came_ns > uncertainty_ns)
+		return 0;
+	return next_ns - came_ns;
+}
+
+/* Which of both clocks the fit was made by: the first of two is the asked one, or the asking one. */
+static bool require(const struct peer_ends *ends, uint64_t asked_ns, uint64_t came_ns)
+{
+	struct merge_host *first = ends->hosts[0], *second = ends->hosts[1];
+	struct merge_host *child = first->reference == second ? first : second;
+	struct merge_host *asker = child->is_asked ? child->reference : child;
+
+	if (child->reference != (child == first ? second : first))
+		return false;
+	if (asker == first)
+		return clock_fit_require(child->fit, asked_ns, (int64_t)(came_ns - asked_ns), true);
+	return clock_fit_require(child->fit, came_ns, (int64_t)(asked_ns - came_ns), false);
+}
+
+static void check(const struct peer_ends *ends, bool corrects, struct merge_order *order)
+{
+	struct walk walk = { .ends = ends };
+
+	for (size_t i = 0; i < ends->arrivals[1]->count; i++) {
+		uint64_t uncertainty_ns = 0, came_ns, early_ns;
+
+		time_of(ends, 0, 0, &uncertainty_ns);
+		came_ns = time_of(ends, 1, i, &uncertainty_ns);
+		early_ns = is_too_early(&walk, came_ns, uncertainty_ns);
+		walk.before_ns = came_ns;
+		if (!early_ns)
+			continue;
+		if (corrects && require(ends, ends->arrivals[0]->list_ns[walk.first], ends->arrivals[1]->list_ns[i])) {
+			order->corrected++;
+			continue;
+		}
+		order->left++;
+		if (early_ns > order->left_ns_max)
+			order->left_ns_max = early_ns;
+	}
+}
+
+static void check_all(const struct merge_peers *peers, bool corrects, struct merge_order *order)
+{
+	struct peer_ends ends;
+	size_t cursor = 0;
+
+	for (ends = merge_peers_next(peers, &cursor); ends.hosts[0]; ends = merge_peers_next(peers, &cursor))
+		if (ends.arrivals[0]->count)
+			check(&ends, corrects, order);
+}
+
+struct merge_order merge_order_correct(const struct merge_peers *peers)
+{
+	struct merge_order order = { 0 }, now = { 0 };
+
+	check_all(peers, true, &order);
+	check_all(peers, false, &now);
+	now.corrected = order.corrected;
+	return now;
+}
