@@ -233,7 +233,7 @@ static double reach_ns(const struct clock_fit *fit, const struct line *line, siz
 	const struct bounds *a = &fit->bounds[far], *b = &fit->bounds[near];
 	double at_a_ns = deviation_ns(a, line), at_b_ns = deviation_ns(b, line);
 
-	if (far == near)
+	if (a->t0 == b->t0)
 		return at_b_ns;
 	return at_b_ns + (at_a_ns + at_b_ns) * fabs((time - b->t0) / (b->t0 - a->t0));
 }

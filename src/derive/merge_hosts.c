@@ -295,7 +295,9 @@ uint32_t merge_hosts_cpu_count(const struct merge_hosts *hosts)
 {
 	const struct merge_host *last = &hosts->list[hosts->count - 1];
 
-	return last->cpu_base + last->cpu_count;
+	uint32_t count = last->cpu_base + last->cpu_count;
+
+	return count < CPUS_MAX ? count : CPUS_MAX - 1;
 }
 
 struct merge_order merge_hosts_order(const struct merge_hosts *hosts)

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/text.h"
+#include "clocks/cpu_clocks.h"
 
 enum { CHECKS_MAX = 16 };
 
@@ -226,10 +228,41 @@ static void check_kprobes(struct machine_check *check)
 		 "threads wait for are shown");
 }
 
+static void put_clocks(struct machine_check *check, const struct cpu_clocks *clocks)
+{
+	struct text text = { 0 };
+
+	text_put(&text, check->is_seen ? "they agree within " : "they differ by at least ");
+	text_put_duration(&text, check->is_seen ? clocks->apart_ns : clocks->surplus_ns);
+	snprintf(check->found, sizeof(check->found), "%s", text.bytes);
+	text_fini(&text);
+}
+
+static void check_clocks(struct machine_check *check)
+{
+	struct cpu_clocks clocks;
+	int err = cpu_clocks_measure(&clocks);
+
+	check->what = "clocks of CPUs";
+	check->is_seen = err ? err == -ENOENT : clocks.cpu_count && !clocks.surplus_ns;
+	snprintf(
+		check->remedy, sizeof(check->remedy),
+		"boot with clocksource=hpet or another one that all CPUs share; else the order of events on different CPUs "
+		"may be wrong");
+	if (err == -ENOENT)
+		snprintf(check->found, sizeof(check->found), "there is only one");
+	else if (err || !clocks.cpu_count)
+		snprintf(check->found, sizeof(check->found), "cannot be compared: %s",
+			 err ? strerror(-err) : "other CPUs are busy");
+	else
+		put_clocks(check, &clocks);
+}
+
 size_t machine_check(struct machine_check *checks, size_t max)
 {
 	static void (*const all[])(struct machine_check *) = {
-		check_needed, check_useful, check_btf, check_tracepoints, check_ring, check_sampling, check_kprobes,
+		check_needed, check_useful,   check_btf,     check_tracepoints,
+		check_ring,   check_sampling, check_kprobes, check_clocks,
 	};
 	size_t count = sizeof(all) / sizeof(*all);
 
