@@ -58,7 +58,7 @@ void client_trace_put(struct client_trace *trace, const struct trace_chunk *chun
 	struct trace_chunk head = *chunk;
 
 	head.kind = kind;
-	head.flags = flags;
+	head.flags = flags | (chunk->flags & TRACE_CHUNK_HAS_SCHEMA);
 	trace_chunk_seal(&head, trace->trace, trace->number++);
 	note_place(trace, &head, threads);
 	put_bytes(trace, &head, sizeof(head));

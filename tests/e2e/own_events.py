@@ -9,6 +9,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 
 from lib import (PINCH, assert_nothing_attached, main, parse_report, pinch, program, read, read_line, start, stop, test, wait_attached,
@@ -149,6 +150,34 @@ def _():
     record(program("own_handover"), options=["--last", "1s"])
     assert of(events(), "request.END") and not of(events(), "user.EVENT")
     check_whole()
+
+
+@test("who connects late to a scope has names for the events that come then")
+def _():
+    with open("scope.log", "wb") as log:
+        scope = start(PINCH, "scope", "--listen", "127.0.0.1:0", "--", program("own_events"), "serve", stdin=subprocess.PIPE,
+                      stdout=subprocess.PIPE, stderr=log)
+    port = int(wait_until(lambda: re.search(r"scope is at tcp:127.0.0.1:(\d+)\n", read("scope.log")), "an address")[1])
+
+    def ask():
+        scope.stdin.write(b"\n")
+        scope.stdin.flush()
+        return int(read_line(scope))
+
+    for _ in range(10):
+        ask()
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client, open("late.pinch", "wb") as file:
+        file.write(client.recv(1))
+        first = ask()
+        last = [ask() for _ in range(20)][-1]
+        scope.stdin.close()
+        while got := client.recv(1 << 16):
+            file.write(got)
+    assert scope.wait(60) == 0, read("scope.log")
+    found = events("late.pinch")
+    numbers = [event["argument"] for event in of(found, "count.UP")]
+    assert not of(found, "user.EVENT") and numbers[-1] == last and set(range(first, last + 1)) <= set(numbers), numbers
+    check_whole("late.pinch")
 
 
 @test("events that a program holds back are started by a wait for a lock that is longer than a time")
