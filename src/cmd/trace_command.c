@@ -12,6 +12,7 @@
 #include "options/settings.h"
 #include "outside/program_list.h"
 #include "outside/programs.h"
+#include "pinchtrace_format.h"
 #include "view/output.h"
 
 /* Where libpinchtrace puts areas, unless its own environment says otherwise. */
@@ -19,7 +20,7 @@ static const char *area_directory(void)
 {
 	const char *directory = getenv("PINCHTRACE_DIR");
 
-	return directory && *directory ? directory : "/dev/shm";
+	return directory && *directory ? directory : PINCHTRACE_DIRECTORY;
 }
 
 static bool changes(const struct settings *settings)
