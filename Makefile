@@ -457,7 +457,7 @@ BUILT_TESTS := $(addprefix +,$(UNIT_TESTS) $(BPF_TESTS) $(TRACE_TESTS)) \
 LONG_TRACE_TESTS := $(patsubst %,"env LONG=1 %",$(TRACE_TESTS))
 FUZZ_TEST := "+tests/fuzz/replay.sh $O$(if $(SAN),,/san)/fuzz"
 # Of those that are quick, what reads files and memory of others: make check runs them with sanitizers, too.
-PARSERS := $(addsuffix _test,event_line fold go_table jit_hints jit_maps json kernel_functions klock_spec perf_map python_code \
+PARSERS := $(addsuffix _test,area event_line fold go_table jit_hints jit_maps json kernel_functions klock_spec perf_map python_code \
 	managed_codes python_lines ruby_code symbol symbol_object trace_file trace_info trace_schema)
 SANITIZED_TESTS := $(addprefix +$O/san/tests/,$(PARSERS))
 SOURCE_TESTS := "+tests/golden/view/validate.sh" "+tests/pinchtrace.sh $O" \

@@ -126,5 +126,50 @@ END {
 }' "$tmp/out" >>"$problems"
 report "the example records what its threads do"
 
+# Programs in other languages, which say by their names what they have recorded: six requests of two threads.
+must "$build/plecoc" --json -o "$tmp/app.json" examples/trace/app.pleco
+mkdir "$tmp/areas"
+
+# check_example COMMAND...: what is in the memory that it leaves
+check_example() {
+	must env LD_LIBRARY_PATH="$build" PINCHTRACE_DIR="$tmp/areas" PINCHTRACE_KEEP=1 "$@"
+	"$build/pinch" trace --snapshot "$tmp"/areas/pinchtrace.* >"$tmp/out" 2>>"$problems"
+	rm -f "$tmp"/areas/*
+	awk '
+	{ sub("argument=", "", $4); thread[$2] }
+	NR == 1 && $3 != "app.START" || NR == 26 && $3 != "app.STOP" { print "line " NR ": " $0 }
+	$3 == "request.BEGIN" { begun[$4]++; last[$2] = $4 }
+	$3 == "request.PART" { split($5, bytes, "="); if (last[$2] != $4 || int(bytes[2] / 1000) != $4) print "part: " $0 }
+	$3 == "request.END" { ended[$4]++; if (last[$2] != $4) print "end: " $0 }
+	END {
+		for (i = 0; i < 6; i++)
+			if (begun[i] != 1 || ended[i] != 1)
+				print "request " i ": " begun[i] + 0 " begun, " ended[i] + 0 " ended"
+		if (NR != 26 || length(thread) != 3)
+			print NR " lines of " length(thread) " threads"
+	}' "$tmp/out" >>"$problems"
+}
+
+# example LANGUAGE TOOL: reports, or says that there is no such tool
+example() {
+	if command -v "$2" >/dev/null; then
+		report "the example in $1 records what its threads do"
+	else
+		count=$((count + 1))
+		echo "ok $count - the example in $1 records what its threads do # SKIP no $2"
+	fi
+}
+
+if command -v rustc >/dev/null; then
+	cp examples/trace/events.rs "$tmp"
+	must rustc -L "$build" -l pinchtrace -o "$tmp/events-rs" "$tmp/events.rs"
+	check_example "$tmp/events-rs"
+fi
+example Rust rustc
+if command -v python3 >/dev/null; then
+	check_example python3 examples/trace/events.py "$tmp/app.json"
+fi
+example Python python3
+
 echo "1..$count"
 exit $failed
