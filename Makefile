@@ -576,6 +576,7 @@ golden-update: all $(TEST_BINARIES)
 	UPDATE=1 tests/run $(TESTS)
 
 BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm $O/bench/sample_depth
+TRACE_BENCH := $(addprefix $O/bench/,trace_event trace_flush)
 BENCH_GET_STACK := $O/bench/get_stack
 BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_read states_ask many_cpus scope_send)
 
@@ -627,8 +628,8 @@ $(ATTACK_TRACE): $O/attacks/%: tests/attacks/%.c $O/libpinch.a
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $O/libpinch.a $(LDLIBS)
 
 test-programs: all $(TEST_BINARIES)
-check-programs: test-programs $O/bench/trace_event $(PROGRAMS) $(ATTACKS) $(ATTACK_TRACE) $(EXAMPLES) $(BENCH_TOOLS)
-bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $O/bench/trace_event $(BENCH_GET_STACK) $(BENCH_TOOLS) $(INNODB_OLTP)
+check-programs: test-programs $(TRACE_BENCH) $(PROGRAMS) $(ATTACKS) $(ATTACK_TRACE) $(EXAMPLES) $(BENCH_TOOLS)
+bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(TRACE_BENCH) $(BENCH_GET_STACK) $(BENCH_TOOLS) $(INNODB_OLTP)
 
 $(BENCH_PROGRAMS): $O/bench/%: bench/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
@@ -652,7 +653,7 @@ $(BENCH_TOOLS): $O/bench/%: bench/%.c $O/libpinch.a
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $(filter %.c,$^) $O/libpinch.a $(LDLIBS)
 
 # Of the library alone; as a program has it, with the shared one.
-$O/bench/trace_event: bench/trace_event.c $O/libpinchtrace.so
+$(TRACE_BENCH): $O/bench/%: bench/%.c $O/libpinchtrace.so
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 -O2 -g $(WARN) -Ilib -o $@ $< -L$O -lpinchtrace -Wl,-rpath,$(abspath $O) -pthread
 

@@ -220,6 +220,8 @@ static void open_area(void)
 	}
 	write_header(base, start_ns, size_bytes, ring_bytes, ring_count_max);
 	inherit(base, old);
+	if (pinchtrace_environment.flush_percent)
+		((struct pinchtrace_control *)(base + CONTROL_OFFSET))->state |= PINCHTRACE_STATE_WATCHED;
 	if (!map_switches(fd)) {
 		munmap(base, size_bytes);
 		if (path[0])
@@ -240,6 +242,7 @@ static void open_area(void)
 	area->ring_bytes = ring_bytes;
 	area->bytes = size_bytes;
 	area->slot_mask = pinchtrace_environment.capacity - 1;
+	area->flush_slots = (uint64_t)pinchtrace_environment.capacity * pinchtrace_environment.flush_percent / 100;
 	area->nested_max = pinchtrace_environment.capacity / 2 - EVENT_SLOTS_MAX;
 	area->ring_count_max = ring_count_max;
 	/* Whoever sees it sees the rest. */

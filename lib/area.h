@@ -26,6 +26,7 @@ struct pinchtrace_area {
 	char *schema;
 	uint64_t schema_bytes_max, rings_offset, ring_bytes, bytes;
 	uint64_t slot_mask;
+	uint64_t flush_slots; /* a ring with so many that were not flushed before is; 0: never */
 	int64_t nested_max; /* slots that signal handlers may write into an unfinished event's ring, but for one event */
 	uint32_t ring_count_max;
 };
@@ -39,8 +40,9 @@ struct pinchtrace_own {
 	uint32_t is_registering;
 	uint32_t is_flushing;
 	uint32_t is_taking_pair;
-	uint32_t is_carrying_out; /* a request of others */
-	uint32_t has_no_memory;   /* for further rings */
+	uint32_t is_carrying_out;  /* a request of others */
+	uint32_t has_no_memory;    /* for further rings */
+	uint32_t has_failed_flush; /* by itself: not again */
 };
 
 union pinchtrace_own_page {

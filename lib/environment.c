@@ -43,6 +43,24 @@ static bool read_flag(const char *name)
 	return value && *value && strcmp(value, "0") != 0;
 }
 
+/* "80,exit,crash": what is none of these is left out. */
+static void read_flush(struct pinchtrace_environment *environment)
+{
+	const char *list = secure_getenv("PINCHTRACE_FLUSH_AT"), *end;
+	unsigned long percent;
+	size_t size;
+
+	for (; list && *list; list = *end ? end + 1 : end) {
+		end = list + strcspn(list, ",");
+		size = (size_t)(end - list);
+		percent = *list >= '0' && *list <= '9' ? strtoul(list, NULL, 10) : 0;
+		if (percent)
+			environment->flush_percent = percent < 100 ? percent : 100;
+		environment->flushes_on_exit |= size == 4 && memcmp(list, "exit", 4) == 0;
+		environment->flushes_on_crash |= size == 5 && memcmp(list, "crash", 5) == 0;
+	}
+}
+
 void pinchtrace_environment_read(void)
 {
 	struct pinchtrace_environment *environment = &pinchtrace_environment;
@@ -52,8 +70,10 @@ void pinchtrace_environment_read(void)
 
 	copy_text(environment->directory, sizeof(environment->directory), "PINCHTRACE_DIR", PINCHTRACE_DIRECTORY);
 	copy_text(environment->file, sizeof(environment->file), "PINCHTRACE_FILE", "");
+	copy_text(environment->signals, sizeof(environment->signals), "PINCHTRACE_SIGNAL", "");
 	copy_text(environment->enabled, sizeof(environment->enabled), "PINCHTRACE_ENABLE", "all");
 	environment->ring_count_max = read_number("PINCHTRACE_THREADS", RING_COUNT_DEFAULT, 1, PINCHTRACE_RINGS_MAX);
+	read_flush(environment);
 	environment->is_kept = read_flag("PINCHTRACE_KEEP");
 	environment->is_monotonic = clock && strcmp(clock, "monotonic") == 0;
 	for (environment->capacity = PINCHTRACE_CAPACITY_MIN; environment->capacity < event_count;)

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace_flush(): the events as lines of text. The thread that calls it reads the rings as any reader does. */
+/*
+ * trace_flush(): the events as lines of text. The thread that calls it reads the rings as any reader does. Where they go is
+ * looked up each time: a scope that has a client, else the file of the environment, else the console.
+ */
+#include "flush.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -10,6 +15,7 @@
 #include "environment.h"
 #include "pinchtrace.h"
 #include "ring_copy.h"
+#include "ticks.h"
 
 /* A line with the longest payload, and as much again. */
 #define TEXT_BYTES 8192
@@ -205,17 +211,50 @@ static void flush_all(struct flush *flush)
 		close(flush->fd);
 }
 
+/* Whether a scope has promised to take the events. */
+static bool has_scope(void)
+{
+	uint64_t until_ns = __atomic_load_n(&pinchtrace_area.header->scope_until_ns, __ATOMIC_RELAXED);
+
+	return until_ns && pinchtrace_clock_ns(CLOCK_MONOTONIC) < until_ns;
+}
+
 long pinchtrace_flush(void)
 {
-	struct flush flush = { .err = 0 };
+	/* Not on the stack, which may be a small one of signal handlers. It belongs to who has is_flushing. */
+	static struct flush flush;
 	int saved_errno = errno;
+	long result = 0;
 
 	if (!pinchtrace_area_ensure())
 		return -ENOMEM;
 	if (__atomic_exchange_n(&pinchtrace_own.is_flushing, 1, __ATOMIC_ACQUIRE))
 		return -EBUSY;
-	flush_all(&flush);
+	if (!has_scope()) {
+		flush.size_bytes = 0;
+		flush.event_count = 0;
+		flush.err = 0;
+		flush_all(&flush);
+		result = flush.err ? flush.err : flush.event_count;
+	}
 	__atomic_store_n(&pinchtrace_own.is_flushing, 0, __ATOMIC_RELEASE);
 	errno = saved_errno;
-	return flush.err ? flush.err : flush.event_count;
+	return result;
+}
+
+void pinchtrace_flush_if_full(const struct pinchtrace_ring *ring)
+{
+	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+	uint64_t read = __atomic_load_n(&ring->read, __ATOMIC_RELAXED);
+	uint64_t begin = __atomic_load_n(&ring->begin, __ATOMIC_RELAXED);
+	long count;
+
+	if ((int64_t)(begin - read) > 0)
+		read = begin;
+	if ((int64_t)(head - read) < (int64_t)pinchtrace_area.flush_slots ||
+	    __atomic_load_n(&pinchtrace_own.has_failed_flush, __ATOMIC_RELAXED))
+		return;
+	count = pinchtrace_flush();
+	if (count < 0 && count != -EBUSY)
+		__atomic_store_n(&pinchtrace_own.has_failed_flush, 1, __ATOMIC_RELAXED);
 }

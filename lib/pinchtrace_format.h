@@ -94,6 +94,8 @@ struct pinchtrace_header {
 	uint32_t pair_changes; /* odd while last_pair changes */
 	struct pinchtrace_pair first_pair;
 	struct pinchtrace_pair last_pair; /* when a thread began, at trace_flush() and at the end; perhaps first_pair */
+	/* Written by others: until then (CLOCK_MONOTONIC) a scope with a client takes the events, and a flush leaves them. */
+	uint64_t scope_until_ns;
 };
 
 #define PINCHTRACE_ON_RECORD 1u  /* events of this subsystem are recorded */
@@ -199,7 +201,7 @@ struct pinchtrace_more {
 #endif
 
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_pair) == 24);
-PINCHTRACE_ASSERT(sizeof(struct pinchtrace_header) == 224);
+PINCHTRACE_ASSERT(sizeof(struct pinchtrace_header) == 232);
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_request) == 32);
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_control) == 88);
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_ring) == 136);

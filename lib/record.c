@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "area.h"
+#include "flush.h"
 #include "pinchtrace.h"
 #include "thread_ring.h"
 #include "ticks.h"
@@ -155,7 +156,7 @@ static inline bool is_waiting(uint64_t what)
 						  (uint32_t)what != __atomic_load_n(&control->start, __ATOMIC_RELAXED));
 }
 
-/* The thread's first event, a process's after a fork, one with a payload, one that triggers have to do with. */
+/* The thread's first event, a process's after a fork, one that triggers have to do with, or after which is flushed. */
 static __attribute__((noinline)) void record_slowly(uint64_t what, unsigned int on, const void *payload,
 						    uint32_t size_bytes)
 {
@@ -172,6 +173,8 @@ static __attribute__((noinline)) void record_slowly(uint64_t what, unsigned int 
 		if (action != TRIGGER_DROP) {
 			append_payload(ring, what, payload, size_bytes);
 			pinchtrace_triggers_after(action, state);
+			if (pinchtrace_area.flush_slots)
+				pinchtrace_flush_if_full(ring);
 		}
 	} else {
 		count_lost();
@@ -183,7 +186,8 @@ static inline bool is_simple(unsigned int on)
 {
 	return likely(pinchtrace_thread.generation == __atomic_load_n(&pinchtrace_own.generation, __ATOMIC_RELAXED)) &&
 	       likely(on == PINCHTRACE_ON_RECORD) &&
-	       likely(!(__atomic_load_n(&pinchtrace_area.control->state, __ATOMIC_RELAXED) & PINCHTRACE_PHASE_MASK));
+	       likely(!(__atomic_load_n(&pinchtrace_area.control->state, __ATOMIC_RELAXED) &
+			(PINCHTRACE_PHASE_MASK | PINCHTRACE_STATE_WATCHED)));
 }
 
 void pinchtrace_record(uint64_t what, unsigned int on)

@@ -8,6 +8,7 @@
 #include "area.h"
 #include "environment.h"
 #include "pinchtrace.h"
+#include "signals.h"
 #include "switches.h"
 #include "thread_ring.h"
 #include "ticks.h"
@@ -28,11 +29,14 @@ __attribute__((constructor(101))) static void on_start(void)
 	pinchtrace_thread_ring_start();
 	pinchtrace_area_start();
 	pinchtrace_switches_start(pinchtrace_environment.enabled);
+	pinchtrace_signals_start();
 	errno = saved_errno;
 }
 
 __attribute__((destructor(101))) static void on_end(void)
 {
+	if (pinchtrace_environment.flushes_on_exit)
+		pinchtrace_flush();
 	pinchtrace_area_end();
 }
 

@@ -106,7 +106,7 @@ sed -n '/^\.Sh ENVIRONMENT/,/^\.Sh FILES/s/^\.It \(Ev .*\)/\1/p' doc/pinch.1 |
 both code page
 report "pinch.1 has the environment variables that the code reads"
 
-grep -ohE '"PINCHTRACE_[A-Z]+"' lib/*.c | tr -d '"' | sort -u >"$tmp/code"
+grep -ohE '"PINCHTRACE_[A-Z_]+"' lib/*.c | tr -d '"' | sort -u >"$tmp/code"
 sed -n '/^\.Sh ENVIRONMENT/,/^\.Sh FILES/s/^\.It Ev \(.*\)/\1/p' doc/libpinchtrace.3 | sort -u >"$tmp/page"
 both code page
 report "libpinchtrace.3 has the environment variables that the library reads"

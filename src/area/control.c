@@ -147,6 +147,16 @@ int area_control_set(int fd, const struct area_triggers *triggers)
 	return err;
 }
 
+int area_control_scope(int fd, uint64_t until_ns)
+{
+	struct pinchtrace_header header;
+	int err = area_header_read(fd, &header);
+
+	if (err)
+		return err;
+	return write_bytes(fd, &until_ns, sizeof(until_ns), offsetof(struct pinchtrace_header, scope_until_ns));
+}
+
 /* --- What there is ----------------------------------------------------------------------- */
 
 static void take_triggers(struct area_control *out, const struct pinchtrace_control *control)

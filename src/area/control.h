@@ -38,6 +38,12 @@ int area_control_stop(int fd);
 int area_control_switch(int fd, uint16_t subsystem, bool is_on);
 int area_control_switch_all(int fd, bool is_on);
 
+/*
+ * A scope that has a client takes the events until that moment (CLOCK_MONOTONIC): trace_flush() leaves them to it. It says
+ * so anew before that is over; 0 ends it.
+ */
+int area_control_scope(int fd, uint64_t until_ns);
+
 struct area_control {
 	uint32_t phase; /* PINCHTRACE_PHASE_X */
 	struct area_triggers triggers;

@@ -13,7 +13,9 @@
 enum { NET = 3, DISK, LOG };
 enum { BEGIN = 1, STEP, END };
 
-const struct program programs[] = { { 0 } };
+static void leave_to_scope(void);
+
+const struct program programs[] = { { "leave_to_scope", leave_to_scope }, { 0 } };
 
 struct seen {
 	uint32_t tid;
@@ -220,6 +222,26 @@ TEST(a_request_that_nobody_would_make_clears_the_triggers)
 	CHECK_EQUAL(take(&outside).count, 6);
 	CHECK_EQUAL(phase_of(&outside), PINCHTRACE_PHASE_NONE);
 	outside_fini(&outside);
+}
+
+static void leave_to_scope(void)
+{
+	int fd;
+	char path[512] = "";
+
+	MUST(mapped_areas(getpid(), path, sizeof(path)) == 1);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	trace_event(LOG, STEP, 0);
+	MUST(area_control_scope(fd, UINT64_MAX) == 0 && trace_flush() == 0);
+	MUST(area_control_scope(fd, 0) == 0 && trace_flush() == 1);
+}
+
+TEST(a_scope_says_until_when_it_takes_the_events)
+{
+	const char *directory = directory_make();
+
+	CHECK_EQUAL(program_do("leave_to_scope", directory, "PINCHTRACE_FILE=/dev/null"), 0);
+	directory_remove(directory);
 }
 
 TEST(who_keeps_the_lock_keeps_nobody_waiting)

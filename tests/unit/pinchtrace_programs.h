@@ -118,16 +118,20 @@ __attribute__((constructor)) static void program_run(void)
 		}
 }
 
-/* setting: "PINCHTRACE_X=y" or NULL. */
-static inline pid_t program_start(const char *name, const char *directory, const char *setting)
+enum { SETTINGS_MAX = 4 };
+
+/* settings: "PINCHTRACE_X=y", SETTINGS_MAX at most, and then NULL. */
+static inline pid_t program_start_with(const char *name, const char *directory, const char *const *settings)
 {
 	char program[128], place[128];
-	char *environment[] = { program, place, (char *)"ASAN_OPTIONS=detect_leaks=0", (char *)setting, NULL };
+	char *environment[4 + SETTINGS_MAX] = { program, place, (char *)"ASAN_OPTIONS=detect_leaks=0" };
 	char *arguments[] = { (char *)"program", NULL };
 	pid_t pid;
 
 	snprintf(program, sizeof(program), "PINCHTRACE_PROGRAM=%s", name);
 	snprintf(place, sizeof(place), "PINCHTRACE_DIR=%s", directory);
+	for (int i = 0; i < SETTINGS_MAX && settings[i]; i++)
+		environment[3 + i] = (char *)settings[i];
 	pid = fork();
 	CHECK_THAT(pid, >=, 0);
 	if (!pid) {
@@ -135,6 +139,14 @@ static inline pid_t program_start(const char *name, const char *directory, const
 		_exit(127);
 	}
 	return pid;
+}
+
+/* setting: one of them, or NULL. */
+static inline pid_t program_start(const char *name, const char *directory, const char *setting)
+{
+	const char *settings[] = { setting, NULL };
+
+	return program_start_with(name, directory, settings);
 }
 
 /* The status as waitpid() has it. */
