@@ -58,7 +58,7 @@ static bool split(const char *rest, struct address *out)
 	if (*rest == '[' && length > 2 && rest[length - 1] == ']') {
 		rest++;
 		length -= 2;
-	} else if (memchr(rest, ':', length)) {
+	} else if (memchr(rest, ':', length) || *rest == '[') {
 		return false;
 	}
 	if (!length || length >= sizeof(out->host))

@@ -144,6 +144,24 @@ def late():
     assert begins[0] > begins[1] >= begins[2], begins
 
 
+@test("Code that a JIT compiler made has its names in the traces of clients that come one after the other")
+def jit():
+    node = find("node")
+    if not node:
+        raise Skip("node is not installed")
+    with open("work.js", "w", encoding="utf-8") as file:
+        file.write("function workHard(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s; }\n"
+                   "const end = Date.now() + 4000; while (Date.now() < end) workHard(1e6);\n")
+    scope = Scope(command=("sh", "-c", f"true; {node} work.js"))    # two address spaces, or more
+    first = Client(scope, "first.pinch")
+    first.has(8000)
+    second = Client(scope, "second.pinch")
+    for client in (first, second):
+        check(client.whole())
+        files = {os.path.basename(f["file"] or "") for path in report_of(client.path)["paths"] for f in path["stack"]}
+        assert "work.js" in files, (client.path, files)
+
+
 @test("Of 20 clients one reads nothing: the others lose nothing, and it gets its trace when it reads")
 def stalled():
     scope = Scope()
