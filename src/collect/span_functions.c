@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -14,6 +12,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "collect/kernel.h"
+#include "collect/probe/chosen_file.h"
 #include "collect/probe/seen_files.h"
 #include "collect/probe/span_spec.h"
 #include "collect/probe/user_probes.h"
@@ -37,20 +36,9 @@ struct span_functions {
 	} spans[SPANS_MAX];
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool is_named(const struct span_spec *spec, const char *path)
 {
-	if (spec->kind != SPAN_OF_FUNCTION)
-		return false;
-	if (strchr(spec->file, '/'))
-		return !strcmp(spec->file, path) || !strcmp(base_name(spec->file), base_name(path));
-	return !strcmp(spec->file, base_name(path));
+	return spec->kind == SPAN_OF_FUNCTION && chosen_file_may_be(spec->file, path);
 }
 
 static bool is_named_by_any(void *data, const char *path)
@@ -64,17 +52,6 @@ static bool is_named_by_any(void *data, const char *path)
 }
 
 /* --- Attaching -------------------------------------------------------------------------------- */
-
-/* A path leads to the very file that the span names, or the span has no path. */
-static bool is_that_file(const struct span_spec *spec, const struct file_stamp *stamp)
-{
-	struct stat named;
-
-	if (!strchr(spec->file, '/'))
-		return true;
-	/* In another file tree the path may be another file's, and this one cannot be distinguished from it. */
-	return stat(spec->file, &named) || (named.st_dev == stamp->device && named.st_ino == stamp->inode);
-}
 
 static void attach(struct span_functions *functions, size_t span, int fd, const struct file_stamp *stamp,
 		   const struct symbol_functions *found)
@@ -110,7 +87,7 @@ static int look_for(struct span_functions *functions, size_t span, const struct 
 	uint64_t key;
 	int err;
 
-	if (file_stamp_read(file->fd, &stamp) || !is_that_file(spec, &stamp))
+	if (file_stamp_read(file->fd, &stamp) || !chosen_file_is(spec->file, &stamp))
 		return 0;
 	key = file_stamp_probe_key(&stamp) ^ hash_u64(span + 1);
 	if (table_find(functions->files, key))
@@ -147,48 +124,27 @@ void span_functions_update(struct span_functions *functions)
 static int expect(struct span_functions *functions, size_t span, const char *path)
 {
 	const struct span_spec *spec = &functions->specs->list[span];
-	char full[PATH_MAX];
-	const struct module_identity identity = { .pid = getpid(), .path = full };
+	const struct module_identity identity = { .pid = getpid(), .path = path };
 	struct symbol_open_file file;
 	int err;
 
-	if (!realpath(path, full) || symbols_open_file(functions->symbols, &identity, &file))
+	if (symbols_open_file(functions->symbols, &identity, &file))
 		return 0;
 	err = look_for(functions, span, &file);
 	close(file.fd);
-	return err ? fail_plain(err, "%s has no function %s", full, spec->function) : 0;
-}
-
-/* As a shell would look for it. */
-static int expect_along_path(struct span_functions *functions, size_t span, const char *file)
-{
-	const char *path = getenv("PATH"), *end;
-	char name[PATH_MAX];
-
-	for (; path && *path; path = *end ? end + 1 : end) {
-		end = path + strcspn(path, ":");
-		snprintf(name, sizeof(name), "%.*s/%s", (int)(end - path), path, file);
-		if (!access(name, X_OK))
-			return expect(functions, span, name);
-	}
-	return 0;
+	return err ? fail_plain(err, "%s has no function %s", path, spec->function) : 0;
 }
 
 int span_functions_expect(struct span_functions *functions, const char *program)
 {
+	char path[PATH_MAX];
 	int err = 0;
 
 	for (size_t i = 0; i < functions->specs->count && !err; i++) {
 		const struct span_spec *spec = &functions->specs->list[i];
 
-		if (spec->kind != SPAN_OF_FUNCTION)
-			continue;
-		if (strchr(spec->file, '/'))
-			err = expect(functions, i, spec->file);
-		else if (program && strchr(program, '/') && !strcmp(base_name(program), spec->file))
-			err = expect(functions, i, program);
-		else if (program && !strcmp(program, spec->file))
-			err = expect_along_path(functions, i, program);
+		if (spec->kind == SPAN_OF_FUNCTION && chosen_file_find(spec->file, program, path))
+			err = expect(functions, i, path);
 	}
 	return err;
 }
