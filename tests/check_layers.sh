@@ -68,7 +68,7 @@ for folder in $order; do
 			unwind | collect) ;;
 			*) echo "$file includes $included" ;;
 			esac ;;
-		jvm_format.h | python_format.h | ruby_format.h | v8_format.h)
+		jvm_format.h | python_format.h | ruby_format.h | usdt_format.h | v8_format.h)
 			case ${folder%%/*} in
 			unwind | symbol | collect) ;;
 			*) echo "$file includes $included" ;;

@@ -309,6 +309,19 @@ int symbols_find_functions(struct symbols *symbols, const struct symbol_open_fil
 	return 0;
 }
 
+int symbols_find_usdt(struct symbols *symbols, const struct symbol_open_file *file, const char *pattern, uint64_t first,
+		      struct symbol_usdt *found)
+{
+	const struct module *module = modules_at(symbols->modules, file->module);
+	const struct symbol_usdt *answer;
+
+	if (worker_ask_usdt(symbols->worker, module, pattern, first, &answer) ||
+	    (!answer->count && !answer->doubtful_count))
+		return -ENOENT;
+	*found = *answer;
+	return 0;
+}
+
 void symbols_follow_stacks(struct symbols *symbols, struct threads *threads)
 {
 	managed_frames_follow(symbols->managed, threads);

@@ -192,6 +192,13 @@ int symbols_find_functions(struct symbols *symbols, const struct symbol_open_fil
 			   struct symbol_functions *found);
 
 /*
+ * The sites of USDT probes of the file whose "PROVIDER:PROBE" matches the pattern, as a shell matches file names: from the one
+ * with this number on, 0 the first. All are beginnings of instructions in code that is loaded. 0, or -ENOENT: there are none.
+ */
+int symbols_find_usdt(struct symbols *symbols, const struct symbol_open_file *file, const char *pattern, uint64_t first,
+		      struct symbol_usdt *found);
+
+/*
  * What is the same for equal code in different processes: *module names the file (by build-id,
  * or device and inode), *offset the place in it. With whole_function the start of the
  * function that holds the address, which costs its symbol table only; where that does not say,

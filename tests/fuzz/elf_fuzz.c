@@ -15,6 +15,7 @@
 enum { PART_UNITS = 300, PLACES = 32 };
 
 static struct answer answer;
+static struct symbol_usdt usdt;
 
 static int file_of(const void *bytes, size_t size_bytes)
 {
@@ -82,12 +83,20 @@ static void check_names_of(struct object *object, size_t size_bytes)
 	}
 }
 
+static void check_usdt_of(struct object *object)
+{
+	object_find_usdt(object, "*:*", 0, &usdt);
+	if (!symbol_usdt_is_valid(&usdt, sizeof(usdt)))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
 	struct object *object = object_new(file_of(bytes, size_bytes), NULL, "/nowhere/program");
 
 	check_table_of(object);
 	check_names_of(object, size_bytes);
+	check_usdt_of(object);
 	object_free(object);
 	return 0;
 }

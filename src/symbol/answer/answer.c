@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "symbol/elf/usdt_argument.h"
+
 bool answer_is_valid(const struct answer *answer, size_t size_bytes)
 {
 	if (size_bytes <= offsetof(struct answer, text) || answer->text_bytes > ANSWER_TEXT_BYTES ||
@@ -41,6 +43,28 @@ bool symbol_functions_are_valid(const struct symbol_functions *answer, size_t si
 		return false;
 	for (uint32_t i = 0; i < answer->place_count; i++)
 		if (answer->places[i].kind > FUNCTION_JUMPS)
+			return false;
+	return true;
+}
+
+static bool usdt_place_is_valid(const struct usdt_place *place)
+{
+	if (place->file_offset > INT64_MAX || place->semaphore_offset > INT64_MAX ||
+	    place->argument_count > USDT_ARGUMENTS_MAX || !usdt_name_is_valid(place->provider, USDT_NAME_BYTES) ||
+	    !usdt_name_is_valid(place->name, USDT_NAME_BYTES))
+		return false;
+	for (uint32_t i = 0; i < place->argument_count; i++)
+		if (!usdt_argument_is_valid(&place->arguments[i]))
+			return false;
+	return true;
+}
+
+bool symbol_usdt_is_valid(const struct symbol_usdt *answer, size_t size_bytes)
+{
+	if (size_bytes != sizeof(*answer) || answer->count > USDT_PLACES_MAX_ANSWER || answer->has_more > 1)
+		return false;
+	for (uint32_t i = 0; i < answer->count; i++)
+		if (!usdt_place_is_valid(&answer->places[i]))
 			return false;
 	return true;
 }

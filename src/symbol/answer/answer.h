@@ -92,6 +92,8 @@ struct function_answer {
 
 bool symbol_functions_are_valid(const struct symbol_functions *answer, size_t size_bytes);
 
+bool symbol_usdt_is_valid(const struct symbol_usdt *answer, size_t size_bytes);
+
 bool function_answer_is_valid(const struct function_answer *answer, size_t size_bytes);
 
 enum { SOURCES_MAX = 3 };

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "usdt_format.h"
+
 struct symbol_frame {
 	const char *function; /* demangled; NULL when only module and offset are known */
 	const char *file;     /* source file, NULL when not known */
@@ -49,4 +51,24 @@ struct symbol_functions {
 	uint32_t function_count;
 	uint64_t is_cut;         /* some are not in the list: too many, or of an unknown size */
 	uint64_t doubtful_count; /* others: symbols that point to where no function can be */
+};
+
+enum { USDT_PLACES_MAX_ANSWER = 64, USDT_NAME_BYTES = 64 };
+
+/* A site of a USDT probe. */
+struct usdt_place {
+	uint64_t file_offset;
+	uint64_t semaphore_offset; /* in the file, of the counter of those who trace it; 0: none */
+	char provider[USDT_NAME_BYTES], name[USDT_NAME_BYTES]; /* letters, digits and underscores */
+	uint32_t argument_count;
+	uint32_t reserved;
+	struct usdt_argument arguments[USDT_ARGUMENTS_MAX];
+};
+
+/* Sites of a file. */
+struct symbol_usdt {
+	struct usdt_place places[USDT_PLACES_MAX_ANSWER];
+	uint32_t count;
+	uint32_t has_more;
+	uint64_t doubtful_count; /* others, before those that follow: where no probe can be */
 };

@@ -27,7 +27,7 @@ void elf_file_release(const struct elf_file *file);
 Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *header);
 
 /*
- * The contents of a debug section, unpacked if libdw has opened the file. Empty when there is none,
+ * The contents of a section, of a debug section unpacked if libdw has opened the file. Empty when there is none,
  * or its numbers are not in this machine's byte order.
  */
 struct byte_cursor elf_debug_section(Elf *elf, const char *name);

@@ -4,7 +4,7 @@
  * own, that of its debug file and that in .gnu_debugdata. Names point into the files.
  *
  * Owns: ELF files: symbol tables, build-ids, Go's table.
- * Used by: symbol/dwarf, symbol/python, symbol/ruby, symbol/v8, symbol/go, symbol/names, symbol/object, symbol/space, symbol/worker, symbol.
+ * Used by: symbol/dwarf, symbol/python, symbol/ruby, symbol/v8, symbol/go, symbol/answer, symbol/names, symbol/object, symbol/space, symbol/worker, symbol.
  */
 #pragma once
 

@@ -95,6 +95,12 @@ void object_find_function(struct object *object, const char *name, struct functi
 void object_find_functions(struct object *object, const char *name, struct symbol_functions *answer);
 
 /*
+ * Says where the sites of USDT probes are whose "PROVIDER:PROBE" matches the pattern, as a shell matches file names: from the
+ * one with this number on, 0 the first, as many as an answer has, doubtful ones counted along.
+ */
+void object_find_usdt(struct object *object, const char *pattern, uint64_t first, struct symbol_usdt *answer);
+
+/*
  * Reads up to size_bytes of code: from the beginning of the function that holds file_offset, as far
  * as it goes, or, when that is not within reach, around it.
  */

@@ -191,6 +191,10 @@ int worker_ask_function(struct worker *worker, const struct module *module, cons
 int worker_ask_functions(struct worker *worker, const struct module *module, const char *name,
 			 const struct symbol_functions **answer);
 
+/* The sites of USDT probes, from a number on, as object_find_usdt() says; the pattern has up to 255 bytes. */
+int worker_ask_usdt(struct worker *worker, const struct module *module, const char *pattern, uint64_t first,
+		    const struct symbol_usdt **answer);
+
 /* The same for up to size_bytes of code around a place in the file. */
 int worker_ask_code(struct worker *worker, const struct module *module, uint64_t file_offset, size_t size_bytes,
 		    const struct code_answer **answer);

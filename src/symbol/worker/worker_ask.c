@@ -299,6 +299,21 @@ int worker_ask_functions(struct worker *worker, const struct module *module, con
 	return err;
 }
 
+int worker_ask_usdt(struct worker *worker, const struct module *module, const char *pattern, uint64_t first,
+		    const struct symbol_usdt **answer)
+{
+	struct question question = { .kind = QUESTION_USDT, .file_offset = first };
+	int err;
+
+	if (strlen(pattern) >= sizeof(question.function))
+		return -ENOENT;
+	strcpy(question.function, pattern);
+	err = ask(worker, module, &question);
+	if (!err)
+		*answer = &worker->content.usdt;
+	return err;
+}
+
 int worker_ask_table(struct worker *worker, const struct module *module, worker_on_table *on_table, void *data)
 {
 	struct asked *asked = asked_new(module, &(struct question){ .kind = QUESTION_TABLE });

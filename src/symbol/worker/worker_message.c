@@ -35,6 +35,8 @@ bool worker_content_is_valid(enum question_kind kind, const union worker_content
 		return go_answer_is_valid(&content->go, size_bytes);
 	case QUESTION_JVM:
 		return jvm_answer_is_valid(&content->jvm, size_bytes);
+	case QUESTION_USDT:
+		return symbol_usdt_is_valid(&content->usdt, size_bytes);
 	case QUESTION_TABLE:
 		return !size_bytes;
 	}

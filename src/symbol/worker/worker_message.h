@@ -45,6 +45,7 @@ enum question_kind {
 	QUESTION_GOROUTINES, /* what do the goroutines of the process pid do, which has mapped the file at address? */
 	QUESTION_JVM,        /* where does the JVM of the process pid keep its code, which has mapped the file so? */
 	QUESTION_METHODS,    /* which methods is the code at generated_code of, of that machine? */
+	QUESTION_USDT,       /* where are the sites of USDT probes, from number file_offset on? */
 };
 
 struct question {
@@ -78,7 +79,7 @@ struct question {
 	uint8_t is_interpreted; /* of methods: it is the address of one, not of its code */
 	uint8_t reserved;
 	union {
-		char function[WORKER_NAME_BYTES]; /* its name */
+		char function[WORKER_NAME_BYTES]; /* its name; of probes, a pattern of names */
 		struct v8_heap v8_heap;           /* of JavaScript */
 		uint64_t generated_code;          /* of methods: its address */
 	};
@@ -108,6 +109,7 @@ union worker_content {
 	struct managed_answer managed;
 	struct go_answer go;
 	struct jvm_answer jvm;
+	struct symbol_usdt usdt;
 };
 
 /* Whether it can be an answer to such a question. */

@@ -139,6 +139,16 @@ static void find_missing(struct server *server, struct object *object, const str
 			    &server->content.place);
 }
 
+static size_t find_usdt(struct server *server, struct object *object, const struct question *question)
+{
+	char pattern[WORKER_NAME_BYTES];
+
+	memcpy(pattern, question->function, sizeof(pattern));
+	pattern[sizeof(pattern) - 1] = '\0';
+	object_find_usdt(object, pattern, question->file_offset, &server->content.usdt);
+	return sizeof(server->content.usdt);
+}
+
 /* The size of what is in server->content then. */
 static size_t find_answer(struct server *server, struct object *object, const struct question *question)
 {
@@ -175,6 +185,8 @@ static size_t find_answer(struct server *server, struct object *object, const st
 	case QUESTION_MISSING:
 		find_missing(server, object, question);
 		return offsetof(struct answer, text) + server->content.place.text_bytes;
+	case QUESTION_USDT:
+		return find_usdt(server, object, question);
 	default:
 		object_find(object, question->file_offset, question->wants_debug, &server->content.place);
 		return offsetof(struct answer, text) + server->content.place.text_bytes;
