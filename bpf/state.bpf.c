@@ -52,6 +52,7 @@ struct klock_spins_map klock_spins SEC(".maps");
 struct klock_others_map klock_others SEC(".maps");
 struct klock_scratch_map klock_scratch SEC(".maps");
 struct klocks_held_map klocks_held SEC(".maps");
+struct usdt_sites_map usdt_sites SEC(".maps");
 struct file_lockers_map file_lockers SEC(".maps");
 struct block_askers_map block_askers SEC(".maps");
 struct inputs_map inputs_seen SEC(".maps");

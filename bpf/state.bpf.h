@@ -12,6 +12,7 @@
 #include "events.h"
 #include "shared.h"
 #include "unwind_format.h"
+#include "usdt_format.h"
 #include "values.h"
 
 enum {
@@ -398,6 +399,13 @@ struct klocks_held_map {
 	__type(value, struct klock_held);
 };
 
+struct usdt_sites_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* the engine says how many, if USDT probes are recorded */
+	__type(key, __u32);     /* the cookie of the site's probe */
+	__type(value, struct usdt_site);
+};
+
 struct file_scratch_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, FILE_SCRATCH_OWNERS);
@@ -519,6 +527,7 @@ extern struct klock_spins_map klock_spins SEC(".maps");
 extern struct klock_others_map klock_others SEC(".maps");
 extern struct klock_scratch_map klock_scratch SEC(".maps");
 extern struct klocks_held_map klocks_held SEC(".maps");
+extern struct usdt_sites_map usdt_sites SEC(".maps");
 extern struct file_lockers_map file_lockers SEC(".maps");
 extern struct block_askers_map block_askers SEC(".maps");
 extern struct inputs_map inputs_seen SEC(".maps");

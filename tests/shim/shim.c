@@ -451,6 +451,7 @@ static struct {
 	struct klock_held held;
 } helds[HELD_MAX];
 static size_t held_count;
+struct usdt_site shim_usdt_site;
 size_t shim_held_max = HELD_MAX;
 
 void *shim_held(size_t i)
@@ -582,6 +583,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return *(const uint32_t *)key < WAKE_CONTEXTS ? &klock_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
 	if (map == &klocks_held)
 		return held_lookup(key);
+	if (map == &usdt_sites)
+		return *(const uint32_t *)key ? NULL : &shim_usdt_site;
 	if (map == &file_lockers)
 		return locker_lookup(key);
 	if (map == &block_askers)

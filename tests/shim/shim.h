@@ -47,11 +47,12 @@ extern struct ruby_process shim_ruby;      /* the same */
 extern struct v8_process shim_v8;          /* the same of V8 */
 extern struct vm_area_struct *shim_mapped; /* at these addresses; NULL: nothing, or not to be seen */
 extern uint64_t shim_mapped_begin, shim_mapped_bytes;
-extern const char *shim_missing_field; /* fields whose expression contains this are not there */
-extern bool shim_storage_fails;        /* no memory for another thread's state */
-extern bool shim_stacks_map_fails;     /* no space in the map of known stacks */
-extern size_t shim_held_max;           /* locks that are counted at most */
-extern bool shim_tables_are_missing;   /* no unwind tables for any code */
+extern const char *shim_missing_field;  /* fields whose expression contains this are not there */
+extern bool shim_storage_fails;         /* no memory for another thread's state */
+extern bool shim_stacks_map_fails;      /* no space in the map of known stacks */
+extern struct usdt_site shim_usdt_site; /* the one there is, number 0 */
+extern size_t shim_held_max;            /* locks that are counted at most */
+extern bool shim_tables_are_missing;    /* no unwind tables for any code */
 extern uint64_t shim_doorbell_rings;
 extern uint64_t shim_cookie;                                    /* that a probe was attached with */
 extern uint32_t (*shim_random)(void);                           /* NULL: a fixed pseudo-random sequence */
