@@ -21,6 +21,7 @@
 #include "collect/probe/klock_programs.h"
 #include "collect/probe/programs.h"
 #include "collect/probe/span_calls.h"
+#include "collect/probe/usdt_programs.h"
 #include "collect/probe/system.h"
 #include "collect/probe/user_probes.h"
 #include "collect/ring/cpu_rings.h"
@@ -175,6 +176,7 @@ static void set_options(struct kernel *kernel, const struct kernel_options *opti
 	kernel->rings = cpu_rings_new(bpf, kernel->cpu_count, options->ring_bytes, options->tells_system);
 	system_choose(bpf, options->tells_system);
 	spans_choose(bpf, options->spans);
+	usdt_choose(bpf, options->usdt);
 	acquisitions_choose(bpf, options->acquisitions);
 	choose_programs(kernel);
 }

@@ -38,6 +38,7 @@ struct kernel_options {
 	uint64_t sample_period_ns;             /* 0: no sampling */
 	size_t ring_bytes;                     /* for switches and wake-ups, a CPU; a power of two; 0: default */
 	const struct span_specs *spans;        /* borrowed */
+	const struct usdt_specs *usdt;         /* borrowed; NULL: none */
 	const struct klock_spec *acquisitions; /* borrowed; NULL: they are not counted */
 };
 

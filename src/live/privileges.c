@@ -59,10 +59,11 @@ static bool may_write_all(const struct settings *settings)
 	return true;
 }
 
-/* Functions of programs: probes are set as files are seen. */
+/* Into programs: probes are set as files are seen. */
 static bool sets_probes(const struct settings *settings)
 {
-	return settings->kernel.follows_hosts || span_specs_have(&settings->spans, SPAN_OF_FUNCTION);
+	return settings->kernel.follows_hosts || span_specs_have(&settings->spans, SPAN_OF_FUNCTION) ||
+	       settings->usdt.count;
 }
 
 static int choose(const struct settings *settings, bool signals_command, struct kept *kept)

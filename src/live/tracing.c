@@ -23,6 +23,7 @@
 #include "collect/cgroup_limits.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
+#include "collect/usdt_probes.h"
 #include "collect/machine_use.h"
 #include "collect/own/own_areas.h"
 #include "collect/target/cpus.h"
@@ -181,6 +182,7 @@ static int open_kernel(struct tracing *tracing)
 	int err = 0;
 
 	options.spans = &tracing->settings->spans;
+	options.usdt = &tracing->settings->usdt;
 	if (tracing->settings->counts_acquisitions) {
 		tracing->klock_spec = klock_spec_new();
 		err = klock_spec_add_user(tracing->klock_spec);
@@ -232,6 +234,9 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	if (!err && span_specs_have(&settings->spans, SPAN_OF_FUNCTION))
 		tracing->functions = span_functions_new(tracing->engine.session, tracing->engine.symbols,
 							tracing->kernel, &settings->spans);
+	if (!err && settings->usdt.count)
+		tracing->usdt = usdt_probes_new(tracing->engine.session, tracing->engine.symbols, tracing->kernel,
+						&settings->usdt);
 	if (err)
 		goto out_close;
 	engine_connect(&tracing->engine);
@@ -256,6 +261,7 @@ void tracing_close(struct tracing *tracing)
 	own_areas_free(tracing->own_areas);
 	sampling_watch_close(&tracing->sampling);
 	span_functions_free(tracing->functions);
+	usdt_probes_free(tracing->usdt);
 	resolver_free(tracing->resolver);
 	titles_free(tracing->titles);
 	cgroup_limits_free(tracing->cgroups);
@@ -285,7 +291,9 @@ void tracing_begin(struct tracing *tracing, const struct outcome *outcome)
 
 int tracing_expect_program(struct tracing *tracing, const char *program)
 {
-	return tracing->functions ? span_functions_expect(tracing->functions, program) : 0;
+	int err = tracing->functions ? span_functions_expect(tracing->functions, program) : 0;
+
+	return err || !tracing->usdt ? err : usdt_probes_expect(tracing->usdt, program);
 }
 
 int tracing_add_command(struct tracing *tracing, pid_t pid)
@@ -528,6 +536,8 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 		resolver_update(tracing->resolver);
 	if (tracing->functions)
 		span_functions_update(tracing->functions);
+	if (tracing->usdt)
+		usdt_probes_update(tracing->usdt);
 	recorder_step(tracing->recorder, clock_ns());
 	if (tracing->serving)
 		serving_step(tracing->serving, tracing);

@@ -29,7 +29,7 @@ void tracing_close(struct tracing *tracing);
 void tracing_begin(struct tracing *tracing, const struct outcome *outcome);
 
 /*
- * Follows functions of spans in files that are known, of which the command's is one; NULL: there is none.
+ * Follows functions of spans and USDT probes in files that are known, of which the command's is one; NULL: there is none.
  * 0, or a negative errno after having said what such a file lacks.
  */
 int tracing_expect_program(struct tracing *tracing, const char *program);

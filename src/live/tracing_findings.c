@@ -12,6 +12,7 @@
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
 #include "collect/unwind/unwinder.h"
+#include "collect/usdt_probes.h"
 #include "engine/run_events.h"
 #include "findings/findings.h"
 #include "live/own_trigger.h"
@@ -119,6 +120,8 @@ void tracing_put_notes(struct tracing *tracing, struct text *notes)
 		text_put_bytes(notes, note, strlen(note) + 1);
 	if (tracing->functions)
 		span_functions_put_notes(tracing->functions, notes);
+	if (tracing->usdt)
+		usdt_probes_put_notes(tracing->usdt, notes);
 	own_areas_put_notes(tracing->own_areas, notes);
 	if (tracing->own_trigger)
 		own_trigger_put_notes(tracing->own_trigger, notes);

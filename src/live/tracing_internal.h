@@ -23,6 +23,7 @@ struct tracing {
 	struct clock_watch *clocks;       /* NULL: no other host's are recorded */
 	struct resolver *resolver;        /* NULL: nobody asked for names of hosts */
 	struct span_functions *functions; /* NULL: no span is of one */
+	struct usdt_probes *usdt;         /* NULL: none are recorded */
 	struct collector *collector;
 	struct own_areas *own_areas;
 	struct own_trigger *own_trigger; /* NULL: none was asked for */

@@ -12,6 +12,7 @@
 #include "collect/unwind/jvms.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
+#include "collect/usdt_probes.h"
 #include "collect/unwind/unwinder.h"
 #include "live/tracing_internal.h"
 #include "session/external_threads.h"
@@ -37,6 +38,8 @@ static void read_process(struct tracing *tracing, uint32_t pid)
 		resolver_update(tracing->resolver);
 	if (tracing->functions)
 		span_functions_update(tracing->functions);
+	if (tracing->usdt)
+		usdt_probes_update(tracing->usdt);
 }
 
 /* --- Those that come later ------------------------------------------------------------------- */

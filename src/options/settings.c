@@ -42,6 +42,7 @@ void settings_fini(struct settings *settings)
 	pid_list_fini(&settings->targets);
 	pid_list_fini(&settings->gone);
 	span_specs_fini(&settings->spans);
+	usdt_specs_fini(&settings->usdt);
 	free(settings->own_span);
 }
 
@@ -224,6 +225,17 @@ static int set_trigger(struct settings *settings, const char *argument)
 	return own_trigger_parse(argument, &settings->own_trigger);
 }
 
+static int set_usdt(struct settings *settings, const char *argument)
+{
+	struct text why = { 0 };
+	int err = usdt_specs_add(&settings->usdt, argument, &why);
+
+	if (err)
+		fail_plain(err, "--usdt %s: %s", argument, why.bytes);
+	text_fini(&why);
+	return err;
+}
+
 static int set_ring_size(struct settings *settings, const char *argument)
 {
 	uint32_t kilobytes;
@@ -287,6 +299,9 @@ const struct option_spec trace_options[] = {
 	{ "trigger", 0, "WAIT",
 	  "start the events of a program's own, which it holds back, at such a wait: lock:10ms",
 	  set_trigger },
+	{ "usdt", 0, "PROBES",
+	  "also record USDT probes, as events of the program's own: [FILE:]PROVIDER:PROBE, with * and ?; may be repeated",
+	  set_usdt },
 	{ "ring-kb", 0, "KB", "size of each CPU's buffer for switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
 	{ 0 },
@@ -415,5 +430,7 @@ int settings_parse(struct settings *settings, const struct command *command, int
 		return fail_plain(-EINVAL, "--threads-only and --processes-only exclude each other");
 	if (settings->spans.count && !settings->trace_path && !settings->stream.listen)
 		return fail_plain(-EINVAL, "--span needs a trace: give --trace FILE, or use pinch record");
+	if (settings->usdt.count && !settings->trace_path)
+		return fail_plain(-EINVAL, "--usdt needs a trace: give --trace FILE, or use pinch record");
 	return targets_check(settings);
 }

@@ -12,6 +12,7 @@
 
 #include "collect/kernel.h"
 #include "collect/probe/span_spec.h"
+#include "collect/probe/usdt_spec.h"
 #include "collect/target/targets.h"
 #include "compare/comparison.h"
 #include "options/command.h"
@@ -115,6 +116,7 @@ struct settings {
 	const char *user;                               /* as whom a command runs; NULL: as who calls pinch, or sudo */
 	struct own_trigger_spec own_trigger;            /* what starts programs' own events */
 	struct span_specs spans;                        /* --span of what is recorded */
+	struct usdt_specs usdt;                         /* --usdt */
 	struct trace_ring_options ring;                 /* zeros: the trace grows as long as tracing runs */
 	bool is_recording;                              /* for a trace alone: no text unless it is asked for */
 	bool is_reporting;                              /* nothing is traced: text goes to standard output */

@@ -50,7 +50,7 @@ BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork
              "softirq_begin", "softirq_end", "timer_begin", "timer_end", "net_receive",
              "block_insert", "block_issue", "block_complete", "span_call_begin", "span_call_end",
              "span_function_begin", "span_function_end", "klock_begin", "klock_end", "nested_begin", "nested_end", "list_queues",
-             "acquire_call", "acquire_return", "list_holds"}
+             "acquire_call", "acquire_return", "list_holds", "usdt_hit"}
 
 tests = []
 processes = []

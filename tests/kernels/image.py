@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 PACKAGES = ["bash", "bpftool", "coreutils", "dash", "iproute2", "linux-perf", "mount", "procps", "python3",
             "util-linux"]
 # What the built programs are linked to.
-LIBRARIES_OF = ["pinch", "programs/tbb_mutex", "programs/openmp_turns", "tests/unwind_probe"]
+LIBRARIES_OF = ["pinch", "programs/tbb_mutex", "programs/openmp_turns", "programs/usdt_lttng", "tests/unwind_probe"]
 
 SOURCES = ["bench", *glob.glob("doc/*-schema.json", root_dir=ROOT), "tests/e2e"]
 BUILT = ["pinch", "programs", "tests/unwind_probe"]

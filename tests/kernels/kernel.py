@@ -26,7 +26,7 @@ BUILD = os.path.abspath(os.environ.get("O", os.path.join(image.ROOT, "build")))
 # An emulated CPU is about ten times slower, and waits for its host's CPUs.
 SETTINGS = "LIMIT_S=400 JITTER_NS=20000000"
 SUITES = ("planted", "attach", "unwind", "python", "causes", "oracle", "system", "spans", "bad_input",
-          "acquisitions")
+          "acquisitions", "usdt")
 LIMIT_S = 3000
 
 # Start, attach, stacks, names, processes and ends: what a kernel may be different in.
@@ -41,6 +41,7 @@ QUICK = {
     "spans": "by system calls|calls itself",
     "klock": "klock_pipe|klock_netns",
     "acquisitions": "each acquisition|adds functions",
+    "usdt": "each hit|semaphore|between two probes",
 }
 QUICK_LIMIT_S = 1500
 

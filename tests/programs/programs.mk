@@ -37,6 +37,10 @@ PROGRAMS_SPANS := span_server span_throw
 # With events of their own: tests/e2e/own_events.py.
 PROGRAMS_OWN := own_events own_handover
 
+# With USDT probes, and with tracepoints of LTTng that are such: tests/e2e/usdt.py.
+PROGRAMS_USDT := $(and $(wildcard /usr/include/sys/sdt.h /usr/include/*/sys/sdt.h),usdt_hits usdt_handover usdt_library.so)
+PROGRAMS_LTTNG := $(and $(PROGRAMS_USDT),$(wildcard /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h),usdt_lttng)
+
 # Locks of the kernel: tests/e2e/klock.py.
 PROGRAMS_KLOCK := klock_append klock_create klock_mmap klock_pipe klock_socket klock_fd_table klock_forks \
 	klock_overwrite klock_read_block klock_spin klock_lasting klock_counted klock_netns
@@ -69,7 +73,7 @@ PROGRAMS_STOCK := first_steps
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) $(PROGRAMS_OPENMP) \
 	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_KLOCK) $(PROGRAMS_STOCK) $(PROGRAMS_CODE:%=code/%) code/drawn_shapes \
 	$(PROGRAMS_PAPERS:%=code/%) code/body_tracker code/deep_recursion_fp route_lock atomic_wait $(PROGRAMS_SPANS) $(PROGRAMS_OWN) lock_plugin.so odd_symbols \
-	dlopen_plugin plugin.so other_clocks.so) $(PROGRAMS_PLANTED)
+	dlopen_plugin plugin.so other_clocks.so $(PROGRAMS_USDT) $(PROGRAMS_LTTNG)) $(PROGRAMS_PLANTED)
 EXAMPLES := $O/examples/pipeline
 
 $(PROGRAMS_PLAIN:%=$O/programs/%): $O/programs/%: tests/programs/%.cpp
@@ -111,6 +115,23 @@ $O/programs/own_events.h: tests/programs/own_events.pleco $(PLECOC)
 $(PROGRAMS_OWN:%=$O/programs/%): $O/programs/%: tests/programs/%.c tests/programs/roles.h $O/programs/own_events.h $O/libpinchtrace.a
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -Ilib -I$O/programs -o $@ $< $O/libpinchtrace.a
+
+$O/programs/usdt_library.so: tests/programs/usdt_library.c
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -shared -fPIC -Wl,-soname,usdt_library.so -o $@ $<
+
+$O/programs/usdt_hits: tests/programs/usdt_hits.c $O/programs/usdt_library.so
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $< $O/programs/usdt_library.so -Wl,-rpath,'$$ORIGIN'
+
+$O/programs/usdt_handover: tests/programs/usdt_handover.c tests/programs/roles.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+# As a build of LTTng with SystemTap has it for all programs.
+$O/programs/usdt_lttng: tests/programs/usdt_lttng.c tests/programs/usdt_lttng.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -DLTTNG_UST_HAVE_SDT_INTEGRATION -Itests/programs -o $@ $< -llttng-ust -ldl
 
 $O/programs/lock_plugin.so: tests/programs/lock_plugin.c
 	@echo "  PROG  $@"; mkdir -p $(@D)

@@ -76,6 +76,11 @@ const struct own_schema *own_schemas_take(struct own_schemas *schemas, const cha
 	return schema->described ? schema : NULL;
 }
 
+uint64_t own_schema_name(const struct own_schema *schema)
+{
+	return schema->name;
+}
+
 void own_schema_list_add(struct own_schema_list *list, const struct own_schema *schema)
 {
 	if (!schema)

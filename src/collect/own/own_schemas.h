@@ -18,6 +18,8 @@ void own_schemas_free(struct own_schemas *schemas);
 /* Takes a text in, and hands it out if it is new; NULL: it is no schema, or there are too many. */
 const struct own_schema *own_schemas_take(struct own_schemas *schemas, const char *text, size_t length);
 
+uint64_t own_schema_name(const struct own_schema *schema);
+
 /* Those that one process has registered. */
 struct own_schema_list {
 	const struct own_schema **list;

@@ -10,7 +10,7 @@
 #include "symbol/space/module.h"
 #include "symbol/symbol.h"
 
-enum { CANDIDATES_MAX = 256, FILES_MAX = 65536 };
+enum { CANDIDATES_MAX = 1024, FILES_MAX = 65536 };
 
 /* A mapping of a file that was not recorded yet; its path is its own. */
 struct candidate {

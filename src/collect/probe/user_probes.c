@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "collect/probe/span_calls.h"
+#include "collect/probe/usdt_programs.h"
 #include "helper/file_stamp.h"
 #include "shared.h"
 #include "pinch.skel.h"
@@ -163,6 +164,18 @@ int user_probes_add_function(struct probed_file *file, const struct function_pla
 		return -errno;
 	file_add_link(file, link);
 	probes->function_count++;
+	return 0;
+}
+
+int user_probes_add_usdt(struct probed_file *file, const struct usdt_place *place, uint64_t schema, uint32_t number)
+{
+	struct bpf_link *link;
+	char path[32];
+
+	link = usdt_attach(file->probes->bpf, own_path(file, path), place, schema, number);
+	if (!link)
+		return -errno;
+	file_add_link(file, link);
 	return 0;
 }
 

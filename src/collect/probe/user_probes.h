@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Probes of functions of programs, in whatever process maps the file: of resolvers, and of spans. A probe
+ * Probes of functions of programs, in whatever process maps the file: of resolvers, of spans, and of USDT probes. A probe
  * takes the place of a byte of code: the file must be the very one in which its place was looked up, and
  * still be as it was then. What is attached goes when that ends.
  *
@@ -15,6 +15,7 @@ struct file_stamp;
 struct function_place;
 struct pinch_bpf;
 struct probed_file;
+struct usdt_place;
 struct user_probes;
 
 /* Borrows bpf, which is loaded. */
@@ -37,6 +38,9 @@ int user_probes_add_resolver(struct probed_file *file, uint64_t file_offset);
 
 /* Where tasks of this span begin or end. 0 or a negative errno, in silence. */
 int user_probes_add_function(struct probed_file *file, const struct function_place *place, uint32_t span);
+
+/* A site of a USDT probe, with these for usdt_attach(). 0 or a negative errno, in silence. */
+int user_probes_add_usdt(struct probed_file *file, const struct usdt_place *place, uint64_t schema, uint32_t number);
 
 /* When all are attached: 0, or -ESTALE when the file has changed meanwhile, and none is any more. */
 int user_probes_confirm(struct probed_file *file);
