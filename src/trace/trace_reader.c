@@ -19,6 +19,7 @@ struct trace_reader {
 	struct trace_places places;
 	struct event_forms forms;
 	struct event_decoder *decoder;
+	const struct ev_header *known; /* of the event that was read last; NULL: its kind is not known here */
 	size_t next; /* the chunk to take events from when this one has no more */
 	bool is_in_chunk;
 	bool is_prologue;                  /* what is in it was */
@@ -314,12 +315,18 @@ int trace_reader_next_stored(struct trace_reader *reader, const struct ev_header
 		if (result > 0 &&
 		    !(event ? is_let_through(reader, event) : is_in_its_chunk(reader, (*stored)->time_ns)))
 			continue;
+		reader->known = result > 0 ? event : NULL;
 		if (result > 0)
 			return result;
 		reader->is_in_chunk = false;
 		if (result)
 			return result;
 	}
+}
+
+const struct ev_header *trace_reader_known(const struct trace_reader *reader)
+{
+	return reader->known;
 }
 
 uint64_t trace_reader_unknown(const struct trace_reader *reader)

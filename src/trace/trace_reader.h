@@ -74,6 +74,9 @@ int trace_reader_next(struct trace_reader *reader, const struct ev_header **head
  */
 int trace_reader_next_stored(struct trace_reader *reader, const struct ev_header **stored, size_t *size_bytes);
 
+/* The event that trace_reader_next_stored() returned last, as trace_reader_next() has it; NULL: its kind is not known here. */
+const struct ev_header *trace_reader_known(const struct trace_reader *reader);
+
 /* Of the events since it was last read from its beginning: those skipped because their kinds are not known here. */
 uint64_t trace_reader_unknown(const struct trace_reader *reader);
 
