@@ -33,6 +33,9 @@ HARDENING = $(if $(findstring -fsanitize,$(CFLAGS)),,-fPIE -fstack-protector-str
 	$(if $(filter x86,$(ARCH)),-fcf-protection,-mbranch-protection=standard) -Wformat -Wformat-security $(FORTIFY))
 HARDENING_LINK = $(if $(HARDENING),-pie -Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now -Wl$(comma)-z$(comma)noexecstack)
 LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm -lcapstone -lzstd -lxxhash -ljansson -lseccomp -lcap -lncursesw -ltinfo
+# Scripts of activities.
+CPPFLAGS += $(or $(shell pkg-config --cflags lua5.4 2>/dev/null),-I/usr/include/lua5.4)
+LDLIBS += $(or $(shell pkg-config --libs lua5.4 2>/dev/null),-llua5.4)
 Q := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
@@ -74,7 +77,7 @@ help:
 # --- What is missing on this machine: Debian packages only ------------------------------
 
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
-	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libseccomp-dev libcap-dev libgnutls28-dev libc6-dev linux-libc-dev \
+	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libseccomp-dev libcap-dev libgnutls28-dev liblua5.4-dev libc6-dev linux-libc-dev \
 	$(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
@@ -579,7 +582,7 @@ golden-update: all $(TEST_BINARIES)
 BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm $O/bench/sample_depth
 TRACE_BENCH := $(addprefix $O/bench/,trace_event trace_flush)
 BENCH_GET_STACK := $O/bench/get_stack
-BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_read states_ask many_cpus scope_send)
+BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_read states_ask many_cpus scope_send scripts)
 
 bench: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
@@ -680,6 +683,8 @@ install: all
 	for header in pinchtrace.h pinchtrace_format.h; do \
 		install -D -m 644 lib/$$header $(DESTDIR)$(PREFIX)/include/$$header; done
 	install -D -m 644 doc/libpinchtrace.3 $(DESTDIR)$(PREFIX)/share/man/man3/libpinchtrace.3
+	for script in share/scripts/*.lua; do \
+		install -D -m 644 $$script $(DESTDIR)$(PREFIX)/share/pinch/scripts/$${script##*/}; done
 	for page in doc/*.1; do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; done
 	for page in doc/*.5; do \

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The scripts that a user has given: each a filter, a decoder, or both. One that fails is disabled, alone, and a note says why.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "activity/activity.h"
+
+struct named_event;
+struct scripts;
+
+/*
+ * Opens so many files, SCRIPTS_MAX at most, in their order. Activities go to sink. 0, or a negative errno after having said which script is wrong, and
+ * where. Paths are borrowed.
+ */
+int scripts_open(const char *const *paths, size_t count, struct activity_sink sink, struct scripts **out);
+void scripts_close(struct scripts *scripts);
+
+/* Whether all filters pass the event. */
+bool scripts_pass(struct scripts *scripts, const struct named_event *event);
+
+/* Gives an event to the decoders that want it. */
+void scripts_on_event(struct scripts *scripts, const struct named_event *event);
+
+/* There are no more events. */
+void scripts_finish(struct scripts *scripts);
+
+bool scripts_have_filters(const struct scripts *scripts);
+
+/* How many have failed. */
+size_t scripts_failed(const struct scripts *scripts);
+
+/* What the user has to know: failures, and what scripts print. NULL: there is no note numbered i, from 0 on. Not escaped. */
+const char *scripts_note(const struct scripts *scripts, size_t i);
