@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine/engine.h"
 
+#include "activity/decode/decoders.h"
 #include "account/criticality.h"
 #include "account/code_samples.h"
 #include "account/run_samples.h"
@@ -46,8 +47,21 @@ static uint64_t iteration_length_of(void *data, uint32_t pid, uint64_t now_ns)
 	return criticality_iteration_ns(data, pid, now_ns);
 }
 
+static int open_decoders(struct engine *engine)
+{
+	return decoders_open(engine->analyses, engine->threads,
+			       &(struct decoders_options){
+				       .scripts = engine->options.scripts,
+				       .script_count = engine->options.script_count,
+				       .filter = engine->options.filter,
+			       },
+			       &engine->decoders);
+}
+
 int engine_open(struct engine *engine, const struct engine_options *options)
 {
+	int err;
+
 	struct criticality_options account = {
 		.nmin = options->nmin,
 		.keeps_strips = options->keeps_strips,
@@ -57,6 +71,7 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	engine->session = session_new(options->stream_count, PENDING_BYTES_MAX);
 	engine->analyses = options->is_offline ? engine->session : session_new(1, 0);
 	engine->threads = threads_new(engine->analyses);
+	err = open_decoders(engine);
 	engine->stacks = stacks_new(engine->analyses, 0);
 	engine->present = options->is_offline ? NULL : threads_new(engine->session);
 	engine->symbols = symbols_new(engine->session);
@@ -94,7 +109,7 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	}
 	engine->criticality = criticality_new(engine->analyses, engine->threads, &account);
 	unread_input_ask(engine->unread_input, iteration_length_of, engine->criticality);
-	return fold_rules_add_user(engine->fold);
+	return err ? err : fold_rules_add_user(engine->fold);
 }
 
 void engine_connect(struct engine *engine)
@@ -105,6 +120,7 @@ void engine_connect(struct engine *engine)
 void engine_close(struct engine *engine)
 {
 	backlog_free(engine->backlog);
+	decoders_close(engine->decoders);
 	criticality_free(engine->criticality);
 	spin_judge_free(engine->judge);
 	run_samples_free(engine->samples);
@@ -144,6 +160,7 @@ struct findings_input engine_findings_input(const struct engine *engine)
 		.go_waits = engine->go_waits,
 		.accept_queues = engine->accept_queues,
 		.unread_input = engine->unread_input,
+		.decoders = engine->decoders,
 		.files = engine->files,
 		.klocks = engine->klocks,
 		.others = engine->others,

@@ -10,6 +10,8 @@
 
 #include "findings/findings.h"
 
+struct event_filter;
+
 struct engine_options {
 	unsigned int stream_count; /* of the session */
 	uint32_t nmin;             /* 0: half of the living threads */
@@ -18,6 +20,10 @@ struct engine_options {
 	bool keeps_strips;         /* what each thread did when */
 	bool is_offline;           /* the events are of a trace */
 	bool opens_files;          /* those that it names, unless it has names itself */
+	/* Of activities: paths, and which events; borrowed. */
+	const char *const *scripts;
+	size_t script_count;
+	struct event_filter *filter; /* NULL: all */
 };
 
 struct engine {
@@ -46,6 +52,7 @@ struct engine {
 	struct resource_use *resources;
 	struct criticality *criticality;
 	struct hosts *hosts;
+	struct decoders *decoders;
 };
 
 /* 0, or a negative errno after having said what is wrong with the user's rules. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "activity/decode/decoders.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "engine/engine.h"
@@ -64,9 +65,14 @@ static int open_engine(struct replay *replay, const struct replay_options *optio
 						       .keeps_strips = options->keeps_strips,
 						       .is_offline = true,
 						       .opens_files = options->opens_files,
+						       .scripts = options->scripts,
+						       .script_count = options->script_count,
+						       .filter = options->filter,
 					       });
 
 	session_subscribe(replay->engine.session, handlers, replay);
+	if (!err)
+		decoders_set_first(replay->engine.decoders, trace_reader_extent(replay->reader)->first_ns);
 	return err;
 }
 
@@ -86,6 +92,7 @@ static void take_events(struct replay *replay)
 				break;
 		}
 	}
+	decoders_finish(replay->engine.decoders);
 	criticality_finish(replay->engine.criticality, replay->end ? replay->end->ended_ns : replay->last_ns);
 }
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct event_filter;
 struct findings;
 struct fold_rules;
 struct replay;
@@ -13,6 +14,10 @@ struct replay_options {
 	bool has_critical_slices; /* as in struct engine_options */
 	bool keeps_strips;        /* what each thread did when is kept, too */
 	bool opens_files;         /* a trace without names has those of the files that it names */
+	/* Of activities, as in struct engine_options. */
+	const char *const *scripts;
+	size_t script_count;
+	struct event_filter *filter;
 };
 
 /*

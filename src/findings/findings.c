@@ -129,6 +129,8 @@ struct findings *findings_new(const struct findings_input *input)
 		findings_add_klocks(findings);
 	if (input->go_waits)
 		findings_add_goroutines(findings);
+	if (input->decoders)
+		findings_add_activities(findings);
 	findings_add_summary(findings);
 	findings_add_verdict(findings);
 	findings_end_paths(findings);

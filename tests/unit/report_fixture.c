@@ -10,6 +10,7 @@
 #include "report/report.h"
 #include "report_go_fixture.h"
 #include "report_klocks_fixture.h"
+#include "report_activities_fixture.h"
 #include "report_listeners_fixture.h"
 #include "report_loops_fixture.h"
 
@@ -1011,6 +1012,7 @@ static void make_hostile(struct report_fixture *fixture)
 	report_go_set_hostile(report, evil);
 	report_loops_set_hostile(report, evil);
 	report_listeners_set_hostile(report, evil);
+	report_activities_set_hostile(report, evil);
 }
 
 static void make_losses(struct report_fixture *fixture)
@@ -1099,6 +1101,7 @@ static void make_go(struct report_fixture *fixture)
 	report_go_set(&fixture->report);
 	report_loops_set(&fixture->report);
 	report_listeners_set(&fixture->report);
+	report_activities_set(&fixture->report);
 }
 
 /* All threads in one list, each with the name of its group. */

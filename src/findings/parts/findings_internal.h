@@ -71,6 +71,9 @@ void findings_add_klocks(struct findings *findings);
 /* findings_listeners.c: fills in report.listeners. */
 void findings_add_listeners(struct findings *findings);
 
+/* findings_activities.c: fills in report.activities, and notes on filters and scripts. */
+void findings_add_activities(struct findings *findings);
+
 /* findings_goroutines.c: fills in report.goroutines. */
 void findings_add_goroutines(struct findings *findings);
 

@@ -291,7 +291,7 @@ static size_t without(size_t all, size_t reserved)
 
 void text_brief_show(struct page *page, const struct report *report)
 {
-	struct part whatifs, losses, notes, more;
+	struct part whatifs, activities, losses, notes, more;
 	size_t left;
 
 	text_balance_show(page, report);
@@ -302,9 +302,12 @@ void text_brief_show(struct page *page, const struct report *report)
 	add_notes(&notes, page, report, without(left, FINDING_LINES), &left);
 	text_whatifs_show(part_begin(&whatifs, page), report);
 	part_keep(&whatifs, without(left, FINDING_LINES), &left);
+	text_activities_show(part_begin(&activities, page), report);
+	part_keep(&activities, SIZE_MAX, &left);
 	show_findings(page, report, &left);
 	show_paths(page, report, &left);
 	part_put(&whatifs, page);
+	part_put(&activities, page);
 	part_put(&losses, page);
 	part_put(&notes, page);
 	part_put(&more, page);

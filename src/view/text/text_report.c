@@ -83,6 +83,7 @@ static void show_all(struct page *page, const struct report *report)
 	if (page->style->is_verbose)
 		text_blame_show(page, report);
 	text_whatifs_show(page, report);
+	text_activities_show(page, report);
 	text_waits_show(page, report);
 	text_locks_show(page, report);
 	text_goroutines_show(page, report);
