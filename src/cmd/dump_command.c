@@ -5,6 +5,8 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "cmd/activity_line.h"
+#include "cmd/dump_choice.h"
 #include "cmd/event_line.h"
 #include "cmd/trace_source.h"
 #include "engine/trace_open.h"
@@ -20,8 +22,8 @@ enum { WRITTEN_AT_ONCE_BYTES = 64 << 10 };
 
 struct dump {
 	const struct dump_options *options;
-	const struct time_range *range;
 	const char *path;
+	struct dump_choice *choice;
 	struct trace_reader *reader;
 	struct trace_schema *schema; /* NULL: the trace has none */
 	struct own_events *own;
@@ -31,29 +33,6 @@ struct dump {
 	size_t damaged_count; /* of chunks */
 	uint64_t undescribed_count;
 };
-
-/* Traces of earlier versions do not say what fields mean, but have them in the same places. */
-static uint32_t other_thread(const struct ev_header *header, const struct event_kind *kind)
-{
-	const struct event_field *field = event_field_meaning(kind, MEANS_THREAD, ROLE_ABOUT);
-	const struct event_kind *here = event_kind_find(header->subsys, header->event);
-
-	if (!field && here)
-		field = event_field_meaning(here, MEANS_THREAD, ROLE_ABOUT);
-	if (!field || field->offset_bytes + field->width_bytes > kind->size_bytes)
-		return header->thread;
-	return event_field_number(field, (const char *)header + field->offset_bytes);
-}
-
-static bool is_wanted(const struct dump *dump, const struct ev_header *header, const struct event_kind *kind)
-{
-	const struct dump_options *options = dump->options;
-	uint64_t ns = header->time_ns < dump->first_ns ? 0 : header->time_ns - dump->first_ns;
-
-	return ns >= dump->range->from_ns && ns < dump->range->to_ns &&
-	       (!options->has_thread || header->thread == options->thread ||
-		other_thread(header, kind) == options->thread);
-}
 
 /* As the trace describes it; what it does not describe is as this version has it. NULL: nobody knows it. */
 static const struct event_kind *kind_of(const struct dump *dump, const struct ev_header *header, size_t size_bytes)
@@ -112,6 +91,11 @@ static void put_line(struct dump *dump, const struct event_line *line)
 	}
 }
 
+static int flush(struct dump *dump)
+{
+	return dump->out.length < WRITTEN_AT_ONCE_BYTES ? 0 : write_out(dump);
+}
+
 static int put_event(struct dump *dump, const struct ev_header *header, size_t size_bytes)
 {
 	struct event_line line = {
@@ -131,11 +115,21 @@ static int put_event(struct dump *dump, const struct ev_header *header, size_t s
 		thread_cpus_follow(dump->cpus, header);
 		line.cpu = thread_cpus_find(dump->cpus, header->thread);
 	}
-	if (!is_wanted(dump, header, line.kind))
-		return 0;
 	find_own(dump, &line, &own);
-	put_line(dump, &line);
-	return dump->out.length < WRITTEN_AT_ONCE_BYTES ? 0 : write_out(dump);
+	if (dump_choice_take(dump->choice, trace_reader_known(dump->reader), &line) && !dump->options->lists_activities)
+		put_line(dump, &line);
+	return flush(dump);
+}
+
+static void put_activity(void *data, const struct activity *activity)
+{
+	struct dump *dump = data;
+	const struct event_context *context = dump_choice_context(dump->choice);
+
+	if (dump->options->form == DUMP_JSON)
+		activity_line_put_json(&dump->out, activity, context);
+	else
+		activity_line_put(&dump->out, activity, context, dump->first_ns);
 }
 
 static int put_events(struct dump *dump)
@@ -144,10 +138,6 @@ static int put_events(struct dump *dump)
 	size_t size_bytes;
 	int got, err = 0;
 
-	if (dump->options->has_thread)
-		trace_reader_choose_thread(dump->reader, dump->options->thread);
-	if (dump->range->from_ns)
-		trace_reader_seek(dump->reader, dump->first_ns + dump->range->from_ns);
 	while (!err && (got = trace_reader_next_stored(dump->reader, &header, &size_bytes))) {
 		if (got == 1)
 			err = put_event(dump, header, size_bytes);
@@ -156,6 +146,7 @@ static int put_events(struct dump *dump)
 		else
 			err = fail(got, "cannot read %s", dump->path);
 	}
+	dump_choice_finish(dump->choice);
 	return err ? err : write_out(dump);
 }
 
@@ -187,9 +178,9 @@ static int dump_trace(const struct settings *settings, const char *path, const c
 {
 	struct dump dump = {
 		.options = &settings->dump,
-		.range = &settings->range,
 		.path = name,
 	};
+	struct activity_sink sink = { settings->dump.lists_activities ? put_activity : NULL, &dump };
 	int err = output_check("-");
 
 	if (!err)
@@ -203,9 +194,17 @@ static int dump_trace(const struct settings *settings, const char *path, const c
 	own_events_read(dump.own, dump.reader);
 	if (dump.options->form == DUMP_LOG)
 		dump.cpus = thread_cpus_new();
+	err = dump_choice_open(settings, dump.reader, path, sink, &dump.choice);
+	if (err)
+		goto out_close;
 	err = put_events(&dump);
 	if (!err)
 		err = report_missing(&dump);
+	if (!err)
+		err = dump_choice_report(dump.choice, path);
+
+out_close:
+	dump_choice_close(dump.choice);
 	text_fini(&dump.out);
 	thread_cpus_free(dump.cpus);
 	own_events_free(dump.own);
@@ -264,21 +263,22 @@ static int set_log(struct settings *settings, const char *argument)
 	return 0;
 }
 
-static int set_thread(struct settings *settings, const char *argument)
+static int set_activities(struct settings *settings, const char *argument)
 {
-	settings->dump.has_thread = true;
-	return number_parse("thread", argument, 0, UINT32_MAX, &settings->dump.thread);
+	(void)argument;
+	settings->dump.lists_activities = true;
+	return 0;
 }
 
 static const struct option_spec dump_options[] = {
 	{ "json", 0, NULL, "print each event as a JSON object", set_json },
 	{ "log", 0, NULL, "print plain lines for awk: CPU, time, event and its values", set_log },
-	{ "thread", 0, "N", "only events of the thread that has number N in the trace", set_thread },
+	{ "activities", 0, NULL, "print activities, one per line, instead of events", set_activities },
 	{ 0 },
 };
 
 static const struct option_spec *const options[] = {
-	dump_options, range_options, receive_options, stream_options, common_options, NULL,
+	dump_options, range_options, filter_options, receive_options, stream_options, common_options, NULL,
 };
 
 const struct command dump_command = {

@@ -37,8 +37,7 @@ static void put_number(struct text *out, const struct event_field *field, uint64
 		put_decimal(out, field, number);
 }
 
-/* A quote in it must not seem to end it, nor a backslash to be of an escape. */
-static void put_string(struct text *out, const char *string)
+void event_line_put_string(struct text *out, const char *string)
 {
 	struct text marked = { 0 };
 
@@ -59,7 +58,7 @@ static void put_log_string(struct text *out, const char *string)
 {
 	struct text quoted = { 0 };
 
-	put_string(&quoted, string);
+	event_line_put_string(&quoted, string);
 	for (const char *byte = quoted.bytes; *byte; byte++)
 		if (*byte == ' ')
 			text_put(out, "\\x20");
@@ -83,7 +82,7 @@ static void put_json_size(struct text *out, size_t size_bytes)
 	text_printf(out, "{\"size_bytes\": %zu}", size_bytes);
 }
 
-static const struct form text_form = { put_number, put_string, put_size };
+static const struct form text_form = { put_number, event_line_put_string, put_size };
 static const struct form log_form = { put_decimal, put_log_string, put_log_size };
 static const struct form json_form = { put_decimal, text_put_json_string, put_json_size };
 

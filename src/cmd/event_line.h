@@ -25,5 +25,11 @@ void event_line_put(struct text *out, const struct event_line *line);
 /* CPU, seconds, event and values without names, with one space between two of them: for awk. */
 void event_line_put_log(struct text *out, const struct event_line *line);
 
+/*
+ * A string in quotes, as the first form has it: a quote in it does not seem to end it, nor a backslash to be of an
+ * escape.
+ */
+void event_line_put_string(struct text *out, const char *string);
+
 /* A JSON object. */
 void event_line_put_json(struct text *out, const struct event_line *line);

@@ -3,16 +3,20 @@
 
 #include "base/fail.h"
 #include "base/out/out_file.h"
+#include "base/table.h"
 #include "cmd/run_command.h"
 #include "cmd/trace_source.h"
 #include "engine/replay.h"
+#include "engine/trace_open.h"
 #include "findings/findings.h"
 #include "options/settings.h"
+#include "query/filter_threads.h"
 #include "query/report_whatifs.h"
 #include "show/report_html.h"
 #include "show/report_tui.h"
 #include "show/show.h"
 #include "show/show_files.h"
+#include "trace/trace_reader.h"
 #include "tui/tui.h"
 #include "view/html/html.h"
 
@@ -55,8 +59,26 @@ static int show_replay(const struct settings *settings, const char *path, struct
 	return err;
 }
 
+/* Threads that the filter names: the trace is read for them first. */
+static int find_threads(struct event_filter *filter, const char *path, struct table **threads)
+{
+	struct trace_reader *reader;
+	int err;
+
+	if (!filter->words[FILTER_THREAD].count)
+		return 0;
+	err = trace_open(path, &reader);
+	if (err)
+		return err;
+	err = filter_threads_find(filter, reader, path, threads);
+	trace_reader_close(reader);
+	return err;
+}
+
 int report_traced(const struct settings *settings, const char *path)
 {
+	struct event_filter filter = settings->filter;
+	struct table *threads = NULL;
 	struct replay *replay;
 	int err;
 
@@ -65,17 +87,25 @@ int report_traced(const struct settings *settings, const char *path)
 	out_file_keep(path); /* before an output is found to be that, too */
 	err = show_check(settings);
 	if (!err)
+		err = find_threads(&filter, path, &threads);
+	if (!err)
 		err = replay_open(path,
 				  &(struct replay_options){
 					  .has_critical_slices = settings->has_critical_slices,
 					  .keeps_strips = settings->has_tui || settings->html_path,
 					  .opens_files = settings->opens_files,
+					  .scripts = settings->scripts,
+					  .script_count = settings->script_count,
+					  .filter = event_filter_is_set(&filter) ? &filter : NULL,
 				  },
 				  &replay);
 	if (err)
-		return EXIT_FAILED;
+		goto out_free;
 	err = show_replay(settings, path, replay);
 	replay_close(replay);
+
+out_free:
+	table_free(threads);
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
 }
 
@@ -117,7 +147,7 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	tui_options,   report_options,  html_options,   table_options,  quiet_options,
+	tui_options,   report_options,  filter_options, html_options,   table_options, quiet_options,
 	names_options, receive_options, stream_options, common_options, NULL,
 };
 

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "activity/event_filter.h"
+#include "activity/script_language.h"
 #include "collect/kernel.h"
 #include "collect/probe/span_spec.h"
 #include "collect/probe/usdt_spec.h"
@@ -30,8 +32,7 @@ enum dump_form { DUMP_TEXT, DUMP_JSON, DUMP_LOG };
 
 struct dump_options {
 	enum dump_form form;
-	bool has_thread;
-	uint32_t thread;
+	bool lists_activities;
 };
 
 enum { THREAD_WORDS_MAX = 64 };
@@ -136,9 +137,12 @@ struct settings {
 	size_t cgroup_count;
 	char *own_span;                  /* two events of a program's own; NULL: none were given */
 	struct time_range range;         /* of all that have range_options */
-	struct thread_words threads;     /* the same except for dump */
+	struct thread_words threads;     /* of all that have thread_options */
 	struct thread_words processes;   /* graph and critical-path */
 	struct dump_options dump;        /* dump only */
+	struct event_filter filter;      /* of all that have filter_options; and so are the next two */
+	const char *scripts[SCRIPTS_MAX];
+	size_t script_count;
 	struct graph_settings graph;     /* graph, critical-path and compare */
 	struct compare_settings compare; /* compare only */
 	struct whatif_settings whatif;   /* whatif only */
@@ -202,6 +206,9 @@ int targets_check(const struct settings *settings);
 
 /* Which part of a trace. */
 extern const struct option_spec range_options[], thread_options[];
+
+/* Which events of a trace, and what scripts find in them. */
+extern const struct option_spec filter_options[];
 
 /* How dependencies are shown: whose, where threads can be one, as a picture, in any case. */
 extern const struct option_spec whose_options[], merged_options[], picture_options[], dependency_options[];

@@ -25,7 +25,8 @@ JOBS = 2
 # Each way to read a trace.
 COMMANDS = (
     ("check",), ("report",), ("report", "-q", "--json", "json"), ("report", "-q", "--html", "html"), ("dump",),
-    ("dump", "--json"), ("cut", "-o", "cut.pinch", "--from", "1ms"), ("merge", "-o", "merged.pinch", "plain.pinch"),
+    ("dump", "--json"), ("dump", "--activities", "--subsystem", "sched"),
+    ("cut", "-o", "cut.pinch", "--from", "1ms"), ("merge", "-o", "merged.pinch", "plain.pinch"),
     ("graph", "--json", "json", "-o", "text"), ("graph", "--html", "html"), ("critical-path",), ("whatif",),
     ("spans",), ("compare", "plain.pinch"), ("klock", "-o", "text"),
 )

@@ -311,7 +311,7 @@ def refused():
             (["empty", "empty"], "no trace given", 2),
             (["--from", "3", "empty"], "--from takes a time", 2),
             (["--to", "soon", "empty"], "--to takes a time", 2),
-            (["--thread", "-1", "empty"], "--thread takes a number", 2)):
+            (["--cpu", "-1", "empty"], "--cpu takes the number of a CPU", 2)):
         result = pinch("dump", *arguments)
         assert result.status == status and said in result.text, (arguments, result.text)
         assert not result.out, result.out

@@ -43,6 +43,7 @@ static const char *const lines[][ARGUMENTS_MAX] = {
 	{ "report", "-q", "--html", "html", TRACE },
 	{ "dump", TRACE },
 	{ "dump", "--json", "--from", "1ms", TRACE },
+	{ "dump", "--activities", "--json", "--cpu", "0", "--process", "1", "--thread", "main", TRACE },
 	{ "cut", "-o", "cut", "--from", "1ms", "--to", "100ms", TRACE },
 	{ "cut", "-o", "cut", "--thread", "1", TRACE },
 	{ "merge", "-o", "merged", TRACE, "source.pinch" },

@@ -34,8 +34,8 @@ PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls
 # Tasks: tests/e2e/spans.py.
 PROGRAMS_SPANS := span_server span_throw
 
-# With events of their own: tests/e2e/own_events.py.
-PROGRAMS_OWN := own_events own_handover
+# With events of their own: tests/e2e/own_events.py, scripts.py.
+PROGRAMS_OWN := own_events own_handover own_activities
 
 # With USDT probes, and with tracepoints of LTTng that are such: tests/e2e/usdt.py.
 PROGRAMS_USDT := $(and $(wildcard /usr/include/sys/sdt.h /usr/include/*/sys/sdt.h),usdt_hits usdt_handover usdt_library.so)
@@ -108,10 +108,11 @@ $(PROGRAMS_SPANS:%=$O/programs/%): $O/programs/%: tests/programs/%.cpp tests/pro
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CXX) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -o $@ $<
 
-$O/programs/own_events.h: tests/programs/own_events.pleco $(PLECOC)
+$(addprefix $O/programs/,own_events.h own_activities.h): $O/programs/%.h: tests/programs/%.pleco $(PLECOC)
 	@mkdir -p $(@D)
 	$Q$(PLECOC) --header -o $@ $<
 
+$O/programs/own_activities: $O/programs/own_activities.h
 $(PROGRAMS_OWN:%=$O/programs/%): $O/programs/%: tests/programs/%.c tests/programs/roles.h $O/programs/own_events.h $O/libpinchtrace.a
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -Ilib -I$O/programs -o $@ $< $O/libpinchtrace.a

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Filters and scripts want to know who threads are: a session of its own is told of each event, if any of them asks. Else chunks
+ * without chosen events are skipped.
+ */
+#include "cmd/dump_choice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "activity/decode/decoders.h"
+#include "activity/named_event.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "cmd/event_line.h"
+#include "options/settings.h"
+#include "query/filter_threads.h"
+#include "session/session.h"
+#include "session/threads.h"
+#include "trace/trace_reader.h"
+#include "values.h"
+
+struct dump_choice {
+	struct event_filter filter;
+	struct table *chosen_threads; /* NULL: all */
+	struct session *session;
+	struct threads *threads;
+	struct decoders *decoders;
+	bool has_context; /* events are handed to the session */
+};
+
+/* Whether what is asked for can be said of an event alone. */
+static bool needs_context(const struct settings *settings)
+{
+	const struct filter_words *words = settings->filter.words;
+
+	return settings->script_count || settings->dump.lists_activities || words[FILTER_CPU].count ||
+	       words[FILTER_PROCESS].count;
+}
+
+/* Nobody asks for threads that have ended: the reader bounds how many live at a time. */
+static void forget_ended(struct dump_choice *choice, const struct ev_header *known)
+{
+	const struct ev_sched_switch *e = (const struct ev_sched_switch *)known;
+
+	if (known->subsys != TRACE_SUBSYS_SCHED || known->event != TRACE_EVENT_SCHED_SWITCH || e->state != SWITCH_DEAD)
+		return;
+	if (threads_find(choice->threads, known->thread))
+		threads_forget(choice->threads, threads_get(choice->threads, known->thread));
+}
+
+/* Only of one thread are chunks known that have none of its events. */
+static void skip_chunks(const struct dump_choice *choice, struct trace_reader *reader)
+{
+	const struct filter_words *words = &choice->filter.words[FILTER_THREAD];
+
+	if (choice->has_context)
+		return;
+	if (words->count == 1 && words->words[0][0] >= '0' && words->words[0][0] <= '9')
+		trace_reader_choose_thread(reader, strtoul(words->words[0], NULL, 10));
+	if (choice->filter.from_ns)
+		trace_reader_seek(reader, trace_reader_extent(reader)->first_ns + choice->filter.from_ns);
+}
+
+int dump_choice_open(const struct settings *settings, struct trace_reader *reader, const char *path,
+		     struct activity_sink sink, struct dump_choice **out)
+{
+	struct dump_choice *choice = xcalloc(1, sizeof(*choice));
+	struct decoders_options options = {
+		.scripts = settings->scripts,
+		.script_count = settings->script_count,
+		.filter = &choice->filter,
+		.sink = sink,
+		.only_filters = !sink.take,
+	};
+	int err;
+
+	choice->filter = settings->filter;
+	choice->filter.from_ns = settings->range.from_ns;
+	choice->filter.to_ns = settings->range.to_ns;
+	choice->has_context = needs_context(settings);
+	choice->session = session_new(1, 0);
+	choice->threads = threads_new(choice->session);
+	err = filter_threads_find(&choice->filter, reader, path, &choice->chosen_threads);
+	if (!err)
+		err = decoders_open(choice->session, choice->threads, &options, &choice->decoders);
+	if (err) {
+		dump_choice_close(choice);
+		return err;
+	}
+	decoders_set_first(choice->decoders, trace_reader_extent(reader)->first_ns);
+	skip_chunks(choice, reader);
+	*out = choice;
+	return 0;
+}
+
+void dump_choice_close(struct dump_choice *choice)
+{
+	if (!choice)
+		return;
+	decoders_close(choice->decoders);
+	threads_free(choice->threads);
+	session_free(choice->session);
+	table_free(choice->chosen_threads);
+	free(choice);
+}
+
+bool dump_choice_take(struct dump_choice *choice, const struct ev_header *known, const struct event_line *line)
+{
+	struct named_event event;
+	bool passes;
+
+	if (choice->has_context && known)
+		session_hand_out(choice->session, known);
+	event = decoders_name(choice->decoders, line->kind, line->header, line->size_bytes);
+	if (line->argument)
+		named_event_set_own(&event, *line->argument);
+	passes = decoders_pass(choice->decoders, &event);
+	if (choice->has_context && known)
+		forget_ended(choice, known);
+	return passes;
+}
+
+void dump_choice_finish(struct dump_choice *choice)
+{
+	decoders_finish(choice->decoders);
+}
+
+const struct event_context *dump_choice_context(const struct dump_choice *choice)
+{
+	return decoders_context(choice->decoders);
+}
+
+int dump_choice_report(const struct dump_choice *choice, const char *path)
+{
+	struct text note = { 0 }, said = { 0 };
+
+	for (size_t i = 0; decoders_put_note(choice->decoders, i, &note); i++) {
+		said.length = 0;
+		text_put_escaped(&said, note.bytes);
+		warn("%s: %s", path, said.bytes);
+		note.length = 0;
+	}
+	text_fini(&note);
+	text_fini(&said);
+	return decoders_failed_scripts(choice->decoders) ? -EINVAL : 0;
+}
