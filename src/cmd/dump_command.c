@@ -285,11 +285,10 @@ const struct command dump_command = {
 	.name = "dump",
 	.usage = "[options] FILE",
 	.summary = "Print the events of a trace, one per line",
-	.description =
-		"Each line has the seconds since the first event, the number of the thread, the event\n"
-		"and its fields. A program's own events (libpinchtrace) have the names that it gave\n"
-		"them. In a damaged trace, the intact parts are printed. tcp:HOST:PORT, tls:HOST:PORT\n"
-		"and unix:PATH are the trace of a pinch scope.",
+	.description = "Each line has the seconds since the first event, the number of the thread, the event\n"
+		       "and its fields. A program's own events (libpinchtrace) have the names that it gave\n"
+		       "them. In a damaged trace, the intact parts are printed. tcp:HOST:PORT, tls:HOST:PORT\n"
+		       "and unix:PATH are the trace of a pinch scope.",
 	.options = options,
 	.run = dump_run,
 };
