@@ -2,6 +2,7 @@
 /* Clients come, are looked after, and go. */
 #include "scope/scope_internal.h"
 
+#include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,6 +10,8 @@
 #include "scope/address_socket.h"
 #include "scope/chunk_log.h"
 #include "scope/connection.h"
+
+static const uint64_t closed_ns = 1000000000;
 
 void scope_clients_free(struct scope *scope)
 {
@@ -59,16 +62,39 @@ static void let_in(struct scope *scope, int fd, uint64_t now_ns)
 	scope->clients[scope->client_count++] = client;
 }
 
+/* Without descriptors nobody can be let in: who waits outside must not keep the engine busy. */
+static void close_door(struct scope *scope, uint64_t now_ns)
+{
+	if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
+		return;
+	scope->closed_until_ns = now_ns + closed_ns;
+	epoll_ctl(scope->poll_fd, EPOLL_CTL_DEL, scope->listen_fd, NULL);
+}
+
+static bool is_door_open(struct scope *scope, uint64_t now_ns)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (scope->setting.has_ended || now_ns < scope->closed_until_ns)
+		return false;
+	if (scope->closed_until_ns)
+		epoll_ctl(scope->poll_fd, EPOLL_CTL_ADD, scope->listen_fd, &event);
+	scope->closed_until_ns = 0;
+	return true;
+}
+
 static void let_all_in(struct scope *scope, uint64_t now_ns)
 {
 	int fd;
 
-	while (!scope->setting.has_ended &&
-	       (fd = accept4(scope->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+	if (!is_door_open(scope, now_ns))
+		return;
+	while ((fd = accept4(scope->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
 		if (scope->client_count == CLIENTS_MAX)
 			refuse(scope, fd);
 		else
 			let_in(scope, fd, now_ns);
+	close_door(scope, now_ns);
 }
 
 static void count(struct scope_counts *counts, const struct client *client)

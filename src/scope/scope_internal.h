@@ -34,6 +34,7 @@ struct scope {
 	bool is_beginning;          /* what comes is for those who wait */
 	uint64_t now_ns;            /* of the last step */
 	uint64_t begun_ns;          /* when the last clients were given a beginning; 0: the next ones need not wait */
+	uint64_t closed_until_ns;   /* nobody can be let in until then; 0: everybody can */
 	uint64_t ended_ns;          /* when traces were ended last */
 	struct scope_counts counts; /* of clients that are gone */
 };

@@ -6,7 +6,9 @@
 #include "test.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -340,6 +342,31 @@ TEST(one_that_asks_for_its_end_and_reads_it_late_is_told_what_it_lost)
 		CHECK_EQUAL(check_end(&client, stop) > 0, later[i] > 2000);
 		end_stage();
 	}
+}
+
+TEST(one_that_comes_when_no_descriptor_is_left_is_let_in_later_and_keeps_nobody_busy)
+{
+	struct pollfd door = { .events = POLLIN };
+	struct rlimit before, none;
+	struct client_end client;
+
+	begin_stage();
+	connect_client(&client, 0);
+	door.fd = scope_poll_fd(stage.scope);
+	CHECK_EQUAL(poll(&door, 1, 0), 1);
+	CHECK(!getrlimit(RLIMIT_NOFILE, &before));
+	none = (struct rlimit){ 3, before.rlim_max };
+	CHECK(!setrlimit(RLIMIT_NOFILE, &none));
+	serve();
+	CHECK(!setrlimit(RLIMIT_NOFILE, &before));
+	CHECK_EQUAL(poll(&door, 1, 0), 0);
+	CHECK_EQUAL(scope_client_count(stage.scope), 0);
+	serve();
+	CHECK_EQUAL(scope_client_count(stage.scope), 1);
+	put_events(10);
+	finish(&client, 1);
+	CHECK_EQUAL(check_client(&client), 0);
+	end_stage();
 }
 
 TEST(what_happens_while_nobody_listens_is_not_recorded)
