@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "collect/own/own_areas.h"
 #include "engine/recorder.h"
 #include "engine/run_events.h"
 #include "findings/findings.h"
@@ -16,7 +17,12 @@
 
 struct serving {
 	struct scope *scope;
+	uint64_t
+		promised_ns; /* when programs are to be told again that somebody receives their events; 0: nobody does */
 };
+
+/* How long programs believe that, should nobody say otherwise. */
+static const uint64_t promise_ns = 2000000000;
 
 static struct scope_options options_of(const struct stream_settings *settings)
 {
@@ -95,8 +101,21 @@ static void end_traces(struct serving *serving, struct tracing *tracing)
 	findings_free(findings);
 }
 
+/* While somebody receives the events, programs leave what they flush to him. */
+static void promise(struct serving *serving, struct tracing *tracing)
+{
+	uint64_t now_ns = clock_ns();
+	bool has_clients = scope_client_count(serving->scope);
+
+	if (has_clients ? now_ns < serving->promised_ns : !serving->promised_ns)
+		return;
+	own_areas_promise(tracing->own_areas, has_clients ? now_ns + promise_ns : 0);
+	serving->promised_ns = has_clients ? now_ns + promise_ns / 4 : 0;
+}
+
 void serving_step(struct serving *serving, struct tracing *tracing)
 {
+	promise(serving, tracing);
 	scope_step(serving->scope, clock_ns());
 	recorder_serve(tracing->recorder);
 	if (scope_wants_end(serving->scope, clock_ns()))

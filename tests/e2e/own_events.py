@@ -152,23 +152,25 @@ def _():
     check_whole()
 
 
-@test("who connects late to a scope has names for the events that come then")
+@test("who connects late to a scope has names for the events that come then, and gets what the program flushes")
 def _():
     with open("scope.log", "wb") as log:
         scope = start(PINCH, "scope", "--listen", "127.0.0.1:0", "--", program("own_events"), "serve", stdin=subprocess.PIPE,
                       stdout=subprocess.PIPE, stderr=log)
     port = int(wait_until(lambda: re.search(r"scope is at tcp:127.0.0.1:(\d+)\n", read("scope.log")), "an address")[1])
 
-    def ask():
-        scope.stdin.write(b"\n")
+    def ask(line=b"\n"):
+        scope.stdin.write(line)
         scope.stdin.flush()
         return int(read_line(scope))
 
     for _ in range(10):
         ask()
+    assert ask(b"f\n") == 11
     with socket.create_connection(("127.0.0.1", port), timeout=60) as client, open("late.pinch", "wb") as file:
         file.write(client.recv(1))
         first = ask()
+        wait_until(lambda: ask(b"f\n") == 0, "what is flushed is left to the scope")
         last = [ask() for _ in range(20)][-1]
         scope.stdin.close()
         while got := client.recv(1 << 16):

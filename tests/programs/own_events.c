@@ -5,7 +5,8 @@
  *	own_events clock COUNT		each with the time before it
  *	own_events threads THREADS COUNT PAUSE	COUNT events in each thread, with a pause of so many us behind each 64
  *	own_events children COUNT	so many forked children record one event each, and end at once
- *	own_events serve		waits for a line on its input, records one event for each, and says so
+ *	own_events serve		waits for a line on its input, records one event for each, and says which; of a line "f",
+ *					how many events it has flushed
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -88,7 +89,7 @@ static int serve(void)
 
 	for (uint32_t i = 0; fgets(line, sizeof(line), stdin); i++) {
 		trace_event(TRACE_SUBSYS_COUNT, TRACE_EVENT_COUNT_UP, i);
-		printf("%u\n", i);
+		printf("%u\n", *line == 'f' ? (unsigned)trace_flush() : i);
 		fflush(stdout);
 	}
 	return 0;

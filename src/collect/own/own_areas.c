@@ -532,12 +532,12 @@ uint64_t own_areas_due_ns(const struct own_areas *areas)
 	return areas->count ? areas->due_ns : UINT64_MAX;
 }
 
-/* --- Starting ------------------------------------------------------------------------------ */
+/* --- Telling programs ------------------------------------------------------------------------------ */
 
 /* Who handed it over can write it; what was found by its mapping was opened for reading. */
-static int start_area(const struct own_area *own)
+static int change_area(const struct own_area *own, int (*change)(int fd, uint64_t value), uint64_t value)
 {
-	int fd = area_fd(own->area), err = area_control_start(fd);
+	int fd = area_fd(own->area), err = change(fd, value);
 	char path[64];
 
 	if (err != -EBADF)
@@ -546,9 +546,15 @@ static int start_area(const struct own_area *own)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	err = area_control_start(fd);
+	err = change(fd, value);
 	close(fd);
 	return err;
+}
+
+static int start_area(int fd, uint64_t unused)
+{
+	(void)unused;
+	return area_control_start(fd);
 }
 
 int own_areas_start(struct own_areas *areas, uint32_t pid)
@@ -557,8 +563,15 @@ int own_areas_start(struct own_areas *areas, uint32_t pid)
 
 	for (size_t i = 0; i < areas->count; i++)
 		if (areas->list[i].pid == pid && !areas->list[i].is_ended && err)
-			err = start_area(&areas->list[i]);
+			err = change_area(&areas->list[i], start_area, 0);
 	return err;
+}
+
+void own_areas_promise(struct own_areas *areas, uint64_t until_ns)
+{
+	for (size_t i = 0; i < areas->count; i++)
+		if (!areas->list[i].is_ended)
+			change_area(&areas->list[i], area_control_scope, until_ns);
 }
 
 /* --- What is missing ----------------------------------------------------------------------- */

@@ -38,5 +38,11 @@ uint64_t own_areas_due_ns(const struct own_areas *areas);
 /* Starts recording in a process, as if its start event had come: with its next event. 0; -ENOENT: it has no area; or -errno. */
 int own_areas_start(struct own_areas *areas, uint32_t pid);
 
+/*
+ * Tells all processes that somebody receives their events until that moment (CLOCK_MONOTONIC): what they flush stays there for him.
+ * 0: nobody any more. Those that cannot be told write what they flush as they do without.
+ */
+void own_areas_promise(struct own_areas *areas, uint64_t until_ns);
+
 /* Sentences about what could not be read, a NUL after each. */
 void own_areas_put_notes(const struct own_areas *areas, struct text *notes);
