@@ -50,12 +50,12 @@ static uint64_t iteration_length_of(void *data, uint32_t pid, uint64_t now_ns)
 static int open_decoders(struct engine *engine)
 {
 	return decoders_open(engine->analyses, engine->threads,
-			       &(struct decoders_options){
-				       .scripts = engine->options.scripts,
-				       .script_count = engine->options.script_count,
-				       .filter = engine->options.filter,
-			       },
-			       &engine->decoders);
+			     &(struct decoders_options){
+				     .scripts = engine->options.scripts,
+				     .script_count = engine->options.script_count,
+				     .filter = engine->options.filter,
+			     },
+			     &engine->decoders);
 }
 
 int engine_open(struct engine *engine, const struct engine_options *options)

@@ -135,12 +135,12 @@ struct settings {
 	bool has_no_children;        /* those of targets that run already are not traced */
 	int cgroup_fds[CGROUPS_MAX]; /* directories of control groups into which more may come */
 	size_t cgroup_count;
-	char *own_span;                  /* two events of a program's own; NULL: none were given */
-	struct time_range range;         /* of all that have range_options */
-	struct thread_words threads;     /* of all that have thread_options */
-	struct thread_words processes;   /* graph and critical-path */
-	struct dump_options dump;        /* dump only */
-	struct event_filter filter;      /* of all that have filter_options; and so are the next two */
+	char *own_span;                /* two events of a program's own; NULL: none were given */
+	struct time_range range;       /* of all that have range_options */
+	struct thread_words threads;   /* of all that have thread_options */
+	struct thread_words processes; /* graph and critical-path */
+	struct dump_options dump;      /* dump only */
+	struct event_filter filter;    /* of all that have filter_options; and so are the next two */
 	const char *scripts[SCRIPTS_MAX];
 	size_t script_count;
 	struct graph_settings graph;     /* graph, critical-path and compare */

@@ -20,7 +20,7 @@ struct trace_reader {
 	struct event_forms forms;
 	struct event_decoder *decoder;
 	const struct ev_header *known; /* of the event that was read last; NULL: its kind is not known here */
-	size_t next; /* the chunk to take events from when this one has no more */
+	size_t next;                   /* the chunk to take events from when this one has no more */
 	bool is_in_chunk;
 	bool is_prologue;                  /* what is in it was */
 	struct seen_definitions *recorded; /* NULL: nothing was repeated */

@@ -34,14 +34,16 @@ TEST(an_endless_loop_is_stopped)
 TEST(no_pcall_goes_on_behind_the_limit)
 {
 	check_stopped("while true do pcall(function() while true do end end) end", 1, "million instructions");
-	check_stopped("local t <close> = setmetatable({}, {__close = function() while true do end end}) while true do end", 1,
-		      "million instructions");
+	check_stopped(
+		"local t <close> = setmetatable({}, {__close = function() while true do end end}) while true do end", 1,
+		"million instructions");
 }
 
 TEST(an_exhausted_script_stays_so)
 {
 	script_stage_begin(&stage);
-	assert_int_equal(script_stage_open(&stage, "function on_event(e) pcall(function() while true do end end) end"), 0);
+	assert_int_equal(script_stage_open(&stage, "function on_event(e) pcall(function() while true do end end) end"),
+			 0);
 	CHECK_EQUAL(script_stage_event(&stage, script_stage_switch(&stage, 2000)), -EINVAL);
 	CHECK_EQUAL(script_stage_event(&stage, script_stage_switch(&stage, 2000)), -EINVAL);
 	script_stage_end(&stage);
@@ -60,8 +62,9 @@ TEST(memory_is_limited)
 TEST(recursion_is_limited)
 {
 	check_stopped("local function f() return 1 + f() end return f()", 1, "");
-	check_stopped("local t = setmetatable({}, {}) getmetatable(t).__index = function(t, k) return t[k] end return t.x", 1,
-		      "overflow");
+	check_stopped(
+		"local t = setmetatable({}, {}) getmetatable(t).__index = function(t, k) return t[k] end return t.x", 1,
+		"overflow");
 	check_stopped("local s = '' for i = 1, 300 do s = s .. '(' end return ('x'):find(s)", 1, "");
 }
 
@@ -92,9 +95,9 @@ TEST(a_pathological_pattern_is_stopped)
 TEST(what_reaches_outside_is_not_there)
 {
 	static const char *const names[] = {
-		"io",       "os",         "package",         "debug",  "coroutine", "require", "xpcall",
-		"load",     "loadstring", "loadfile",        "dofile", "collectgarbage",
-		"warn",     "string.dump", "string.pack", "string.unpack", NULL,
+		"io",     "os",          "package",     "debug",         "coroutine", "require",
+		"xpcall", "load",        "loadstring",  "loadfile",      "dofile",    "collectgarbage",
+		"warn",   "string.dump", "string.pack", "string.unpack", NULL,
 	};
 
 	script_stage_begin(&stage);
@@ -113,7 +116,8 @@ TEST(what_reaches_outside_is_not_there)
 
 TEST(metatables_are_out_of_reach)
 {
-	check_stopped("assert(getmetatable('') == false) assert(getmetatable(event) == false); ('').x.y = 1", 1, "index");
+	check_stopped("assert(getmetatable('') == false) assert(getmetatable(event) == false); ('').x.y = 1", 1,
+		      "index");
 	check_stopped("setmetatable('', {})", 1, "table expected");
 	check_stopped("setmetatable({}, {__gc = function() while true do end end})", 1, "finalizers");
 	check_stopped("event.time = 1", 1, "cannot be changed");
@@ -140,8 +144,14 @@ TEST(the_text_itself_is_limited)
 
 TEST(a_text_that_is_no_script_is_refused)
 {
-	static const char *const texts[] = { "\x1bLua", "function", "events = 1", "events = {} function filter() end",
-					     "events = {{}} function filter() end", "filter = 1", "x = 1", "" };
+	static const char *const texts[] = { "\x1bLua",
+					     "function",
+					     "events = 1",
+					     "events = {} function filter() end",
+					     "events = {{}} function filter() end",
+					     "filter = 1",
+					     "x = 1",
+					     "" };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		script_stage_begin(&stage);
@@ -150,4 +160,3 @@ TEST(a_text_that_is_no_script_is_refused)
 		script_stage_end(&stage);
 	}
 }
-

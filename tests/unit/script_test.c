@@ -88,6 +88,7 @@ TEST(an_activity_that_cannot_be_is_an_error_of_its_line)
 		{ "begin = 1, ['end'] = 2", "name has to be a string" },
 		{ "begin = 1, ['end'] = 2, name = ''", "name has to have 1 to 64 bytes" },
 		{ "begin = 1, ['end'] = 2, name = ('x'):rep(65)", "name has to have 1 to 64 bytes" },
+		{ "begin = 1, ['end'] = 2, name = '\\0x'", "name has to have 1 to 64 bytes" },
 		{ "begin = 1, ['end'] = 2, name = 'x', thread = -1", "thread is out of range" },
 		{ "begin = 1, ['end'] = 2, name = 'x', t = {}", "parameter t has to be a number or a string" },
 		{ "begin = 1, ['end'] = 2, name = 'x', 7", "names of parameters" },

@@ -31,14 +31,15 @@ static lua_Integer integer_member(lua_State *lua, const char *name)
 /* The string stays on the stack. */
 static const char *name_member(lua_State *lua)
 {
+	const char *name;
 	size_t length;
 
 	if (lua_getfield(lua, 1, "name") != LUA_TSTRING)
 		luaL_error(lua, "activity: name has to be a string, not %s", luaL_typename(lua, -1));
-	lua_tolstring(lua, -1, &length);
-	if (!length || length > NAME_BYTES_MAX)
-		luaL_error(lua, "activity: name has to have 1 to %d bytes", NAME_BYTES_MAX);
-	return lua_tostring(lua, -1);
+	name = lua_tolstring(lua, -1, &length);
+	if (!length || length > NAME_BYTES_MAX || memchr(name, '\0', length))
+		luaL_error(lua, "activity: name has to have 1 to %d bytes, none of them 0", NAME_BYTES_MAX);
+	return name;
 }
 
 static uint32_t number_member(lua_State *lua, const char *name, uint32_t otherwise)

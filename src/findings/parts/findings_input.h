@@ -33,7 +33,7 @@ struct findings_input {
 	const struct go_waits *go_waits;           /* NULL: goroutines are not known */
 	const struct accept_queues *accept_queues; /* NULL: they are not known */
 	const struct unread_input *unread_input;   /* NULL: it is not known */
-	const struct decoders *decoders;       /* NULL: nobody looked for them */
+	const struct decoders *decoders;           /* NULL: nobody looked for them */
 	const struct others *others;
 	const struct hosts *hosts; /* NULL: all is of one host */
 	struct symbols *symbols;
