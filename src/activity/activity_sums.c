@@ -8,6 +8,7 @@
 #include "activity/event_context.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "session/hosts.h"
 #include "session/threads.h"
 
 enum { SUMS_MAX = 1000 };
@@ -78,7 +79,7 @@ static void note_longest(struct activity_sum *sum, const struct activity *activi
 	sum->max_ns = activity->end_ns - activity->begin_ns;
 	sum->max_begin_ns = activity->begin_ns;
 	sum->max_thread = activity->thread;
-	sum->max_tid = thread ? thread->tid : 0;
+	sum->max_tid = thread ? id_on_host(thread->tid) : 0;
 	memset(sum->max_thread_name, 0, sizeof(sum->max_thread_name));
 	if (thread)
 		memcpy(sum->max_thread_name, thread->name, sizeof(sum->max_thread_name) - 1);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "session/hosts.h"
 #include "session/session.h"
 #include "session/thread_cpus.h"
 #include "session/threads.h"
@@ -19,6 +20,7 @@ struct process {
 
 struct event_context {
 	const struct threads *threads;
+	struct hosts *hosts;
 	struct table *processes;  /* by id */
 	struct thread_cpus *cpus; /* NULL: nobody asks */
 };
@@ -110,6 +112,7 @@ struct event_context *event_context_new(struct session *session, struct threads 
 	struct event_context *context = xcalloc(1, sizeof(*context));
 
 	context->threads = threads;
+	context->hosts = hosts_new(session);
 	context->processes = table_new();
 	session_subscribe(session, handlers, context);
 	if (follows_cpus) {
@@ -128,6 +131,7 @@ void event_context_free(struct event_context *context)
 		return;
 	while ((process = table_next(context->processes, &cursor)))
 		free(process);
+	hosts_free(context->hosts);
 	table_free(context->processes);
 	thread_cpus_free(context->cpus);
 	free(context);
@@ -159,4 +163,11 @@ const char *event_context_process(const struct event_context *context, uint32_t 
 	const struct process *process = table_find(context->processes, pid);
 
 	return process ? process->name : "";
+}
+
+const char *event_context_host(const struct event_context *context, uint32_t pid)
+{
+	const char *name = hosts_name(context->hosts, pid);
+
+	return name ? name : "";
 }

@@ -34,5 +34,8 @@ uint32_t event_context_cpu(const struct event_context *context, uint32_t number)
  */
 const char *event_context_application(const struct event_context *context, uint32_t pid);
 
+/* The host of a process of this id; empty: there is only one. */
+const char *event_context_host(const struct event_context *context, uint32_t pid);
+
 /* The name of its first thread. Empty: not known. */
 const char *event_context_process(const struct event_context *context, uint32_t pid);

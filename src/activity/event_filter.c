@@ -8,10 +8,11 @@
 #include "activity/named_event.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "session/hosts.h"
 #include "session/threads.h"
 #include "values.h"
 
-static const char *const names[FILTER_KINDS] = { "cpu", "process", "thread", "subsystem", "event" };
+static const char *const names[FILTER_KINDS] = { "host", "cpu", "process", "thread", "subsystem", "event" };
 
 const char *filter_kind_name(enum filter_kind kind)
 {
@@ -56,7 +57,7 @@ static bool is_thread(const struct event_filter *filter, const struct named_even
 
 	if (filter->threads)
 		return table_find(filter->threads, number);
-	if (is_number(word, &id) && (id == number || (thread && id == thread->tid)))
+	if (is_number(word, &id) && (id == number || (thread && id == id_on_host(thread->tid))))
 		return true;
 	return thread && !strcmp(word, thread->name);
 }
@@ -68,7 +69,7 @@ static bool is_process(const struct named_event *event, const char *word, uint32
 
 	if (!thread || !thread->pid)
 		return false;
-	return (is_number(word, &id) && id == thread->pid) ||
+	return (is_number(word, &id) && id == id_on_host(thread->pid)) ||
 	       !strcmp(word, event_context_application(event->context, thread->pid)) ||
 	       !strcmp(word, event_context_process(event->context, thread->pid));
 }
@@ -93,6 +94,8 @@ static bool is_met(const struct event_filter *filter, const struct named_event *
 		       is_thread(filter, event, word, event->other_thread);
 	case FILTER_SUBSYSTEM:
 		return !strcmp(word, event->subsystem);
+	case FILTER_HOST:
+		return !strcmp(word, named_event_host(event));
 	default:
 		return named_event_is(event, word);
 	}
@@ -108,8 +111,8 @@ static bool is_in_time(const struct event_filter *filter, const struct named_eve
 bool event_filter_passes(struct event_filter *filter, const struct named_event *event)
 {
 	/* What costs least comes first. */
-	static const enum filter_kind order[] = { FILTER_SUBSYSTEM, FILTER_EVENT, FILTER_THREAD, FILTER_PROCESS,
-						  FILTER_CPU };
+	static const enum filter_kind order[] = { FILTER_SUBSYSTEM, FILTER_EVENT,   FILTER_HOST,
+						  FILTER_THREAD,    FILTER_PROCESS, FILTER_CPU };
 
 	if (!is_in_time(filter, event))
 		return false;

@@ -13,7 +13,15 @@ struct named_event;
 struct table;
 struct text;
 
-enum filter_kind { FILTER_CPU, FILTER_PROCESS, FILTER_THREAD, FILTER_SUBSYSTEM, FILTER_EVENT, FILTER_KINDS };
+enum filter_kind {
+	FILTER_HOST,
+	FILTER_CPU,
+	FILTER_PROCESS,
+	FILTER_THREAD,
+	FILTER_SUBSYSTEM,
+	FILTER_EVENT,
+	FILTER_KINDS
+};
 
 enum { FILTER_WORDS_MAX = 64 };
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "session/threads.h"
+
 /* Traces of earlier versions do not say what fields mean, but have them in the same places. */
 static uint32_t other_thread(const struct event_kind *kind, const struct ev_header *stored)
 {
@@ -26,7 +28,6 @@ struct named_event named_event_of(const struct event_context *context, const str
 		.subsystem = kind->subsys,
 		.event = kind->event,
 		.text = kind->text,
-		.host = "",
 		.thread = stored->thread,
 		.other_thread = other_thread(kind, stored),
 		.kind = kind,
@@ -65,6 +66,13 @@ const struct thread *named_event_thread(const struct named_event *event)
 	const struct thread *thread = event_context_thread(event->context, event->thread);
 
 	return thread ? thread : event_context_thread(event->context, event->other_thread);
+}
+
+const char *named_event_host(const struct named_event *event)
+{
+	const struct thread *thread = named_event_thread(event);
+
+	return thread ? event_context_host(event->context, thread->pid) : "";
 }
 
 bool named_event_is(const struct named_event *event, const char *name)

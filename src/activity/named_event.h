@@ -22,7 +22,6 @@ struct named_event {
 	uint64_t first_ns;             /* of the first event of the trace */
 	const char *subsystem, *event; /* "sched", "SWITCH"; as whoever declared them writes them */
 	const char *text;              /* what the event means; NULL: nothing describes it */
-	const char *host;              /* empty: the only one */
 	bool is_own;                   /* of a program */
 	uint32_t argument;             /* of a program's event; else 0 */
 	uint32_t thread, other_thread; /* numbers; other_thread: the other one that it is about, else thread */
@@ -44,6 +43,9 @@ uint32_t named_event_cpu(const struct named_event *event);
 
 /* Whose it is: the thread that has it, or else the other one. NULL: none is known. */
 const struct thread *named_event_thread(const struct named_event *event);
+
+/* Where that thread runs; empty: there is only one host, or it is not known. */
+const char *named_event_host(const struct named_event *event);
 
 /* Whether that is its name: "sched.SWITCH", or "SWITCH" of any subsystem. */
 bool named_event_is(const struct named_event *event, const char *name);

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cmd/event_line.h"
+#include "session/hosts.h"
 #include "session/threads.h"
 
 static const char *source_of(const struct activity *activity)
@@ -69,11 +70,13 @@ static void put_json_thread(struct json *json, const struct activity *activity, 
 	json_key(json, "thread");
 	json_uint(json, activity->thread);
 	json_key(json, "tid");
-	json_uint(json, thread ? thread->tid : 0);
+	json_uint(json, thread ? id_on_host(thread->tid) : 0);
 	json_key(json, "thread_name");
 	json_string(json, thread ? thread->name : NULL);
 	json_key(json, "application");
 	json_string(json, thread ? event_context_application(context, thread->pid) : NULL);
+	json_key(json, "host");
+	json_string(json, thread ? event_context_host(context, thread->pid) : "");
 	json_key(json, "cpu");
 	if (activity->cpu == CPU_UNKNOWN)
 		json_null(json);

@@ -36,8 +36,8 @@ static bool needs_context(const struct settings *settings)
 {
 	const struct filter_words *words = settings->filter.words;
 
-	return settings->script_count || settings->dump.lists_activities || words[FILTER_CPU].count ||
-	       words[FILTER_PROCESS].count;
+	return settings->script_count || settings->dump.lists_activities || words[FILTER_HOST].count ||
+	       words[FILTER_CPU].count || words[FILTER_PROCESS].count;
 }
 
 /* Nobody asks for threads that have ended: the reader bounds how many live at a time. */

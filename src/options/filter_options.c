@@ -17,6 +17,11 @@ static int add_word(struct settings *settings, enum filter_kind kind, const char
 	return err ? fail_plain(err, "--%s takes a name, which is not empty", filter_kind_name(kind)) : 0;
 }
 
+static int set_host(struct settings *settings, const char *argument)
+{
+	return add_word(settings, FILTER_HOST, argument);
+}
+
 static int set_cpu(struct settings *settings, const char *argument)
 {
 	return add_word(settings, FILTER_CPU, argument);
@@ -51,7 +56,9 @@ static int set_script(struct settings *settings, const char *argument)
 }
 
 const struct option_spec filter_options[] = {
-	{ "cpu", 0, "N", "only events on this CPU; may be repeated, as may the following", set_cpu },
+	{ "host", 0, "NAME", "only events on this host, of a trace of several; may be repeated, as may the following",
+	  set_host },
+	{ "cpu", 0, "N", "only events on this CPU", set_cpu },
 	{ "process", 0, "WHO", "only events of this process: its PID, its name or the one it gives itself",
 	  set_process },
 	{ "thread", 0, "WHO", "only events of this thread: its number in the trace, or its name", set_thread },

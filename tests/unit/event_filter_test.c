@@ -6,6 +6,7 @@
 #include "activity/event_filter.h"
 #include "base/text.h"
 #include "script_fixture.h"
+#include "session/session.h"
 
 static struct script_stage stage;
 
@@ -91,4 +92,39 @@ TEST(words_that_cannot_be_meant_and_too_many_are_refused)
 	for (int i = 0; i < FILTER_WORDS_MAX; i++)
 		CHECK_EQUAL(event_filter_add(&filter, FILTER_EVENT, "WAKE"), 0);
 	CHECK_EQUAL(event_filter_add(&filter, FILTER_EVENT, "WAKE"), -E2BIG);
+}
+
+static void deliver_host(uint32_t number, const char *name)
+{
+	struct {
+		struct ev_clock_host host;
+		char name[8];
+	} e = { 0 };
+
+	e.host.header.subsys = TRACE_SUBSYS_CLOCK;
+	e.host.header.event = TRACE_EVENT_CLOCK_HOST;
+	e.host.host = number;
+	e.host.text_bytes = sizeof(e.name);
+	memcpy((char *)&e + sizeof(e.host), name, strlen(name));
+	session_hand_out(stage.session, &e.host.header);
+}
+
+static bool host_passes(const char *host, uint32_t first_host)
+{
+	struct event_filter filter = { 0 };
+	bool passes;
+
+	event_filter_add(&filter, FILTER_HOST, host);
+	script_stage_begin(&stage);
+	deliver_host(first_host, "alpha");
+	deliver_host(first_host + 1, "beta");
+	passes = event_filter_passes(&filter, script_stage_switch(&stage, 2000));
+	script_stage_end(&stage);
+	return passes;
+}
+
+TEST(a_host_is_that_of_the_thread)
+{
+	CHECK(host_passes("alpha", 0) && !host_passes("beta", 0));
+	CHECK(!host_passes("alpha", 1) && !host_passes("beta", 1));
 }

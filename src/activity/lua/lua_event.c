@@ -7,6 +7,7 @@
 #include <lua.h>
 
 #include "activity/named_event.h"
+#include "session/hosts.h"
 #include "session/threads.h"
 
 enum { NAME_BYTES_MAX = 256 };
@@ -168,9 +169,9 @@ static void push_of_thread(lua_State *lua, const struct named_event *event, enum
 	if (!thread)
 		lua_pushnil(lua);
 	else if (member == MEMBER_PID)
-		lua_pushinteger(lua, thread->pid);
+		lua_pushinteger(lua, id_on_host(thread->pid));
 	else if (member == MEMBER_TID)
-		lua_pushinteger(lua, thread->tid);
+		lua_pushinteger(lua, id_on_host(thread->tid));
 	else if (member == MEMBER_THREAD_NAME)
 		lua_pushstring(lua, thread->name);
 	else
@@ -206,7 +207,7 @@ static void push_member(lua_State *lua, const struct named_event *event, enum me
 		lua_pushvalue(lua, lua_upvalueindex(UPVALUE_FIELD));
 		break;
 	case MEMBER_HOST:
-		lua_pushstring(lua, event->host);
+		lua_pushstring(lua, named_event_host(event));
 		break;
 	case MEMBER_NAME:
 		push_name(lua, event);
