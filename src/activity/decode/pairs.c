@@ -2,7 +2,7 @@
 /*
  * Beginnings without an end yet wait in lists: of pairs a list for each thread and kind of pair, the last one first; of messages a
  * list for each kind and argument, the first one first. All are also in one list by age, whose oldest is forgotten when there are too
- * many.
+ * many. Of each kind, process and argument the last beginning of a pair is known: a request may end in another thread.
  */
 #include "activity/decode/pairs.h"
 
@@ -15,6 +15,7 @@
 #include "activity/named_event.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "session/threads.h"
 
 enum {
 	OPEN_MAX = 1 << 16,
@@ -34,7 +35,9 @@ struct open_pair {
 	struct open_pair *before, *after; /* in the list: before is newer */
 	struct open_pair *older, *newer;  /* of all */
 	uint64_t begin_ns;
+	uint64_t last_key; /* in the table of the last ones; 0: a message */
 	uint32_t thread, argument;
+	bool is_shared; /* another one had the same key when it began: the argument does not tell them apart */
 };
 
 struct open_list {
@@ -46,6 +49,7 @@ struct pairs {
 	struct activity_sink sink;
 	struct table *kinds; /* by key */
 	struct table *lists; /* by key */
+	struct table *last;  /* struct open_pair, by kind and argument */
 	struct open_pair *oldest, *newest;
 	size_t open_count;
 	uint64_t dropped;
@@ -58,6 +62,7 @@ struct pairs *pairs_new(struct activity_sink sink)
 	pairs->sink = sink;
 	pairs->kinds = table_new();
 	pairs->lists = table_new();
+	pairs->last = table_new();
 	return pairs;
 }
 
@@ -72,6 +77,8 @@ static void remove_open(struct pairs *pairs, struct open_pair *open)
 	*(open->older ? &open->older->newer : &pairs->oldest) = open->newer;
 	*(open->newer ? &open->newer->older : &pairs->newest) = open->older;
 	pairs->open_count--;
+	if (open->last_key && table_find(pairs->last, open->last_key) == open)
+		table_take(pairs->last, open->last_key);
 	if (!list->newest)
 		free(table_take(pairs->lists, list->key));
 	free(open);
@@ -89,7 +96,7 @@ static struct open_list *list_get(struct pairs *pairs, uint64_t key)
 	return list;
 }
 
-static void add_open(struct pairs *pairs, uint64_t key, const struct named_event *event)
+static void add_open(struct pairs *pairs, uint64_t key, uint64_t last_key, const struct named_event *event)
 {
 	struct open_pair *open = xcalloc(1, sizeof(*open));
 	struct open_list *list;
@@ -104,6 +111,7 @@ static void add_open(struct pairs *pairs, uint64_t key, const struct named_event
 		.after = list->newest,
 		.older = pairs->newest,
 		.begin_ns = event->time_ns,
+		.last_key = last_key,
 		.thread = event->thread,
 		.argument = event->argument,
 	};
@@ -112,6 +120,10 @@ static void add_open(struct pairs *pairs, uint64_t key, const struct named_event
 	*(pairs->newest ? &pairs->newest->newer : &pairs->oldest) = open;
 	pairs->newest = open;
 	pairs->open_count++;
+	if (last_key) {
+		open->is_shared = table_find(pairs->last, last_key) != NULL;
+		table_put(pairs->last, last_key, open);
+	}
 }
 
 void pairs_free(struct pairs *pairs)
@@ -127,6 +139,7 @@ void pairs_free(struct pairs *pairs)
 		free(kind);
 	table_free(pairs->kinds);
 	table_free(pairs->lists);
+	table_free(pairs->last);
 	free(pairs);
 }
 
@@ -187,17 +200,43 @@ static struct open_pair *find_begin(struct pair_kind *kind, const struct open_li
 	return list && !kind->has_equal_arguments ? list->newest : NULL;
 }
 
+/* Processes have numbers of their own. */
+static uint64_t last_key_of(const struct pair_kind *kind, const struct named_event *event)
+{
+	const struct thread *thread = named_event_thread(event);
+	uint64_t process = thread ? thread->pid : 0;
+
+	return hash_u64(~kind->key ^ hash_u64(process << 32 | event->argument)) | 1;
+}
+
+/* The thread has begun none: what another one of its process has begun with the same argument ends in this one. */
+static struct open_pair *find_elsewhere(const struct pairs *pairs, struct pair_kind *kind,
+					const struct named_event *event)
+{
+	struct open_pair *open = table_find(pairs->last, last_key_of(kind, event));
+
+	if (open && open->is_shared)
+		return NULL;
+	if (open && event->argument)
+		kind->has_equal_arguments = true;
+	return event->argument || kind->has_equal_arguments ? open : NULL;
+}
+
 static void end_pair(struct pairs *pairs, struct pair_kind *kind, uint64_t key, const struct named_event *event)
 {
 	struct open_pair *open = find_begin(kind, table_find(pairs->lists, key), event->argument);
-	struct activity_parameter parameters[2];
+	struct activity_parameter parameters[3];
 	size_t count = 1;
 
+	if (!open)
+		open = find_elsewhere(pairs, kind, event);
 	if (!open)
 		return;
 	parameters[0] = (struct activity_parameter){ .name = "argument", .integer = open->argument };
 	if (event->argument != open->argument)
 		parameters[count++] = (struct activity_parameter){ .name = "end_argument", .integer = event->argument };
+	if (event->thread != open->thread)
+		parameters[count++] = (struct activity_parameter){ .name = "end_thread", .integer = event->thread };
 	emit(pairs, kind, open, event, parameters, count);
 	remove_open(pairs, open);
 }
@@ -228,7 +267,7 @@ void pairs_on_event(struct pairs *pairs, const struct named_event *event)
 		return;
 	key = hash_u64(kind->key ^ hash_u64(is_message ? event->argument : event->thread));
 	if (words.part == PART_BEGIN || words.part == PART_SEND)
-		add_open(pairs, key, event);
+		add_open(pairs, key, is_message ? 0 : last_key_of(kind, event), event);
 	else if (is_message)
 		end_message(pairs, kind, key, event);
 	else
