@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,17 +59,44 @@ static void keep_only(int *fds, size_t count)
 	close_range(FIRST_FD + count, UINT_MAX, 0);
 }
 
+static int confine_calls(void)
+{
+	static const struct confined_call allowed[] = {
+		ALLOWED(sendto),     ALLOWED(recvfrom),        ALLOWED(poll),   ALLOWED(write), ALLOWED(clock_gettime),
+		ALLOWED(exit_group), ALLOWED(restart_syscall), ALLOWED(getppid)
+	};
+
+	return IS_SANITIZED ? 0 : confine_to_calls(allowed, sizeof(allowed) / sizeof(*allowed));
+}
+
+/* It reads what other hosts send, and needs nothing but its sockets and the pipe. */
+static int confine(pid_t parent)
+{
+	bool must_change_user = confine_can_change_user();
+	int err = confine_bounds(NULL, 0);
+
+	if (!err && confine_user() && must_change_user)
+		err = -EPERM;
+	if (!err)
+		err = confine_capabilities(NULL, 0);
+	if (!err)
+		err = confine_basics();
+	/* Another user's process would be without it. */
+	if (!err && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
+		err = -ESRCH;
+	return err ? err : confine_calls();
+}
+
 /* fds: of the peers, and behind these that of the pipe. */
 static _Noreturn void run(int *fds, size_t count, pid_t parent)
 {
 	struct pollfd reader;
 
 	prctl(PR_SET_NAME, "pinch-clocks");
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
 	keep_only(fds, count + 1);
 	reader = (struct pollfd){ .fd = fds[count] };
-	if (getppid() != parent || (confine_can_change_user() && confine_user()) || confine_basics())
+	if (confine(parent))
 		_exit(1);
 	for (unsigned int round = 0;; round++) {
 		ask(fds, count, reader.fd);

@@ -74,7 +74,12 @@ def recorded():
     assert bytes(samples[0]["fields"]["boot"]).hex() == boot
 
 
-@test("the process that asks ends with pinch, however that ends")
+def status(pid, name):
+    with open(f"/proc/{pid}/status") as file:
+        return re.search(rf"^{name}:\s*(.*)$", file.read(), re.M).group(1)
+
+
+@test("the process that asks has no privileges, and ends with pinch, however that ends")
 def ends():
     def askers():
         result = subprocess.run(["pgrep", "-x", "pinch-clocks"], capture_output=True, text=True)
@@ -87,6 +92,10 @@ def ends():
                        stderr=subprocess.DEVNULL)
         wait_until(lambda: askers() - before, "the process that asks")
         wait_until(lambda: os.path.exists("t.pinch"), "the trace")
+        (asker,) = askers() - before
+        wait_until(lambda: status(asker, "Seccomp") == "2", "its confinement")
+        assert status(asker, "CapPrm") == status(asker, "CapBnd") == "0" * 16
+        assert status(asker, "Uid").split() == ["65534"] * 4
         stop(tracer, how)
         os.unlink("t.pinch")
         wait_until(lambda: not askers() - before, "its end")
