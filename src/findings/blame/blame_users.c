@@ -139,7 +139,8 @@ static const char *rival_words(struct findings *findings, enum rival_kind kind, 
 	case RIVAL_PROGRAM:
 		return name ? arena_printf(findings->arena, "thread %s", name) : "threads of this program";
 	case RIVAL_PROCESS:
-		return name ? arena_printf(findings->arena, "%s (pid %u)", name, pid) : "processes without a name";
+		return name ? arena_printf(findings->arena, "%s (%s)", name, findings_pid_words(findings, pid))
+			    : "processes without a name";
 	case RIVAL_KERNEL:
 		return name ? arena_printf(findings->arena, "kernel thread %s", name) : "kernel threads";
 	case RIVAL_IDLE:

@@ -79,6 +79,14 @@ static struct report_thread as_row(struct findings *findings, const struct threa
 	};
 }
 
+const char *findings_pid_words(struct findings *findings, uint32_t pid)
+{
+	const char *host = findings->input.hosts ? hosts_name(findings->input.hosts, pid) : NULL;
+
+	return host ? arena_printf(findings->arena, "pid %u on %s", id_on_host(pid), host)
+		    : arena_printf(findings->arena, "pid %u", pid);
+}
+
 static const char *host_of(struct findings *findings, const struct thread *thread)
 {
 	const char *name = thread && findings->input.hosts ? hosts_name(findings->input.hosts, thread->tid) : NULL;

@@ -90,6 +90,9 @@ void findings_add_trunk(struct findings *findings, const struct trunk_path *path
 /* findings_groups.c: how threads are called together whose names differ in numbers: "work-12", "work-*". */
 const char *findings_group_name(struct findings *findings, const char *name);
 
+/* "pid 4711", or in a trace of several hosts "pid 4711 on web1". */
+const char *findings_pid_words(struct findings *findings, uint32_t pid);
+
 /* findings_groups.c: fills in report.groups. */
 void findings_add_groups(struct findings *findings);
 

@@ -70,7 +70,8 @@ static const char *rivals_words(struct findings *findings, struct rivals *rivals
 			*rest_ns += rivals[i].wait_ns;
 			continue;
 		}
-		who = rivals[i].count == 1 ? arena_printf(findings->arena, "%s (pid %u)", rivals[i].name, rivals[i].pid)
+		who = rivals[i].count == 1 ? arena_printf(findings->arena, "%s (%s)", rivals[i].name,
+							  findings_pid_words(findings, rivals[i].pid))
 					   : arena_printf(findings->arena, "%s (%llu processes)", rivals[i].name,
 							  (unsigned long long)rivals[i].count);
 		words = with_rival(findings, words, rivals[i].wait_ns, who);
@@ -173,7 +174,7 @@ static void say_neighbours(struct findings *findings, struct report_finding *row
 		return;
 	draft_say(findings, row, "other processes had %.2f of %u CPUs: %.2f %s %s", cpus_of(report, neighbours.all_ns),
 		  report->target.cpu_count, cpus_of(report, neighbours.most_ns), neighbours.name,
-		  neighbours.pid ? arena_printf(findings->arena, "(pid %u)", neighbours.pid)
+		  neighbours.pid ? arena_printf(findings->arena, "(%s)", findings_pid_words(findings, neighbours.pid))
 				 : arena_printf(findings->arena, "(%zu processes)", neighbours.count));
 }
 

@@ -66,8 +66,9 @@ const char *verdict_disk_words(struct findings *findings, const struct report_fi
 
 		if (bytes_of(user) < told_min * sum_of(resources))
 			break;
-		words = arena_printf(findings->arena, "%s%s%s (pid %u) %s", words, *words ? ", " : "", user->name,
-				     user->pid, moved_words(findings, user->read_bytes, user->write_bytes));
+		words = arena_printf(findings->arena, "%s%s%s (%s) %s", words, *words ? ", " : "", user->name,
+				     findings_pid_words(findings, user->pid),
+				     moved_words(findings, user->read_bytes, user->write_bytes));
 	}
 	return arena_printf(findings->arena, "beside it, %s, while it %s", words,
 			    moved_words(findings, resources->read_bytes, resources->write_bytes));

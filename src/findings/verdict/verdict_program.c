@@ -166,7 +166,8 @@ const char *verdict_program_words(struct findings *findings, const struct report
 
 	if (!program)
 		return "";
-	words = program->pid ? arena_printf(findings->arena, "%s (pid %u)", program->name, program->pid)
+	words = program->pid ? arena_printf(findings->arena, "%s (%s)", program->name,
+					    findings_pid_words(findings, program->pid))
 			     : program->name;
 	thread = thread_name(&findings->report, program);
 	return thread ? arena_printf(findings->arena, "%s, thread %s: ", words, thread)

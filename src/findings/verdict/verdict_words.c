@@ -356,7 +356,9 @@ static const char *cpu_words(struct findings *findings, const struct report_verd
 	if (verdict->blocker && basis->finding && basis->finding->pattern == PATTERN_CPU_WAIT)
 		return arena_printf(
 			findings->arena, "let %s%s have other CPUs, or less of them", verdict->blocker->name,
-			verdict->blocker->pid ? arena_printf(findings->arena, " (pid %u)", verdict->blocker->pid) : "");
+			verdict->blocker->pid ? arena_printf(findings->arena, " (%s)",
+							     findings_pid_words(findings, verdict->blocker->pid))
+					      : "");
 	return "more CPUs, fewer threads, or less beside it: pinch whatif --cpus says what one more would gain";
 }
 
@@ -368,8 +370,8 @@ static const char *file_words(struct findings *findings, const struct report_ver
 
 	if (!neighbour)
 		return arena_printf(findings->arena, "fewer or larger requests to the disk: %s", at);
-	return arena_printf(findings->arena, "see what %s (pid %u) does with the disk; or fewer or larger requests: %s",
-			    neighbour->name, neighbour->pid, at);
+	return arena_printf(findings->arena, "see what %s (%s) does with the disk; or fewer or larger requests: %s",
+			    neighbour->name, findings_pid_words(findings, neighbour->pid), at);
 }
 
 static const char *limit_words(struct findings *findings, const struct report_verdict *verdict,
