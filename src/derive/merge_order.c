@@ -5,17 +5,11 @@
 #include "derive/merge_host.h"
 #include "derive/merge_peers.h"
 
-/*
- * Whether data came to the second end (came_ns, by its clock) too early: since what came there before, nothing had come to the
- * first end, but something did within the uncertainty after it. *asked_ns: that, by the first end's clock.
- *
- *	first end    ──────────────────────────────────○ asked_ns
- *	second end   ────────○ before─────────────○ came_ns
- */
+/* Arrivals at both ends of a connection in one direction, in the order of time. */
 struct walk {
 	const struct peer_ends *ends;
-	size_t first; /* the next arrival at the first end */
-	uint64_t before_ns;
+	size_t first;       /* the next arrival at the first end */
+	uint64_t before_ns; /* the arrival before at the second end, by host 0's clock; 0: none */
 };
 
 static uint64_t time_of(const struct peer_ends *ends, int end, size_t arrival, uint64_t *uncertainty_ns)
@@ -23,7 +17,13 @@ static uint64_t time_of(const struct peer_ends *ends, int end, size_t arrival, u
 	return merge_host_time_ns(ends->hosts[end], ends->arrivals[end]->list_ns[arrival], uncertainty_ns);
 }
 
-/* 0: it did not. Else by how much, and the arrival at the first end in walk->first. */
+/*
+ * Whether data came to the second end (came_ns) too early: since what came there before, nothing had come to the first end,
+ * but something did within the uncertainty after it. 0: it did not. Else by how much, and that arrival is walk->first.
+ *
+ *	first end    ──────────────────────────────○── walk->first
+ *	second end   ────────○ before_ns───────○ came_ns
+ */
 static uint64_t is_too_early(struct walk *walk, uint64_t came_ns, uint64_t uncertainty_ns)
 {
 	const struct arrivals *first = walk->ends->arrivals[0];
@@ -39,7 +39,10 @@ static uint64_t is_too_early(struct walk *walk, uint64_t came_ns, uint64_t uncer
 	return next_ns - came_ns;
 }
 
-/* Which of both clocks the fit was made by: the first of two is the asked one, or the asking one. */
+/*
+ * The first end's clock showed asked_ns before the second end's showed came_ns: a bound of the fit that connects both. False:
+ * none does, or it allows no such thing.
+ */
 static bool require(const struct peer_ends *ends, uint64_t asked_ns, uint64_t came_ns)
 {
 	struct merge_host *first = ends->hosts[0], *second = ends->hosts[1];
