@@ -63,6 +63,9 @@ static inline bool claim_slots(struct pinchtrace_ring *ring, uint32_t count, str
 			__atomic_fetch_add(&ring->lost, 1, __ATOMIC_RELAXED);
 			return false;
 		}
+		/* A thread that loses its CPU behind the next line has an event that comes late. */
+		__atomic_store_n(&ring->timed, claimed->index + 1, __ATOMIC_RELAXED);
+		signal_order();
 		claimed->time = pinchtrace_ticks();
 	} while (unlikely(!word_change(&ring->claim, claimed->index, claimed->index + count)));
 	claimed->is_outermost = head == claimed->index;
