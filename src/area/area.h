@@ -63,8 +63,8 @@ enum { AREA_SCHEMA_TEXTS_MAX = 256, AREA_SCHEMA_BYTES_MAX = 4 << 20 };
  * Hands out what rings have got since the last call. *until_ticks: in, a moment read from the clock before the call; out,
  * the moment up to which all events of the area have been handed out. That is lower when a thread is in the middle of
  * writing one: then it is that of the last event of its ring, or when the ring was last complete. A thread can be stopped
- * there, or have died: the caller bounds how long it waits. An event can come late by what its thread was kept from
- * running between its read of the clock and its claim of a slot.
+ * there, or have died: the caller bounds how long it waits. What a thread stores takes a moment to reach another CPU, so
+ * an event can be as much older than the moment before.
  *
  * -EBADMSG: the area is not sound any more; or another negative errno.
  */

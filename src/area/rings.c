@@ -216,13 +216,20 @@ static void change_owner(struct look *look, const struct pinchtrace_ring *owner,
 	ring->last_ticks = 0;
 }
 
+/* Whether the ring's thread may have an event that is not in it and is older than the look. */
+static bool is_writing(const struct pinchtrace_ring *owner)
+{
+	return owner->state != PINCHTRACE_RING_ENDED &&
+	       (owner->claim != owner->head || distance(owner->claim, owner->timed) > 0);
+}
+
 /* Up to when all of the ring's events have been taken, with this look. */
 static uint64_t ring_until(struct look *look, const struct pinchtrace_ring *owner)
 {
 	struct ring *ring = look->ring;
 
 	/* What was recorded after the look began is younger than until_ticks. */
-	if (ring->position == owner->head && (owner->claim == owner->head || owner->state == PINCHTRACE_RING_ENDED))
+	if (ring->position == owner->head && !is_writing(owner))
 		ring->complete_ticks = look->until_ticks;
 	return ring->last_ticks > ring->complete_ticks ? ring->last_ticks : ring->complete_ticks;
 }

@@ -403,6 +403,72 @@ TEST(while_a_thread_writes_each_slot_is_read_whole_or_lost)
 	area_close(area);
 }
 
+/* --- Order of time ----------------------------------------------------------------------- */
+
+struct order {
+	uint64_t until_ticks; /* of the last look */
+	uint64_t events, late_ticks;
+};
+
+static void check_order(void *data, const struct area_event *event)
+{
+	struct order *order = data;
+
+	order->events++;
+	if (event->ticks < order->until_ticks && order->until_ticks - event->ticks > order->late_ticks)
+		order->late_ticks = order->until_ticks - event->ticks;
+}
+
+static void ignore_lost(void *data, uint32_t tid, uint64_t from_ticks, uint64_t before_ticks, uint64_t slots)
+{
+	(void)data, (void)tid, (void)from_ticks, (void)before_ticks, (void)slots;
+}
+
+static void take_in_order(struct area *area, struct order *order)
+{
+	struct area_listener listener = { check_order, ignore_lost, order };
+	uint64_t until_ticks = now_ticks(area);
+
+	CHECK_EQUAL(area_take(area, &listener, &until_ticks), 0);
+	/* What threads store takes a moment to be seen: the engine waits 2 ms. */
+	if (until_ticks > order->until_ticks)
+		order->until_ticks = until_ticks;
+}
+
+static void *write_ones(void *data)
+{
+	while (!__atomic_load_n((bool *)data, __ATOMIC_RELAXED))
+		trace_event(NET, 1, 1);
+	return NULL;
+}
+
+/* Also threads that lose their CPU in the middle of one: more than there are CPUs. */
+TEST(no_event_is_older_than_the_moment_up_to_which_all_have_been_handed_out)
+{
+	struct area *area = open_own();
+	struct order order = { 0 };
+	pthread_t threads[6];
+	bool is_over = false;
+	uint64_t begun, ticks_of_2_ms;
+
+	begun = now_ticks(area);
+	usleep(2000);
+	ticks_of_2_ms = now_ticks(area) - begun;
+	area_skip(area, begun);
+	for (int i = 0; i < 6; i++)
+		CHECK_EQUAL(pthread_create(&threads[i], NULL, write_ones, &is_over), 0);
+	for (int i = 0; i < (is_long() ? 50000 : 2000); i++) {
+		take_in_order(area, &order);
+		usleep(200);
+	}
+	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < 6; i++)
+		pthread_join(threads[i], NULL);
+	CHECK_THAT(order.events, >, 100000);
+	CHECK_THAT(order.late_ticks, <, ticks_of_2_ms);
+	area_close(area);
+}
+
 static void see_killed(const char *path, void *data)
 {
 	struct seen seen = { .is_ordered = true, .has_sound_payloads = true };
@@ -486,6 +552,14 @@ TEST(a_thread_in_the_middle_of_an_event_holds_the_moment_back)
 	forged.ring->claim = 7;
 	seen = see_forged(&forged, &until);
 	CHECK(seen.events == 6 && until == 105);
+	/* It may have read the clock for one that it has not claimed. */
+	forged.ring->claim = 6;
+	forged.ring->timed = 6;
+	see_forged(&forged, &until);
+	CHECK_EQUAL(until, 10000);
+	forged.ring->timed = 7;
+	see_forged(&forged, &until);
+	CHECK_EQUAL(until, 105);
 	/* One that has ended writes nothing more. */
 	forged.ring->state = PINCHTRACE_RING_ENDED;
 	see_forged(&forged, &until);
