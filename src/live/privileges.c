@@ -77,7 +77,7 @@ static int choose(const struct settings *settings, bool signals_command, struct 
 		keep(kept, CAP_SYS_ADMIN);
 	}
 	/* Areas of others' are opened anew, to write into them. */
-	if (settings->own_trigger.longer_ns || settings->stream.listen)
+	if (settings->own_trigger.longer_ns)
 		keep(kept, CAP_DAC_OVERRIDE);
 	if (signals_command)
 		keep(kept, CAP_KILL);
