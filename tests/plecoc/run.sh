@@ -403,6 +403,33 @@ closed() { "$plecoc" "$@" >&-; }
 check "a closed standard output is an error" status 1 closed --json golden/seed.pleco
 
 #
+# As large as the ones of an operating system
+#
+large() {	# large: 20 subsystems with 50 events each, every other one with fields
+	for subsystem in $(seq 20); do
+		echo "subsystem part_$subsystem {"
+		for event in $(seq 50); do
+			echo "event EVENT_$event \"What happens $event\""
+			[ $((event % 2)) = 0 ] || echo "{ u64 address; u32 size; u32 flags; char name[16]; }"
+		done
+		echo "};"
+	done
+}
+large >"$tmp/large.pleco"
+check "a schema of 1,000 events compiles to a header" status 0 "$plecoc" --header "$tmp/large.pleco"
+cp "$tmp/out" "$tmp/large.h"
+check "and to JSON" status 0 "$plecoc" --json "$tmp/large.pleco"
+cp "$tmp/out" "$tmp/large.json"
+check "g++ accepts the header" compiles "$tmp/large.h" "$CXX" -x c++ -std=gnu++14
+if have jq; then
+	check "both have all events" layout_agrees "$tmp/large.json" "$tmp/large.h"
+	check "and the program has their names" json_in_header "$tmp/large.json" "$tmp/large.h"
+else
+	skip "both have all events" "no jq"
+	skip "and the program has their names" "no jq"
+fi
+
+#
 # The command line
 #
 check "a missing file is an error" \
