@@ -160,6 +160,10 @@ example() {
 	fi
 }
 
+# shellcheck disable=SC2086
+must $CXX -Wall -Wextra -Werror -I"$tmp" -Ilib -o "$tmp/server" examples/trace/server.cpp -L"$build" -lpinchtrace -pthread
+check_example "$tmp/server"
+report "the server in C++ records its requests"
 if command -v rustc >/dev/null; then
 	cp examples/trace/events.rs "$tmp"
 	must rustc -L "$build" -l pinchtrace -o "$tmp/events-rs" "$tmp/events.rs"
