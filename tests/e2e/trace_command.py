@@ -64,6 +64,12 @@ def snapshot(*arguments):
     return events
 
 
+def thread_of(line):
+    """Of an event, or of a gap: "# TIME THREAD: ..."."""
+    words = line.split()
+    return words[2].rstrip(":") if words[0] == "#" else words[1]
+
+
 def numbers(*arguments):
     return [number for _, _, number in snapshot(*arguments).get("count.UP", [])]
 
@@ -167,8 +173,8 @@ def _():
 def _():
     for _ in range(10):
         process = start(program("own_events"), "threads", "4", "4000000000", "0")
-        wait_until(lambda: len({line.split()[1] for line in pinch("trace", "--snapshot", "-p", process.pid).out.splitlines()
-                                if not line.startswith(b"#")}) == 4, "four threads record")
+        wait_until(lambda: len({thread_of(line) for line in pinch("trace", "--snapshot", "-p", process.pid).out.decode()
+                               .splitlines()}) == 4, "four threads record")
         for what in (("-p", str(process.pid)), ()):
             if not what:
                 stop(process, signal.SIGKILL)
@@ -176,6 +182,8 @@ def _():
             threads, last_time = {}, 0
             for line in trace("--snapshot", *what).out.decode().splitlines():
                 if line.startswith("#"):
+                    # All that a thread had may have been overwritten before it was read.
+                    threads.setdefault(thread_of(line), -1)
                     continue
                 time, thread, name, argument = line.split()
                 number = int(argument.split("=")[1])
@@ -183,6 +191,7 @@ def _():
                 assert number > threads.get(thread, -1), (line, threads)
                 threads[thread], last_time = number, float(time)
             assert len(threads) == 4, threads
+        assert min(threads.values()) >= 0, f"of a killed one, nothing is overwritten any more: {threads}"
         trace("--remove")
 
 
