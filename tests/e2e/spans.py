@@ -203,7 +203,7 @@ def bad():
     path = program("span_server")
     for span, status, about in (
             ("reed..write", 2, "unknown system call 'reed'"), ("read(fd=x)..write", 2, "fd=x"), ("read", 2, "neither"),
-            ("app.BEGIN..app.END", 2, "cannot be recorded yet"), (f"{path}:nothing", 125, "has no function nothing")):
+            ("app.BEGIN..app.END", 2, "unknown system call"), (f"{path}:nothing", 125, "has no function nothing")):
         result = record("sh", "-c", "echo ran", spans=(span,), status=status)
         assert about in result.text and result.text.count("\n") == 1 and b"ran" not in result.out, result.text
     result = pinch("run", "--span", "read..write", "--", "true")
