@@ -27,10 +27,10 @@ struct tracing {
 	struct collector *collector;
 	struct own_areas *own_areas;
 	struct own_trigger *own_trigger; /* NULL: none was asked for */
-	struct klock_spec *klock_spec; /* NULL: acquisitions are not counted */
-	struct recorder *recorder;     /* NULL: no trace is written */
-	struct serving *serving;       /* of the trace; NULL: it is not served */
-	struct memory_trace *memory;   /* the trace is for the report alone; NULL: there is none, or it has a file */
+	struct klock_spec *klock_spec;   /* NULL: acquisitions are not counted */
+	struct recorder *recorder;       /* NULL: no trace is written */
+	struct serving *serving;         /* of the trace; NULL: it is not served */
+	struct memory_trace *memory;     /* the trace is for the report alone; NULL: there is none, or it has a file */
 	int signal_fd;
 	const struct tracing_watch *watch; /* NULL: nothing */
 	struct sampling_watch sampling;

@@ -296,8 +296,7 @@ const struct option_spec trace_options[] = {
 	  "also record tasks, for pinch spans: [NAME=]CALL..CALL, [NAME=]FILE:FUNCTION or\n"
 	  "[NAME=]SUBSYSTEM:EVENT..EVENT[key=FIELD]; may be repeated",
 	  set_span },
-	{ "trigger", 0, "WAIT",
-	  "start the events of a program's own, which it holds back, at such a wait: lock:10ms",
+	{ "trigger", 0, "WAIT", "start the events of a program's own, which it holds back, at such a wait: lock:10ms",
 	  set_trigger },
 	{ "usdt", 0, "PROBES",
 	  "also record USDT probes, as events of the program's own: [FILE:]PROVIDER:PROBE, with * and ?; may be repeated",

@@ -77,7 +77,8 @@ static void expect(uint32_t thread, uint32_t span, uint64_t begin_ns, uint32_t d
 
 	CHECK_THAT(w.count, <, EXPECTED_MAX);
 	w.expected[w.count++] = (struct execution){
-		thread + 1, thread + 1, span, begin_ns, w.now_ns, depth, TRANSFERS * ns, READ * ns, WRITTEN * ns, FAULTS * ns,
+		thread + 1, thread + 1,     span,      begin_ns,     w.now_ns,
+		depth,      TRANSFERS * ns, READ * ns, WRITTEN * ns, FAULTS * ns,
 	};
 }
 

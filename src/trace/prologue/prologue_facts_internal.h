@@ -8,8 +8,8 @@
 enum fact_kind { FACT_STACK, FACT_FILE, FACT_HOST, FACT_CODE, FACT_OTHER, FACT_KLOCK, FACT_SCHEMA, FACT_KINDS };
 
 enum {
-	PROLOGUE_FACT_MEANINGS = 1 << MEANS_STACK | 1 << MEANS_FILE | 1 << MEANS_TID | 1 << MEANS_KLOCK |
-				 1 << MEANS_SCHEMA
+	PROLOGUE_FACT_MEANINGS =
+		1 << MEANS_STACK | 1 << MEANS_FILE | 1 << MEANS_TID | 1 << MEANS_KLOCK | 1 << MEANS_SCHEMA
 };
 
 /* What a field with this meaning names or refers to; FACT_KINDS: none of these. */
