@@ -187,8 +187,7 @@ def main():
             "scaling": measure_scaling(with_events, milliseconds, rounds),
             "slowdown": measure_slowdown(build, directory, with_events, without, milliseconds, rounds),
         }
-        flush = compile_program("flush_cost.c", os.path.join(directory, "flush_cost"), *link)
-        results["flush"] = run(flush, env=dict(os.environ, PINCHTRACE_FILE="/dev/null"))
+        results["flush"] = run(os.path.join(build, "bench", "trace_flush"), env=dict(os.environ, PINCHTRACE_FILE="/dev/null"))
         print("\n" + results["flush"])
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
