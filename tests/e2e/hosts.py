@@ -165,8 +165,16 @@ def once():
 # --- A request through three hosts, each in a network namespace ----------------------------------------
 
 # Work is a number of rounds, not a time: what holds a request up is the same on a busy machine.
+# Each message has the number of the request. Its events: what the client begins and ends, and what the database has done.
 PARTS = """
-import os, socket, sys
+import ctypes, os, socket, struct, sys, time
+library = ctypes.CDLL(os.environ["PINCHTRACE"])
+library.pinchtrace_register(b'{"0": {"name": "request", "events": {"0": "BEGIN", "1": "END", "2": "SCANNED"}}}')
+BEGIN, END, SCANNED = range(3)
+def event(kind, number):
+    library.pinchtrace_event(0, kind, number)
+def send(connection, number):
+    connection.sendall(struct.pack("<Q", number))
 def take(connection):
     got = b""
     while len(got) < 8:
@@ -174,6 +182,7 @@ def take(connection):
         if not more:
             sys.exit(0)
         got += more
+    return struct.unpack("<Q", got)[0]
 def connect(address, port):
     connection = socket.create_connection((address, port))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -193,27 +202,32 @@ def scan_table():
     work(1000000)
 client = accept(sys.argv[1], 9001)
 while True:
-    take(client)
+    number = take(client)
     scan_table()
-    client.sendall(b"rows....")
+    event(SCANNED, number)
+    send(client, number)
 """
 PROXY = PARTS + """
 database = connect(sys.argv[2], 9001)
 client = accept(sys.argv[1], 9000)
 while True:
-    take(client)
+    number = take(client)
     work(50000)
-    database.sendall(b"query...")
-    take(database)
-    client.sendall(b"answer..")
+    send(database, number)
+    send(client, take(database))
 """
 CLIENT = PARTS + """
 proxy = connect(sys.argv[1], 9000)
-for _ in range(10):
+pause_s = float(os.environ["PAUSE"])
+for number in range(10):
+    time.sleep(pause_s)
     os.getppid()
-    proxy.sendall(b"request.")
+    event(BEGIN, number)
+    work(20000 if pause_s else 0)
+    send(proxy, number)
     take(proxy)
     work(20000)
+    event(END, number)
     os.getpgid(0)
 """
 
@@ -227,7 +241,8 @@ def ip(*arguments):
 class Namespaces:
     """client - proxy - database, each pair with a link of its own."""
 
-    def __init__(self):
+    def __init__(self, pause_s):
+        self.pause_s = pause_s
         self.names = [f"pinch{os.getpid()}{name}" for name in "abc"]
 
     def __enter__(self):
@@ -251,12 +266,16 @@ class Namespaces:
             subprocess.run(["ip", "netns", "del", name], capture_output=True, timeout=60)
 
     def start(self, number, *command):
-        return start("ip", "netns", "exec", self.names[number], *command, stdout=subprocess.PIPE)
+        return start("ip", "netns", "exec", self.names[number], *command, stdout=subprocess.PIPE,
+                     env=dict(os.environ, PINCHTRACE=os.path.join(BUILD, "libpinchtrace.so.0"), PAUSE=str(self.pause_s)))
 
 
-def record_request():
-    """a0, b0 and c0.pinch: of client, proxy and database. Each but the last has asked the next one's clock."""
-    with Namespaces() as hosts:
+def record_request(pause_s):
+    """
+    a0, b0 and c0.pinch: of client, proxy and database. Each but the last has asked the next one's clock. pause_s: before each request,
+    so that the others have gone to sleep.
+    """
+    with Namespaces(pause_s) as hosts:
         clocks = [hosts.start(n, PINCH, "clocks", "--serve", address) for n, address in ((1, "10.91.0.2"), (2, "10.91.1.2"))]
         for clock in clocks:
             assert b"can be asked" in read_line(clock)
@@ -274,9 +293,9 @@ def record_request():
             stop(clock, signal.SIGTERM)
 
 
-def merge_request(late_ns=0):
+def merge_request(late_ns=0, pause_s=0):
     """late_ns: as if answers of the clock that the client asks took so much longer."""
-    record_request()
+    record_request(pause_s)
     as_host("a", 0, 0, 0, peer=(1, 7e8, 120, late_ns))
     as_host("b", 1, 7e8, 120, peer=(2, -4e8, -80))
     as_host("c", 2, -4e8, -80)
@@ -305,16 +324,52 @@ def request():
     assert all(part["end_ns"] == then["begin_ns"] for part, then in zip(parts, parts[1:]))
     assert len(begins) == len(ends) == 10
     assert parts[-1]["end_ns"] - parts[0]["begin_ns"] == max(end - begin for begin, end in zip(begins, ends))
+    # On a busy machine one may wait for a CPU most of the time.
     ran = {0: 0, 1: 0, 2: 0}
-    for part in parts:
-        if part["kind"] == "running":
-            ran[host_of[part["thread"]]] += part["end_ns"] - part["begin_ns"]
+    for number in range(1, 11):
+        for part in critical_path(f"request:{number}")["parts"]:
+            if part["kind"] == "running":
+                ran[host_of[part["thread"]]] += part["end_ns"] - part["begin_ns"]
     assert all(ran.values()) and max(ran, key=ran.get) == 2, ran
     text = pinch("critical-path", "--span", "request:slowest", "all.pinch").out.decode()
     assert "host0:" in text and "host1:" in text and "host2:" in text, text
     report = pinch("report", "all.pinch").out.decode()
     # Above that is the command, with its code.
     assert "scan_table" in report.split("Main bottleneck")[1].split("Time of all threads")[0], report
+
+
+def check_own_span(span, first_host, last_host, most_host):
+    """Each execution has one critical path, without gaps and as long as it is, and most of it is that host's work."""
+    result = pinch("spans", "--json", "-", "--span", span, "all.pinch")
+    assert result.status == 0, result.text
+    executions = json.loads(result.out)["executions"]
+    assert len(executions) == 10, executions
+    for execution in executions:
+        assert f"host{first_host}:" in execution["begin_who"] and f"host{last_host}:" in execution["who"], execution
+        assert sum(state["ns"] for state in execution["states"].values()) == execution["duration_ns"], execution
+    # Not the first one: before that programs may still start.
+    crossed = set()
+    for number in range(2, 11):
+        parts = critical_path(f"{span}:{number}")["parts"]
+        execution = executions[number - 1]
+        assert all(part["end_ns"] == then["begin_ns"] for part, then in zip(parts, parts[1:]))
+        assert (parts[0]["begin_ns"], parts[-1]["end_ns"]) == (execution["begin_ns"], execution["end_ns"])
+        text = pinch("critical-path", "--span", f"{span}:{number}", "all.pinch").out.decode()
+        running = [line for line in text.split("In time order")[0].splitlines() if " running" in line]
+        assert f"host{most_host}:" in running[0], text
+        crossed.add(tuple(name for name in ("host0:", "host1:", "host2:") if name in text))
+    assert ("host0:", "host1:", "host2:") in crossed, crossed
+
+
+@test("a request by events of its own has one critical path through three hosts, also where it ends on another one than it began")
+def own_request():
+    events = merge_request(pause_s=0.02)
+    own = [e for e in events if e["event"].startswith("request.")]
+    assert len(own) == 30 and not [e for e in events if e["event"] in ("user.EVENT", "user.LOST")], own
+    host_of = threads_of(events)
+    assert all(host_of[e["thread"]] == (2 if e["event"] == "request.SCANNED" else 0) for e in own)
+    check_own_span("request:BEGIN..END[key=argument]", 0, 0, 2)
+    check_own_span("request:BEGIN..SCANNED[key=argument]", 0, 2, 2)
 
 
 def arrivals(events):
