@@ -339,13 +339,18 @@ static void take_own(struct collector *collector, uint64_t limit_ns)
 		collector->until_ns = until_ns;
 }
 
+/* All that there is, of the kernel and of programs up to limit_ns. */
+static void take_round(struct collector *collector, uint64_t limit_ns)
+{
+	drain(collector);
+	take_own(collector, limit_ns);
+	deliver(collector);
+}
+
 void collector_poll(struct collector *collector)
 {
-	for (int i = 0; i < ROUNDS_MAX && (!i || collector->is_refused); i++) {
-		drain(collector);
-		take_own(collector, UINT64_MAX);
-		deliver(collector);
-	}
+	for (int i = 0; i < ROUNDS_MAX && (!i || collector->is_refused); i++)
+		take_round(collector, UINT64_MAX);
 	if (collector->has_gap && clock_ns() - collector->listed_ns > LIST_PERIOD_NS)
 		collector_list_threads(collector);
 	if (clock_ns() - collector->holds_listed_ns > HOLDS_PERIOD_NS)
@@ -365,8 +370,7 @@ void collector_list_waits(struct collector *collector)
 
 	do {
 		left = kernel_list_waits(collector->kernel);
-		drain(collector);
-		deliver(collector);
+		take_round(collector, UINT64_MAX);
 	} while (left > 0 && ++rounds < LIST_ROUNDS_MAX);
 }
 
@@ -387,8 +391,7 @@ void collector_list_holds(struct collector *collector)
 	collector->holds_listed_ns = clock_ns();
 	do {
 		left = kernel_list_holds(collector->kernel);
-		drain(collector);
-		deliver(collector);
+		take_round(collector, UINT64_MAX);
 	} while (left > 0 && ++rounds < LIST_ROUNDS_MAX);
 }
 
@@ -411,9 +414,7 @@ void collector_finish(struct collector *collector)
 	/* Whatever stops a drain, a record being written or the session's bound, is short. */
 	do {
 		before_ns = collector->until_ns;
-		drain(collector);
-		take_own(collector, end_ns);
-		deliver(collector);
+		take_round(collector, end_ns);
 		stuck_rounds = collector->until_ns > before_ns ? 0 : stuck_rounds + 1;
 	} while (collector->fill > 0 && stuck_rounds < STUCK_ROUNDS_MAX);
 	urgency_end(&collector->urgency);
