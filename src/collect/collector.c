@@ -417,6 +417,8 @@ void collector_finish(struct collector *collector)
 		take_round(collector, end_ns);
 		stuck_rounds = collector->until_ns > before_ns ? 0 : stuck_rounds + 1;
 	} while (collector->fill > 0 && stuck_rounds < STUCK_ROUNDS_MAX);
+	if (collector->own_areas)
+		own_areas_finish(collector->own_areas);
 	urgency_end(&collector->urgency);
 	session_finish(collector->session);
 	lost = kernel_counts(collector->kernel).lost;

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "collect/own/own_merge.h"
 #include "collect/own/own_offers.h"
 #include "collect/own/own_schemas.h"
 #include "collect/own/tick_clock.h"
@@ -52,6 +53,7 @@ struct look {
 struct own_ring {
 	uint32_t tid;
 	uint64_t last_ns;
+	struct own_run *run; /* borrowed */
 };
 
 struct own_area {
@@ -67,7 +69,7 @@ struct own_area {
 
 struct own_areas {
 	struct session *session;
-	unsigned int stream;
+	struct own_merge *merge;
 	struct symbols *symbols;
 	const struct threads *threads;
 	struct own_schemas *schemas;
@@ -191,7 +193,7 @@ struct own_areas *own_areas_new(struct session *session, unsigned int stream, st
 	struct own_areas *areas = xcalloc(1, sizeof(*areas));
 
 	areas->session = session;
-	areas->stream = stream;
+	areas->merge = own_merge_new(session, stream);
 	areas->symbols = symbols;
 	areas->threads = threads;
 	areas->schemas = own_schemas_new(session);
@@ -207,8 +209,10 @@ static void close_area(struct own_area *own)
 	struct own_ring *ring;
 	size_t cursor = 0;
 
-	while ((ring = table_next(own->rings, &cursor)))
+	while ((ring = table_next(own->rings, &cursor))) {
+		own_merge_end(ring->run);
 		free(ring);
+	}
 	table_free(own->rings);
 	own_schema_list_fini(&own->schemas);
 	area_close(own->area);
@@ -220,6 +224,7 @@ void own_areas_free(struct own_areas *areas)
 		return;
 	for (size_t i = 0; i < areas->count; i++)
 		close_area(&areas->list[i]);
+	own_merge_free(areas->merge);
 	own_schemas_free(areas->schemas);
 	own_offers_close(areas->offers);
 	free(areas->list);
@@ -344,6 +349,7 @@ static struct own_ring *ring_of(struct own_area *own, uint32_t tid)
 	if (!own->ring) {
 		own->ring = xcalloc(1, sizeof(*own->ring));
 		own->ring->tid = tid;
+		own->ring->run = own_merge_begin(own->all->merge);
 		table_put(own->rings, tid + 1ull, own->ring);
 	}
 	return own->ring;
@@ -373,14 +379,6 @@ static uint64_t time_of(struct own_area *own, uint32_t tid, uint64_t ticks)
 	return ns;
 }
 
-static int push(struct own_areas *areas, const void *event, size_t size_bytes)
-{
-	int err = session_push(areas->session, areas->stream, event, size_bytes);
-
-	areas->refused += err != 0;
-	return err;
-}
-
 static void on_event(void *data, const struct area_event *event)
 {
 	struct own_area *own = data;
@@ -402,7 +400,7 @@ static void on_event(void *data, const struct area_event *event)
 	};
 	if (event->payload_bytes)
 		memcpy(read->payload, event->payload, event->payload_bytes);
-	push(areas, read, sizeof(*read) + event->payload_bytes);
+	own_merge_add(areas->merge, own->ring->run, read, sizeof(*read) + event->payload_bytes);
 }
 
 static void on_lost(void *data, uint32_t tid, uint64_t from_ticks, uint64_t before_ticks, uint64_t slots)
@@ -424,7 +422,7 @@ static void on_lost(void *data, uint32_t tid, uint64_t from_ticks, uint64_t befo
 	if (lost.from_ns > lost.header.time_ns)
 		lost.from_ns = lost.header.time_ns;
 	areas->lost_slots += slots;
-	push(areas, &lost, sizeof(lost));
+	own_merge_add(areas->merge, own->ring->run, &lost, sizeof(lost));
 }
 
 static void on_text(void *data, const char *text, size_t length)
@@ -436,7 +434,7 @@ static void on_text(void *data, const char *text, size_t length)
 
 static bool has_space(const struct own_areas *areas)
 {
-	return session_counts(areas->session).pending_bytes < PENDING_BYTES_MAX;
+	return session_counts(areas->session).pending_bytes + own_merge_bytes(areas->merge) < PENDING_BYTES_MAX;
 }
 
 /* All that the area has; how far that goes. */
@@ -499,7 +497,7 @@ uint64_t own_areas_take(struct own_areas *areas, uint64_t limit_ns)
 
 	own_offers_step(areas->offers);
 	if (!areas->count && !areas->look_count)
-		return UINT64_MAX;
+		return own_merge_push(areas->merge, UINT64_MAX);
 	tick_clock_read(&areas->clock);
 	areas->limit_ns = limit_ns;
 	areas->fill = 0;
@@ -524,7 +522,13 @@ uint64_t own_areas_take(struct own_areas *areas, uint64_t limit_ns)
 	}
 	areas->count = kept;
 	plan(areas);
-	return until_ns;
+	return own_merge_push(areas->merge, until_ns);
+}
+
+void own_areas_finish(struct own_areas *areas)
+{
+	own_merge_push(areas->merge, UINT64_MAX);
+	areas->refused = own_merge_count(areas->merge);
 }
 
 uint64_t own_areas_due_ns(const struct own_areas *areas)

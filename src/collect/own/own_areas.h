@@ -32,6 +32,9 @@ void own_areas_announced(struct own_areas *areas, uint32_t pid);
  */
 uint64_t own_areas_take(struct own_areas *areas, uint64_t limit_ns);
 
+/* Nothing more is taken: pushes what waited for something that might have been before it. */
+void own_areas_finish(struct own_areas *areas);
+
 /* When they are to be taken again, before a ring runs over: by how fast rings filled of late. UINT64_MAX: there are none. */
 uint64_t own_areas_due_ns(const struct own_areas *areas);
 
