@@ -35,7 +35,7 @@ PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls
 PROGRAMS_SPANS := span_server span_throw
 
 # With events of their own: tests/e2e/own_events.py, scripts.py.
-PROGRAMS_OWN := own_events own_handover own_activities
+PROGRAMS_OWN := own_events own_handover own_activities own_unusual
 
 # With USDT probes, and with tracepoints of LTTng that are such: tests/e2e/usdt.py.
 PROGRAMS_USDT := $(and $(wildcard /usr/include/sys/sdt.h /usr/include/*/sys/sdt.h),usdt_hits usdt_handover usdt_library.so)
@@ -112,7 +112,7 @@ $(addprefix $O/programs/,own_events.h own_activities.h): $O/programs/%.h: tests/
 	@mkdir -p $(@D)
 	$Q$(PLECOC) --header -o $@ $<
 
-$O/programs/own_activities: $O/programs/own_activities.h
+$O/programs/own_activities $O/programs/own_unusual: $O/programs/own_activities.h
 $(PROGRAMS_OWN:%=$O/programs/%): $O/programs/%: tests/programs/%.c tests/programs/roles.h $O/programs/own_events.h $O/libpinchtrace.a
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -Ilib -I$O/programs -o $@ $< $O/libpinchtrace.a

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "activity/activity_sums.h"
+#include "activity/decode/hints.h"
 #include "activity/decode/pairs.h"
 #include "activity/decode/scripts.h"
 #include "activity/event_filter.h"
@@ -20,6 +21,7 @@ struct decoders {
 	struct activity_sums *sums;
 	struct pairs *pairs;
 	struct scripts *scripts;
+	struct hints *hints;
 	uint64_t first_ns;
 	bool has_first, is_finished;
 };
@@ -75,8 +77,10 @@ static void on_event(void *data, const struct ev_header *header)
 	event = name_event(decoders, header);
 	if (!decoders_pass(decoders, &event))
 		return;
-	if (event.is_own)
+	if (event.is_own) {
 		pairs_on_event(decoders->pairs, &event);
+		hints_on_event(decoders->hints, &event);
+	}
 	scripts_on_event(decoders->scripts, &event);
 }
 
@@ -111,6 +115,7 @@ int decoders_open(struct session *session, struct threads *threads, const struct
 	}
 	decoders->sums = activity_sums_new();
 	decoders->pairs = pairs_new(sink);
+	decoders->hints = hints_new();
 	decoders->context =
 		event_context_new(session, threads, options->script_count || options->filter || options->sink.take);
 	decoders->own = own_events_new();
@@ -127,6 +132,7 @@ void decoders_close(struct decoders *decoders)
 		return;
 	scripts_close(decoders->scripts);
 	pairs_free(decoders->pairs);
+	hints_free(decoders->hints);
 	activity_sums_free(decoders->sums);
 	event_context_free(decoders->context);
 	own_events_free(decoders->own);
@@ -149,6 +155,11 @@ void decoders_finish(struct decoders *decoders)
 const struct activity_sums *decoders_sums(const struct decoders *decoders)
 {
 	return decoders->sums;
+}
+
+size_t decoders_hints(const struct decoders *decoders, struct hint *out)
+{
+	return hints_find(decoders->hints, decoders->pairs, decoders->context, out);
 }
 
 const struct event_context *decoders_context(const struct decoders *decoders)

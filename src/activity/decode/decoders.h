@@ -20,6 +20,7 @@ struct event_context;
 struct ev_header;
 struct event_filter;
 struct event_kind;
+struct hint;
 struct named_event;
 struct session;
 struct text;
@@ -55,6 +56,9 @@ bool decoders_pass(struct decoders *decoders, const struct named_event *event);
 void decoders_finish(struct decoders *decoders);
 
 const struct activity_sums *decoders_sums(const struct decoders *decoders);
+
+/* What is unusual among the events of programs' own so far: how many, at most HINTS_MAX (hints.h). */
+size_t decoders_hints(const struct decoders *decoders, struct hint *out);
 
 /* Who and where events are from. */
 const struct event_context *decoders_context(const struct decoders *decoders);

@@ -27,15 +27,19 @@ enum {
 struct pair_kind {
 	uint64_t key;
 	bool has_equal_arguments; /* some end had the argument of its beginning, and that was not 0 */
+	uint64_t ended, longest_ns;
+	struct unended unended; /* while they are told */
 	char name[NAME_BYTES_MAX];
 };
 
 struct open_pair {
 	struct open_list *list;
+	struct pair_kind *kind;
 	struct open_pair *before, *after; /* in the list: before is newer */
 	struct open_pair *older, *newer;  /* of all */
 	uint64_t begin_ns;
-	uint64_t last_key; /* in the table of the last ones; 0: a message */
+	uint64_t ended_before; /* pairs of its kind */
+	uint64_t last_key;     /* in the table of the last ones; 0: a message */
 	uint32_t thread, argument;
 	bool is_shared; /* another one had the same key when it began: the argument does not tell them apart */
 };
@@ -53,6 +57,7 @@ struct pairs {
 	struct open_pair *oldest, *newest;
 	size_t open_count;
 	uint64_t dropped;
+	uint64_t last_ns; /* the last event */
 };
 
 struct pairs *pairs_new(struct activity_sink sink)
@@ -96,7 +101,8 @@ static struct open_list *list_get(struct pairs *pairs, uint64_t key)
 	return list;
 }
 
-static void add_open(struct pairs *pairs, uint64_t key, uint64_t last_key, const struct named_event *event)
+static void add_open(struct pairs *pairs, struct pair_kind *kind, uint64_t key, uint64_t last_key,
+		     const struct named_event *event)
 {
 	struct open_pair *open = xcalloc(1, sizeof(*open));
 	struct open_list *list;
@@ -108,9 +114,11 @@ static void add_open(struct pairs *pairs, uint64_t key, uint64_t last_key, const
 	list = list_get(pairs, key);
 	*open = (struct open_pair){
 		.list = list,
+		.kind = kind,
 		.after = list->newest,
 		.older = pairs->newest,
 		.begin_ns = event->time_ns,
+		.ended_before = kind->ended,
 		.last_key = last_key,
 		.thread = event->thread,
 		.argument = event->argument,
@@ -238,6 +246,9 @@ static void end_pair(struct pairs *pairs, struct pair_kind *kind, uint64_t key, 
 	if (event->thread != open->thread)
 		parameters[count++] = (struct activity_parameter){ .name = "end_thread", .integer = event->thread };
 	emit(pairs, kind, open, event, parameters, count);
+	kind->ended++;
+	if (event->time_ns > open->begin_ns && event->time_ns - open->begin_ns > kind->longest_ns)
+		kind->longest_ns = event->time_ns - open->begin_ns;
 	remove_open(pairs, open);
 }
 
@@ -263,11 +274,12 @@ void pairs_on_event(struct pairs *pairs, const struct named_event *event)
 	bool is_message = words.part == PART_SEND || words.part == PART_RECEIVE;
 	uint64_t key;
 
+	pairs->last_ns = event->time_ns;
 	if (!kind)
 		return;
 	key = hash_u64(kind->key ^ hash_u64(is_message ? event->argument : event->thread));
 	if (words.part == PART_BEGIN || words.part == PART_SEND)
-		add_open(pairs, key, is_message ? 0 : last_key_of(kind, event), event);
+		add_open(pairs, kind, key, is_message ? 0 : last_key_of(kind, event), event);
 	else if (is_message)
 		end_message(pairs, kind, key, event);
 	else
@@ -277,4 +289,34 @@ void pairs_on_event(struct pairs *pairs, const struct named_event *event)
 uint64_t pairs_dropped(const struct pairs *pairs)
 {
 	return pairs->dropped;
+}
+
+static bool is_unended(const struct pairs *pairs, const struct open_pair *open)
+{
+	return open->last_key && open->kind->ended - open->ended_before >= ENDED_SINCE_MIN &&
+	       pairs->last_ns - open->begin_ns > 2 * open->kind->longest_ns;
+}
+
+void pairs_each_unended(const struct pairs *pairs, void (*on_each)(void *data, const struct unended *unended),
+			void *data)
+{
+	struct pair_kind *kind;
+	size_t cursor = 0;
+
+	while ((kind = table_next(pairs->kinds, &cursor)))
+		kind->unended = (struct unended){ .name = kind->name, .ended = kind->ended };
+	for (const struct open_pair *open = pairs->oldest; open; open = open->newer) {
+		struct unended *unended = &open->kind->unended;
+
+		if (!is_unended(pairs, open))
+			continue;
+		if (!unended->count++) {
+			unended->first_ns = open->begin_ns;
+			unended->thread = open->thread;
+		}
+	}
+	cursor = 0;
+	while ((kind = table_next(pairs->kinds, &cursor)))
+		if (kind->unended.count)
+			on_each(data, &kind->unended);
 }

@@ -22,5 +22,23 @@ void pairs_free(struct pairs *pairs);
 /* An event of a program's own, in the order of time. */
 void pairs_on_event(struct pairs *pairs, const struct named_event *event);
 
+/*
+ * Of one kind of pairs: beginnings without an end that are older than twice the longest pair, and since which ENDED_SINCE_MIN pairs
+ * have ended.
+ */
+enum { ENDED_SINCE_MIN = 100 };
+
+struct unended {
+	const char *name;  /* borrowed */
+	uint64_t count;    /* of these */
+	uint64_t ended;    /* pairs */
+	uint64_t first_ns; /* when the first of these was */
+	uint32_t thread;   /* whose it is */
+};
+
+/* Calls on_each for each kind that has such beginnings. */
+void pairs_each_unended(const struct pairs *pairs, void (*on_each)(void *data, const struct unended *unended),
+			void *data);
+
 /* Beginnings that were forgotten because too many had no end. */
 uint64_t pairs_dropped(const struct pairs *pairs);

@@ -21,7 +21,8 @@ enum {
 	EVIDENCE_MAX = 2,
 	FRAMES_MAX = 3,
 	PATHS_MAX = 3,
-	NOTES_MAX = 3
+	NOTES_MAX = 3,
+	HINTS_SHOWN_MAX = 3
 };
 
 static size_t count_lines(const struct text *text, size_t from)
@@ -269,6 +270,19 @@ static void add_notes(struct part *notes, const struct page *page, const struct 
 	part_keep(notes, SIZE_MAX, left);
 }
 
+/* As many of them as there is room for, and at least one. */
+static void add_hints(struct part *hints, const struct page *page, const struct report *report, size_t lines_max,
+		      size_t *left)
+{
+	for (size_t shown = HINTS_SHOWN_MAX;; shown--) {
+		text_hints_show(part_begin(hints, page), report, shown);
+		if (shown == 1 || count_lines(&hints->out, 0) <= lines_max)
+			break;
+		part_fini(hints);
+	}
+	part_keep(hints, SIZE_MAX, left);
+}
+
 static void show_end(struct page *page, const struct report *report)
 {
 	page_end_line(page);
@@ -291,7 +305,7 @@ static size_t without(size_t all, size_t reserved)
 
 void text_brief_show(struct page *page, const struct report *report)
 {
-	struct part whatifs, activities, losses, notes, more;
+	struct part whatifs, activities, hints, losses, notes, more;
 	size_t left;
 
 	text_balance_show(page, report);
@@ -304,10 +318,12 @@ void text_brief_show(struct page *page, const struct report *report)
 	part_keep(&whatifs, without(left, FINDING_LINES), &left);
 	text_activities_show(part_begin(&activities, page), report);
 	part_keep(&activities, SIZE_MAX, &left);
+	add_hints(&hints, page, report, without(left, FINDING_LINES), &left);
 	show_findings(page, report, &left);
 	show_paths(page, report, &left);
 	part_put(&whatifs, page);
 	part_put(&activities, page);
+	part_put(&hints, page);
 	part_put(&losses, page);
 	part_put(&notes, page);
 	part_put(&more, page);

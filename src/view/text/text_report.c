@@ -84,6 +84,7 @@ static void show_all(struct page *page, const struct report *report)
 		text_blame_show(page, report);
 	text_whatifs_show(page, report);
 	text_activities_show(page, report);
+	text_hints_show(page, report, SIZE_MAX);
 	text_waits_show(page, report);
 	text_locks_show(page, report);
 	text_goroutines_show(page, report);

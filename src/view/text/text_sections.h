@@ -44,6 +44,8 @@ void text_goroutines_show(struct page *page, const struct report *report);
 void text_loops_show(struct page *page, const struct report *report);
 void text_listeners_show(struct page *page, const struct report *report);
 void text_activities_show(struct page *page, const struct report *report);
+/* At most so many. */
+void text_hints_show(struct page *page, const struct report *report, size_t shown_max);
 
 /* Only on pages of their own: what is most critical of each kind, and all waits of a group of causes. */
 void text_summary_show(struct page *page, const struct report *report);
