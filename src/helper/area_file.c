@@ -56,6 +56,8 @@ int area_file_open(uint32_t pid, uint32_t number)
 	char link[64];
 	int fd = maps_file_read_areas(pid, on_mapping, &search);
 
+	if (fd == -ENOENT) /* it has ended */
+		return -ESRCH;
 	if (fd && fd != -E2BIG && fd != -ESRCH)
 		return fd;
 	if (number >= search.count)
@@ -63,6 +65,8 @@ int area_file_open(uint32_t pid, uint32_t number)
 	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", pid,
 		 (unsigned long long)search.found[number].start, (unsigned long long)search.found[number].end);
 	fd = file_open(link);
+	if (fd == -ENOENT) /* meanwhile */
+		return -ESRCH;
 	if (fd >= 0 && !held_file_is_local(fd, pid)) {
 		file_close(fd);
 		fd = -EXDEV;

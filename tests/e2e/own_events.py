@@ -23,8 +23,8 @@ def record(*command, options=()):
     assert result.status == 0, result.text
 
 
-def notes():
-    result = pinch("report", "--json", "report.json", "t.pinch")
+def notes(path="t.pinch"):
+    result = pinch("report", "--json", "report.json", path)
     assert result.status == 0, result.text
     return parse_report(read("report.json", "rb"))["notes"]
 
@@ -96,16 +96,28 @@ def _():
     assert any("overwritten before they were read" in note for note in notes()), notes()
 
 
-@test("events of processes that end at once are there, or counted as missing")
-def _():
-    record(program("own_events"), "children", "200")
-    found = events()
-    ups = of(found, "count.UP")
-    missing = re.search(r"of their own of (\d+) processes are missing", " ".join(notes()))
+def check_children(path):
+    ups = of(events(path), "count.UP")
+    missing = re.search(r"of their own of (\d+) processes are missing", " ".join(notes(path)))
     missing = int(missing[1]) if missing else 0
     print(f"# of 200 children, each with one event, {len(ups)} have it in the trace, {missing} are counted as missing")
     assert len(ups) + missing == 200, (len(ups), missing)
     assert len({event["thread"] for event in ups}) == len(ups) and all(event["thread"] for event in ups)
+
+
+@test("events of processes that end at once are there, or counted as missing")
+def _():
+    record(program("own_events"), "children", "200")
+    check_children("t.pinch")
+
+
+@test("so are they where two people record at once, though a process hands its events over to one of them")
+def _():
+    other = start(PINCH, "record", "-q", "-o", "other.pinch", "--", program("own_events"), "children", "200")
+    record(program("own_events"), "children", "200")
+    assert other.wait(timeout=60) == 0, other.returncode
+    check_children("t.pinch")
+    check_children("other.pinch")
 
 
 @test("a program that runs already is read from the beginning of the tracing on, and a killed one up to its end")
