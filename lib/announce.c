@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A reader that has its socket in the areas' directory gets the descriptor. Tracers of the kernel are told by the name of a thread:
+ * Readers that have their sockets in the areas' directory get the descriptor. Tracers of the kernel are told by the name of a thread:
  * mappings of data have no event that costs nothing when nobody traces, a name has (task:task_rename). So the thread takes the
  * name that it has.
  */
@@ -17,15 +17,16 @@
 #include "environment.h"
 #include "pinchtrace_format.h"
 
-/* The reader's address; 0: none may be there. */
-static int find_reader(struct sockaddr_un *address)
+/* The address of the reader of that number; 0: none may be there. */
+static int find_reader(int number, struct sockaddr_un *address)
 {
-	static const char name[] = "/" PINCHTRACE_READER_NAME;
+	char name[] = "/" PINCHTRACE_READER_NAME "0";
 	size_t length = strlen(pinchtrace_environment.directory);
 	struct stat status;
 
 	if (length + sizeof(name) > sizeof(address->sun_path))
 		return 0;
+	name[sizeof(name) - 2] += number;
 	memset(address, 0, sizeof(*address));
 	address->sun_family = AF_UNIX;
 	memcpy(address->sun_path, pinchtrace_environment.directory, length);
@@ -58,12 +59,12 @@ static void give(int socket, int fd)
 	sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void offer(int fd)
+static void offer(int number, int fd)
 {
 	struct sockaddr_un address;
 	int reader;
 
-	if (!find_reader(&address))
+	if (!find_reader(number, &address))
 		return;
 	reader = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (reader < 0)
@@ -78,7 +79,8 @@ void pinchtrace_announce(int fd)
 {
 	char name[16];
 
-	offer(fd);
+	for (int i = 0; i < PINCHTRACE_READERS; i++)
+		offer(i, fd);
 	if (!prctl(PR_GET_NAME, name, 0, 0, 0))
 		prctl(PR_SET_NAME, name, 0, 0, 0);
 }

@@ -47,10 +47,12 @@
 #define PINCHTRACE_DIRECTORY "/dev/shm" /* unless the environment says another one */
 
 /*
- * A reader's socket (AF_UNIX, SOCK_SEQPACKET) in the areas' directory, which root or the process's user has made: a process that
- * has made its area connects, and sends one byte with the descriptor of the area. So it is read however soon the process ends.
+ * Readers' sockets (AF_UNIX, SOCK_SEQPACKET) in the areas' directory, this name and a digit, 0 first, which root or the process's
+ * user has made: a process that has made its area connects to each, and sends one byte with the descriptor of the area. So it is read
+ * however soon the process ends.
  */
 #define PINCHTRACE_READER_NAME "pinchtrace.reader"
+#define PINCHTRACE_READERS 4
 
 /* The sizes of version 1. Readers take the header's. */
 #define PINCHTRACE_SUBSYSTEMS 65536u

@@ -80,10 +80,11 @@ def parts():
     assert result.status == 0, result.text
     assert json.loads(read("live.json"))["whatifs"] == [] and "What if" not in result.text, result.text
     assert pinch("record", "-q", "-o", "t.pinch", "--", program("changed_code"), "compressor", 50).status == 0
-    # How long pinch prepares before the command begins is up to the machine.
-    begin_ms = next(1000 * float(line.split()[0]) for line in pinch("dump", "t.pinch").out.decode().splitlines()
-                    if line.split()[2] == "space.EXEC")
-    for part in ("--to", f"{int(begin_ms) + 300}ms"), ("--from", f"{int(begin_ms) + 300}ms"):
+    # How long pinch prepares before the command begins, and how long that takes, is up to the machine.
+    lines = [line.split() for line in pinch("dump", "t.pinch").out.decode().splitlines()]
+    begin_ms = next(1000 * float(line[0]) for line in lines if line[2] == "space.EXEC")
+    middle_ms = int(begin_ms + 1000 * float(lines[-1][0])) // 2
+    for part in ("--to", f"{middle_ms}ms"), ("--from", f"{middle_ms}ms"):
         assert pinch("cut", "-o", "part.pinch", *part, "t.pinch").status == 0
         assert json.loads(pinch("report", "-q", "--json", "-", "part.pinch").out)["whatifs"] == [], part
 

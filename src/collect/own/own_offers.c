@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -33,55 +34,82 @@ struct offer {
 
 struct own_offers {
 	int socket; /* -1: none */
+	struct sockaddr_un address;
 	struct offer *list;
 	size_t count, capacity;
 	size_t strange_count;
 };
 
-static const struct sockaddr_un address = {
-	.sun_family = AF_UNIX,
-	.sun_path = PINCHTRACE_DIRECTORY "/" PINCHTRACE_READER_NAME,
-};
-
-static int bind_to(int fd)
+static struct sockaddr_un address_of(int number)
 {
-	return bind(fd, (const struct sockaddr *)&address, sizeof(address));
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s%d", PINCHTRACE_DIRECTORY, PINCHTRACE_READER_NAME,
+		 number);
+	return address;
 }
 
 /* Whether somebody listens there; if not, what a killed reader has left goes. */
-static bool is_taken(void)
+static bool is_taken(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	bool is_taken =
-		fd < 0 || !connect(fd, (const struct sockaddr *)&address, sizeof(address)) || errno != ECONNREFUSED;
+		fd < 0 || !connect(fd, (const struct sockaddr *)address, sizeof(*address)) || errno != ECONNREFUSED;
 
 	if (fd >= 0)
 		close(fd);
 	if (!is_taken)
-		unlink(address.sun_path);
+		unlink(address->sun_path);
 	return is_taken;
 }
 
-static int listen_there(void)
+/* A socket that listens, at a path of its own; -1: there can be none. */
+static int listen_at(const struct sockaddr_un *own)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -1;
 	/* All users' programs may have areas. */
-	if ((bind_to(fd) && (errno != EADDRINUSE || is_taken() || bind_to(fd))) || chmod(address.sun_path, 0666) ||
-	    listen(fd, BACKLOG)) {
+	if (bind(fd, (const struct sockaddr *)own, sizeof(*own)) || chmod(own->sun_path, 0666) || listen(fd, BACKLOG)) {
 		close(fd);
 		return -1;
 	}
 	return fd;
 }
 
+static bool has_name(const char *own, const struct sockaddr_un *address)
+{
+	return !link(own, address->sun_path) ||
+	       (errno == EEXIST && !is_taken(address) && !link(own, address->sun_path));
+}
+
+/* It gets the name that processes know when it listens already: until then another reader would take it for a dead one's. */
+static void find_name(struct own_offers *offers)
+{
+	struct sockaddr_un own = { .sun_family = AF_UNIX };
+	int number = 0;
+
+	snprintf(own.sun_path, sizeof(own.sun_path), "%s/%s.%d", PINCHTRACE_DIRECTORY, PINCHTRACE_READER_NAME,
+		 getpid());
+	offers->socket = listen_at(&own);
+	if (offers->socket < 0)
+		return;
+	do
+		offers->address = address_of(number);
+	while (!has_name(own.sun_path, &offers->address) && ++number < PINCHTRACE_READERS);
+	unlink(own.sun_path);
+	if (number < PINCHTRACE_READERS)
+		return;
+	close(offers->socket);
+	offers->socket = -1;
+}
+
 struct own_offers *own_offers_open(void)
 {
 	struct own_offers *offers = xcalloc(1, sizeof(*offers));
 
-	offers->socket = listen_there();
+	find_name(offers);
 	return offers;
 }
 
@@ -90,7 +118,7 @@ void own_offers_close(struct own_offers *offers)
 	for (size_t i = 0; i < offers->count; i++)
 		close(offers->list[i].fd);
 	if (offers->socket >= 0) {
-		unlink(address.sun_path);
+		unlink(offers->address.sun_path);
 		close(offers->socket);
 	}
 	free(offers->list);

@@ -2,8 +2,8 @@
 /*
  * Areas whose descriptors processes hand over themselves (PINCHTRACE_READER_NAME in lib/pinchtrace_format.h): of those that end at
  * once, too. Anybody on the machine may hand over anything: who it was is the kernel's word, and only files in memory are taken,
- * since no program can keep others from reading these. Of several readers on a machine the first one gets them; the others find
- * areas by the processes that have them mapped.
+ * since no program can keep others from reading these. Of more than PINCHTRACE_READERS at a time on a machine the later ones
+ * find areas by the processes that have them mapped.
  */
 #pragma once
 
