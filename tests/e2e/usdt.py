@@ -146,8 +146,10 @@ def _():
     spans = json.loads(result.out)
     assert [s["executions"] for s in spans["spans"]] == [100], spans["spans"]
     assert all("receiver" in e["begin_who"] and "answerer" in e["who"] for e in spans["executions"])
-    slow = sorted(spans["executions"], key=lambda e: -e["duration_ns"])[:10]
-    assert sorted(e["number"] for e in slow) == list(range(1, 101, 10)), [e["number"] for e in slow]
+    # How long others wait for a CPU is up to the machine.
+    slow = [e for e in spans["executions"] if e["states"].get("sleep", {"ns": 0})["ns"] >= 10_000_000]
+    assert [e["number"] for e in slow] == list(range(1, 101, 10)), [e["number"] for e in slow]
+    assert all(e["duration_ns"] >= 10_000_000 for e in slow), slow
     text = pinch("compare", "--span", "req", "t.pinch").out.decode()
     assert "sleep_over" in text.splitlines()[0], text
 
