@@ -131,22 +131,6 @@ static void change_fields(struct merge_host *host, struct ev_header *header)
 
 /* --- What no meaning says ------------------------------------------------------------------------------ */
 
-static bool is_of_file(uint16_t syscall, uint32_t value)
-{
-	if (syscall == SYSCALL_NONE)
-		return value == MEMORY_OF_FILE || value == MEMORY_NONE;
-	switch (syscall_argument(syscall)) {
-	case ARGUMENT_FILE:
-	case ARGUMENT_FILE_PARTS:
-	case ARGUMENT_FILE_MESSAGE:
-	case ARGUMENT_POLL:
-	case ARGUMENT_POLL_TIME:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Who is not traced is named by its id (events/sched.pleco). */
 static void change_switch(struct merge_host *host, struct ev_sched_switch *e)
 {
@@ -158,7 +142,7 @@ static void change_switch(struct merge_host *host, struct ev_sched_switch *e)
 		e->object = merge_host_name(host, e->object);
 		e->value = merge_host_id(host, e->value);
 	} else if (is_wait) {
-		if (e->flags & SWITCH_IN_FILE || is_of_file(e->syscall, e->value))
+		if (e->flags & SWITCH_IN_FILE || syscall_waits_for_file(e->syscall, e->value))
 			e->object = merge_host_name(host, e->object);
 	} else {
 		e->value = merge_host_id(host, e->value);
@@ -174,7 +158,7 @@ static void change_found(struct merge_host *host, struct ev_thread_found *e)
 	e->tid = merge_host_id(host, e->tid);
 	e->pid = merge_host_id(host, e->pid);
 	e->cpu = change_cpu(host, e->cpu);
-	if (is_klock || (e->phase == PHASE_BLOCKED && is_of_file(e->syscall, e->value)))
+	if (is_klock || (e->phase == PHASE_BLOCKED && syscall_waits_for_file(e->syscall, e->value)))
 		e->object = merge_host_name(host, e->object);
 }
 
@@ -182,7 +166,7 @@ static void change_wake(const struct merge_host *host, struct ev_sched_wake *e)
 {
 	e->tid = merge_host_id(host, e->tid);
 	e->pid = merge_host_id(host, e->pid);
-	if (e->syscall != SYSCALL_NONE && is_of_file(e->syscall, 0))
+	if (e->syscall != SYSCALL_NONE && syscall_waits_for_file(e->syscall, 0))
 		e->object = merge_host_name(host, e->object);
 }
 

@@ -117,3 +117,19 @@ enum wait_argument syscall_argument(uint32_t number)
 {
 	return number < SYSCALLS_MAX ? arguments[number] : ARGUMENT_PLAIN;
 }
+
+bool syscall_waits_for_file(uint16_t syscall, uint32_t value)
+{
+	if (syscall == SYSCALL_NONE)
+		return value == MEMORY_OF_FILE || value == MEMORY_NONE;
+	switch (syscall_argument(syscall)) {
+	case ARGUMENT_FILE:
+	case ARGUMENT_FILE_PARTS:
+	case ARGUMENT_FILE_MESSAGE:
+	case ARGUMENT_POLL:
+	case ARGUMENT_POLL_TIME:
+		return true;
+	default:
+		return false;
+	}
+}

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "values.h"
@@ -13,3 +14,6 @@
 const char *syscall_name(uint32_t number);
 
 enum wait_argument syscall_argument(uint32_t number);
+
+/* Whether the object of a wait in this system call is a file. Of a wait in none (SYSCALL_NONE), its value says so (MEMORY_...). */
+bool syscall_waits_for_file(uint16_t syscall, uint32_t value);

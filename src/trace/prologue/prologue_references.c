@@ -53,26 +53,9 @@ static void refer_host(const struct emission *emission, const struct ev_file_soc
 		refer(emission, FACT_HOST, prologue_facts_address(e->family, e->peer));
 }
 
-/* Whether the object of such a wait is a file. */
-static bool is_of_file(uint16_t syscall, uint32_t value)
-{
-	if (syscall == SYSCALL_NONE)
-		return value == MEMORY_OF_FILE || value == MEMORY_NONE;
-	switch (syscall_argument(syscall)) {
-	case ARGUMENT_FILE:
-	case ARGUMENT_FILE_PARTS:
-	case ARGUMENT_FILE_MESSAGE:
-	case ARGUMENT_POLL:
-	case ARGUMENT_POLL_TIME:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void refer_object(const struct emission *emission, uint64_t object, uint16_t syscall, uint32_t value)
 {
-	if (is_of_file(syscall, value))
+	if (syscall_waits_for_file(syscall, value))
 		refer(emission, FACT_FILE, object);
 }
 
