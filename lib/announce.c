@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Readers that have their sockets in the areas' directory get the descriptor. Tracers of the kernel are told by the name of a thread:
+ * Readers that have their sockets in the areas' directory get the descriptor. Tracers of the kernel see it by the name of a thread:
  * mappings of data have no event that costs nothing when nobody traces, a name has (task:task_rename). So the thread takes the
  * name that it has.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Filters and scripts want to know who threads are: a session of its own is told of each event, if any of them asks. Else chunks
+ * Filters and scripts want to know who threads are: a session of its own gets each event, if any of them asks. Else chunks
  * without chosen events are skipped.
  */
 #include "cmd/dump_choice.h"

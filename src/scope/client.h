@@ -80,7 +80,7 @@ void client_follow(struct client *client);
 void client_put(struct client *client, const struct trace_chunk *chunk, const void *stored);
 
 /*
- * Its trace ends behind what is in the log. It is told an event that the log has not; NULL: there is none. Chunks that
+ * Its trace ends behind what is in the log. It gets an event that the log has not; NULL: there is none. Chunks that
  * come behind it are put until client_close().
  */
 void client_end(struct client *client, const struct ev_header *end);

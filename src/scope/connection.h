@@ -30,7 +30,7 @@ bool connection_has_more(const struct connection *connection);
 /* Whether the other side has closed it altogether, and takes nothing more. */
 bool connection_is_broken(const struct connection *connection);
 
-/* Nothing comes from here any more, and the other side is told. */
+/* Nothing comes from here any more, and the other side sees the end. */
 void connection_end(struct connection *connection);
 
 /* Whether it waits for space to send, where the call before returned -EAGAIN; else for bytes to come. */

@@ -218,7 +218,7 @@ def half_open():
     check(half.whole())
 
 
-@test("More clients than there is space for are told so, and again let in when there is")
+@test("More clients than there is space for get a message that says so, and are let in again when there is")
 def crowd():
     scope = Scope()
     clients = [scope.connect() for _ in range(CLIENTS_MAX)]

@@ -28,7 +28,7 @@ struct pair_kind {
 	uint64_t key;
 	bool has_equal_arguments; /* some end had the argument of its beginning, and that was not 0 */
 	uint64_t ended, longest_ns;
-	struct unended unended; /* while they are told */
+	struct unended unended; /* of the last pairs_each_unended() */
 	char name[NAME_BYTES_MAX];
 };
 

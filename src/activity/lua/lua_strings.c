@@ -295,7 +295,7 @@ static int string_gsub(lua_State *lua)
 	return 2;
 }
 
-/* Lua's own, which repeats an empty string, too, as often as it is told. */
+/* Lua's own, which repeats an empty string, too, as often as is asked for. */
 static int string_rep(lua_State *lua)
 {
 	lua_Integer count = luaL_checkinteger(lua, 2);

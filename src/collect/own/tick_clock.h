@@ -2,7 +2,7 @@
 /*
  * What the time stamp counter says in ns of CLOCK_MONOTONIC, whose speed the kernel adjusts: both are read together now and then.
  * Between two such readings, and after the last one, time goes evenly. A reading is as exact as two reads of the clock are near to
- * each other, some 50 ns; what is told before and after a reading can differ by that.
+ * each other, some 50 ns; times from before and after a reading can differ by that.
  */
 #pragma once
 
