@@ -159,8 +159,8 @@ $O/gen/report.ts: $(DESCRIBE)
 # --- others declare, and comes first. ------------------------------------------------------
 
 BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o stack.bpf.o unwind.bpf.o thread.bpf.o sample.bpf.o file.bpf.o \
-	try.bpf.o fault.bpf.o listener.bpf.o input.bpf.o ready.bpf.o host.bpf.o blocked.bpf.o system.bpf.o span.bpf.o klock.bpf.o \
-	klock_name.bpf.o kernel_name.bpf.o acquire.bpf.o usdt.bpf.o)
+	try.bpf.o fault.bpf.o listener.bpf.o input.bpf.o ready.bpf.o loop.bpf.o host.bpf.o blocked.bpf.o system.bpf.o \
+	span.bpf.o klock.bpf.o klock_name.bpf.o kernel_name.bpf.o acquire.bpf.o usdt.bpf.o)
 
 $O/bpf/%.bpf.o: bpf/%.bpf.c | $O/gen/events.h
 	@echo "  BPF   $<"; mkdir -p $(@D)

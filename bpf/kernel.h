@@ -331,6 +331,7 @@ struct cfs_rq {
 };
 
 struct sched_entity {
+	__u64 sum_exec_runtime; /* ns, up to the last tick or switch */
 	struct cfs_rq *cfs_rq;
 };
 

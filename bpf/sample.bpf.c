@@ -5,6 +5,7 @@
  * of timers that we start would cost more than all the rest (doc/decisions/0010).
  */
 #include "hidden.bpf.h"
+#include "loop.bpf.h"
 #include "stack.bpf.h"
 #include "thread.bpf.h"
 
@@ -91,8 +92,9 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task, __u
 	e->due_ns = due_ns;
 	e->period_ns = period_ns;
 	e->role = role;
-	__builtin_memset(e->reserved, 0, sizeof(e->reserved));
+	turn_describe(e, &thread->loop);
 	event_submit(e);
+	loop_ask(&thread->loop, task);
 }
 
 /* A timer of ours. */

@@ -8,6 +8,7 @@
 #include "cost.bpf.h"
 #include "external_sched.bpf.h"
 #include "hidden.bpf.h"
+#include "loop.bpf.h"
 #include "read.bpf.h"
 #include "ready.bpf.h"
 #include "slots.bpf.h"
@@ -249,8 +250,11 @@ __noinline int wait_emit(struct ev_sched_switch *e, struct thread_state *thread)
 	wait_describe(e, bpf_get_current_task_btf(), thread, SCRATCH_OF_SWITCHES);
 	polling_set(thread, waits_for_epoll(thread));
 	klock = klock_of(thread);
-	if (!klock)
+	if (!klock) {
+		if (e->state == SWITCH_SLEEPING)
+			loop_block(&thread->loop, bpf_get_current_task_btf(), e->syscall);
 		return 0;
+	}
 	e->flags |= SWITCH_KERNEL_LOCK;
 	e->object = klock->lock;
 	e->value = klock->owner;

@@ -84,6 +84,7 @@ enum bell {
 	BELL_NAMES,  /* there are frames whose names are in the process's memory, for as long as it lives */
 	BELL_FULL,   /* a slot ring is half full */
 	BELL_OWN,    /* a process has events of its own, and may end soon */
+	BELL_LOOPS,  /* an event loop has run for long since a poll that blocked */
 };
 
 enum { QUEUE_LOCKS_BITS = 2, QUEUE_LOCKS = 1 << QUEUE_LOCKS_BITS };

@@ -3,6 +3,7 @@
  * Where tasks of traced threads begin and end: at system calls, and at functions. Each of the two is loaded
  * and attached only when a span is of it.
  */
+#include "call.bpf.h"
 #include "emit.bpf.h"
 #include "file.bpf.h"
 #include "thread.bpf.h"
@@ -68,12 +69,6 @@ __noinline int span_call(__u32 span, __u32 side, __u32 argument, __u64 result)
 		return 0;
 	span_emit(side == SIDE_BEGIN ? EV_SPAN_BEGIN : EV_SPAN_END, current, thread->thread, span, value, 0);
 	return 0;
-}
-
-/* Calls of 32 bits have numbers of their own. */
-static __always_inline bool is_foreign(const struct pt_regs *regs)
-{
-	return regs->orig_ax >= SYSCALLS_MAX || bpf_get_current_task_btf()->thread_info.status & COMPAT_STATUS;
 }
 
 SEC("tp_btf/sys_exit")

@@ -28,6 +28,7 @@ const volatile __u32 slot_mask = 0;
 const volatile struct span_call span_calls[SYSCALLS_MAX] = {};
 const volatile struct span_rule span_rules[2 * SPANS_MAX] = {};
 const volatile __u8 wait_arguments[SYSCALLS_MAX] = {};
+const volatile __u8 poll_kinds[SYSCALLS_MAX] = {};
 
 struct chunks_map unwind_chunks SEC(".maps");
 struct spaces_map unwind_spaces SEC(".maps");
@@ -83,6 +84,8 @@ volatile __u32 sample_timer_ns = 0;
 volatile __u32 sample_role = SAMPLE_REGULAR;
 volatile __u32 sample_has_left_ticks = false;
 volatile __u64 polls_open = 0;
+volatile __u64 loops_watched_ns = 0;
+volatile __u32 loops_may_ring = false;
 volatile __u32 samples_have_stacks = 0;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -47,6 +47,7 @@ extern const volatile __u32 slot_mask;                            /* slots of a 
 extern const volatile struct span_call span_calls[SYSCALLS_MAX];  /* by system call */
 extern const volatile struct span_rule span_rules[2 * SPANS_MAX]; /* begin and end of each span */
 extern const volatile __u8 wait_arguments[SYSCALLS_MAX];          /* enum wait_argument, by system call */
+extern const volatile __u8 poll_kinds[SYSCALLS_MAX];              /* enum poll_kind, likewise */
 
 /* What is known about a thread of an interpreter. */
 struct python_hint {
@@ -103,6 +104,15 @@ struct lock_try {
 	__u16 is_awaited; /* that is a sleep, after which it will try again */
 };
 
+/* How a thread polls, as event loops do: loop.bpf.h. */
+struct loop_polls {
+	__u64 exec_ns; /* what the thread had run by the last poll that blocked */
+	__u64 came_ns; /* when it came to such a poll last, while polls are watched */
+	__u32 descriptor;
+	__u16 kind;  /* enum poll_kind */
+	__u16 count; /* that blocked, LOOP_POLLS_MIN at most */
+};
+
 /*
  * A traced thread. Only the CPU that switches the thread writes it, except for phase: a waker
  * moves it from BLOCKED to RUNNABLE, and the iterator from UNKNOWN to what it finds.
@@ -142,6 +152,7 @@ struct thread_state {
 	__u64 place_address, place_space, place;
 	struct python_hint python;
 	struct host_call host;
+	struct loop_polls loop;
 	/* Kernel locks that it waits for, and may sleep meanwhile. */
 	struct klock_wait klocks[KLOCKS_AT_ONCE];
 	__u32 klock_means_ns[KLOCK_LENGTHS]; /* as wait_mean_ns */
@@ -574,3 +585,9 @@ extern volatile __u32 samples_have_stacks;
 
 /* Traced threads that wait for many files at once (epoll), or have not had a CPU since. */
 extern volatile __u64 polls_open;
+
+/* Since when polls are watched; 0: they are not. The engine's. */
+extern volatile __u64 loops_watched_ns;
+
+/* bool: an event loop that runs for long may ring BELL_LOOPS. */
+extern volatile __u32 loops_may_ring;

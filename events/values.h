@@ -38,6 +38,15 @@ enum sample_role {
 	SAMPLE_INSTEAD, /* by a timer, since those at the tick turned out to be in step with threads */
 };
 
+/* sched.SAMPLE.turn. */
+enum sample_turn {
+	TURN_UNKNOWN,
+	TURN_SINCE_POLL,  /* of the turn: the thread came to its poll then */
+	TURN_SINCE_WATCH, /* of the watch: the thread has not come to its poll since, and the turn is older */
+};
+
+enum { TURN_AGE_SHIFT = 14 };
+
 /*
  * sched.SWITCH of a thread that blocks: what the fields mean depends on what its system call takes.
  *
@@ -91,6 +100,15 @@ enum wait_argument {
 	ARGUMENT_PATH = 10,        /* address of a path */
 	ARGUMENT_PATH_AT = 11,     /* descriptor of the directory where it begins, address of a path */
 	ARGUMENT_TIME = 12,        /* how long to sleep */
+};
+
+/* System calls by which event loops poll, and which argument says of what. */
+enum poll_kind {
+	POLL_NONE = 0,
+	POLL_EPOLL = 1,  /* first: descriptor of the queue */
+	POLL_RING = 2,   /* the same; it is a poll if the flags, which come fourth, ask for results */
+	POLL_LIST = 3,   /* second: how many descriptors */
+	POLL_SELECT = 4, /* first: how many there may be */
 };
 
 /* Where a wake-up comes from: sched.WAKE.context, without WAKE_FOR_WORK. */

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "collect/governor.h"
 #include "collect/own/own_areas.h"
+#include "collect/probe/loop_watch.h"
 #include "collect/urgency.h"
 
 /*
@@ -322,8 +323,10 @@ static void look_at_listeners(struct collector *collector)
 
 int collector_wait_ms(const struct collector *collector)
 {
-	uint64_t now_ns = clock_ns(), due_ns = collector->listeners_due_ns;
+	uint64_t now_ns = clock_ns(), due_ns = loop_watch_due_ns(kernel_loop_watch(collector->kernel));
 
+	if (collector->listeners_due_ns < due_ns)
+		due_ns = collector->listeners_due_ns;
 	return due_ns > now_ns ? (int)((due_ns - now_ns) / 1000000 + 1) : 0;
 }
 
@@ -362,6 +365,7 @@ void collector_look(struct collector *collector)
 {
 	govern(collector);
 	look_at_listeners(collector);
+	loop_watch_step(kernel_loop_watch(collector->kernel), clock_ns());
 }
 
 void collector_list_waits(struct collector *collector)
@@ -399,6 +403,7 @@ void collector_take_in(struct collector *collector)
 {
 	drain(collector);
 	govern(collector);
+	loop_watch_step(kernel_loop_watch(collector->kernel), clock_ns());
 }
 
 uint64_t collector_delivered_ns(const struct collector *collector)

@@ -19,6 +19,7 @@
 #include "collect/probe/iterator.h"
 #include "collect/probe/kernel_names.h"
 #include "collect/probe/klock_programs.h"
+#include "collect/probe/loop_watch.h"
 #include "collect/probe/programs.h"
 #include "collect/probe/span_calls.h"
 #include "collect/probe/usdt_programs.h"
@@ -50,6 +51,7 @@ struct kernel {
 	const struct klock_spec *acquisitions_spec; /* NULL: they are not counted */
 	struct acquisitions *acquisitions;
 	struct user_probes *user_probes;
+	struct loop_watch *loop_watch;
 };
 
 static const char list_of_threads[] = "the kernel's threads";
@@ -119,6 +121,8 @@ static void choose_programs(struct kernel *kernel)
 	bpf_program__set_autoload(kernel->bpf->progs.page_fault, btf && machine_has_fault_events(btf));
 	/* Without it, a thread that waits for many connections does not say for which one it was woken. */
 	bpf_program__set_autoload(kernel->bpf->progs.data_ready, btf && machine_has_ready_events(btf));
+	/* Without it, many short turns of a busy event loop are taken for a long one. */
+	loop_watch_choose(kernel->bpf, kernel->sample_period_ns && btf && machine_has_call_events(btf));
 	/* Without it, who sleeps to try again to lock a file seems to sleep for nothing. */
 	bpf_program__set_autoload(kernel->bpf->progs.lock_posix, btf && machine_has_lock_events(btf));
 	bpf_program__set_autoload(kernel->bpf->progs.lock_flock, btf && machine_has_lock_events(btf));
@@ -222,6 +226,7 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	}
 	set_options(kernel, options);
 	kernel->user_probes = user_probes_new(kernel->bpf);
+	kernel->loop_watch = loop_watch_new(kernel->bpf);
 	*out = kernel;
 	return 0;
 }
@@ -241,6 +246,7 @@ void kernel_close(struct kernel *kernel)
 	cpu_rings_free(kernel->rings);
 	ring_close(kernel->doorbell);
 	user_probes_free(kernel->user_probes);
+	loop_watch_free(kernel->loop_watch);
 	sampler_free(kernel->sampler);
 	acquisitions_free(kernel->acquisitions);
 	programs_free(kernel->programs);
@@ -283,6 +289,7 @@ int kernel_attach(struct kernel *kernel)
 		return err;
 	bpf_program__set_autoattach(bpf->progs.sample_timer, false);
 	bpf_program__set_autoattach(bpf->progs.sample_expiry, false);
+	bpf_program__set_autoattach(bpf->progs.poll_begin, false);
 	bpf_program__set_autoattach(bpf->progs.list_threads, false);
 	bpf_program__set_autoattach(bpf->progs.list_waits, false);
 	bpf_program__set_autoattach(bpf->progs.list_listeners, false);
@@ -352,6 +359,8 @@ void kernel_detach(struct kernel *kernel)
 	user_probes_detach(kernel->user_probes);
 	if (!kernel->bpf)
 		return;
+	if (kernel->loop_watch)
+		loop_watch_stop(kernel->loop_watch);
 	klocks_detach_nested(kernel->bpf);
 	pinch_bpf__detach(kernel->bpf);
 }
@@ -359,6 +368,11 @@ void kernel_detach(struct kernel *kernel)
 struct user_probes *kernel_user_probes(struct kernel *kernel)
 {
 	return kernel->user_probes;
+}
+
+struct loop_watch *kernel_loop_watch(struct kernel *kernel)
+{
+	return kernel->loop_watch;
 }
 
 static int set_target(struct kernel *kernel, uint32_t pid, uint32_t kind)

@@ -58,6 +58,9 @@ int kernel_attach(struct kernel *kernel);
 /* Who puts probes into functions of programs, which kernel_detach() detaches; borrowed. */
 struct user_probes *kernel_user_probes(struct kernel *kernel);
 
+/* Who watches event loops come to their polls, until kernel_detach(); borrowed. */
+struct loop_watch *kernel_loop_watch(struct kernel *kernel);
+
 /* No more records come; those in the rings can still be read. */
 void kernel_detach(struct kernel *kernel);
 

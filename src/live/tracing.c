@@ -19,6 +19,7 @@
 #include "collect/collector.h"
 #include "collect/probe/kernel_types.h"
 #include "collect/probe/klock_spec.h"
+#include "collect/probe/loop_watch.h"
 #include "collect/probe/span_spec.h"
 #include "collect/cgroup_limits.h"
 #include "collect/resolver.h"
@@ -389,6 +390,8 @@ static void hear(struct tracing *tracing)
 		tracing->poll_ms = POLL_MS_FIRST;
 	if (bells & 1u << BELL_NAMES && tracing->poll_ms > POLL_MS_NAMES)
 		tracing->poll_ms = POLL_MS_NAMES;
+	if (bells & 1u << BELL_LOOPS)
+		loop_watch_begin(kernel_loop_watch(tracing->kernel), clock_ns());
 	if (bells & (1u << BELL_FULL | 1u << BELL_OWN))
 		tracing->polled_ns = 0;
 }

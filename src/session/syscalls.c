@@ -108,6 +108,12 @@ static const uint8_t arguments[SYSCALLS_MAX] = {
 	[SYS_execveat] = ARGUMENT_PATH_AT,
 };
 
+static const uint8_t polls[SYSCALLS_MAX] = {
+	[SYS_epoll_wait] = POLL_EPOLL,    [SYS_epoll_pwait] = POLL_EPOLL, [SYS_epoll_pwait2] = POLL_EPOLL,
+	[SYS_io_uring_enter] = POLL_RING, [SYS_poll] = POLL_LIST,         [SYS_ppoll] = POLL_LIST,
+	[SYS_select] = POLL_SELECT,       [SYS_pselect6] = POLL_SELECT,
+};
+
 const char *syscall_name(uint32_t number)
 {
 	return number < SYSCALLS_MAX ? names[number] : NULL;
@@ -116,6 +122,11 @@ const char *syscall_name(uint32_t number)
 enum wait_argument syscall_argument(uint32_t number)
 {
 	return number < SYSCALLS_MAX ? arguments[number] : ARGUMENT_PLAIN;
+}
+
+enum poll_kind syscall_poll(uint32_t number)
+{
+	return number < SYSCALLS_MAX ? polls[number] : POLL_NONE;
 }
 
 bool syscall_waits_for_file(uint16_t syscall, uint32_t value)

@@ -212,6 +212,22 @@ def busy_epoll():
     assert not held_up(report), held_up(report)
 
 
+@test("system calls are traced for moments alone, and not while no loop is busy")
+def watched_for_moments():
+    server = start(program("blocked_server"), "healthy", stdout=subprocess.PIPE)
+    tracer = start(lib.PINCH, "attach", "-q", "-p", server.pid, "-o", "watched.txt", stderr=subprocess.PIPE)
+    lib.wait_attached(tracer)
+
+    def is_traced():
+        return lib.has_attached(tracer.pid, "poll_begin")
+
+    assert lib.has_attached(tracer.pid, "sched_switch") and not is_traced()
+    with asked(server, 0):
+        lib.wait_until(is_traced, "system calls to be traced")
+        lib.wait_until(lambda: not is_traced(), "that to end")
+    assert lib.finish(tracer).status == 0
+
+
 @test("a loop of asyncio: the slow function of Python is named")
 def asyncio():
     check_blocked(traced_with_cpus("/usr/bin/python3", script("blocked_server.py")))

@@ -50,7 +50,7 @@ BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork
              "softirq_begin", "softirq_end", "timer_begin", "timer_end", "net_receive",
              "block_insert", "block_issue", "block_complete", "span_call_begin", "span_call_end",
              "span_function_begin", "span_function_end", "klock_begin", "klock_end", "nested_begin", "nested_end", "list_queues",
-             "acquire_call", "acquire_return", "list_holds", "usdt_hit"}
+             "acquire_call", "acquire_return", "list_holds", "usdt_hit", "poll_begin"}
 
 tests = []
 processes = []
@@ -554,6 +554,19 @@ def links_of(pid):
         except OSError:             # closed since it was listed, which says nothing of the others
             pass
     return count
+
+
+def has_attached(pid, name):
+    """Whether one of the process's links is to the program of pinch's that has this name."""
+    numbers = {f"prog_id:\t{number}" for number, known, _ in pinch_programs() if known == name[:15]}
+    for fd in files_of(pid):
+        try:
+            if "bpf_link" in os.readlink(f"/proc/{pid}/fd/{fd}") and \
+                    numbers & set(read(f"/proc/{pid}/fdinfo/{fd}").splitlines()):
+                return True
+        except OSError:
+            pass
+    return False
 
 
 def files_of(pid):

@@ -1118,7 +1118,9 @@ void shim_reset(void)
 	shim_set_option(runqueues_offset, offsetof(struct cpu_area, runqueue));
 	shim_set_option(preempt_count_offset, offsetof(struct cpu_area, preempt_count));
 	memset((void *)wait_arguments, ARGUMENT_PLAIN, sizeof(wait_arguments));
-	polls_open = 0;
+	memset((void *)poll_kinds, POLL_NONE, sizeof(poll_kinds));
+	polls_open = loops_watched_ns = 0;
+	loops_may_ring = false;
 	activity = threads_alive = threads_born = threads_untracked = others_renamed = 0;
 	externals_seen = 0;
 	keep_all_above_ns = 0;

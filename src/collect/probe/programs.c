@@ -110,6 +110,7 @@ static bool make_types(struct programs *programs)
 		"btf_trace_sk_data_ready",
 		"btf_trace_posix_lock_inode",
 		"btf_trace_flock_lock_inode",
+		"btf_trace_sys_enter",
 		/* Of these, kernel locks are members. */
 		"mm_struct",
 		"files_struct",

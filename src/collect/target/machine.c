@@ -140,6 +140,11 @@ bool machine_has_ready_events(const struct btf *btf)
 	return tracepoint_arguments(btf, "sk_data_ready") == 2;
 }
 
+bool machine_has_call_events(const struct btf *btf)
+{
+	return tracepoint_arguments(btf, "sys_enter") == 3;
+}
+
 bool machine_has_lock_events(const struct btf *btf)
 {
 	return tracepoint_arguments(btf, "posix_lock_inode") == 4 && tracepoint_arguments(btf, "flock_lock_inode") == 4;

@@ -32,6 +32,9 @@ bool machine_has_fault_events(const struct btf *btf);
 /* Whether it reports sockets that data has come to: since Linux 6.4. */
 bool machine_has_ready_events(const struct btf *btf);
 
+/* Whether it reports system calls. */
+bool machine_has_call_events(const struct btf *btf);
+
 /* Whether it reports locks of files that are taken, or tried to. */
 bool machine_has_lock_events(const struct btf *btf);
 
