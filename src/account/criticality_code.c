@@ -35,5 +35,7 @@ bool criticality_add_code(struct criticality *self, struct thread_row *row, cons
 	}
 	if (code && row->loop)
 		event_loop_add_sample(row->loop, code, code_samples_unit(e));
+	if (row->loop)
+		criticality_note_turn(row, e);
 	return code;
 }

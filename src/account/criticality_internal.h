@@ -60,6 +60,9 @@ void criticality_lose_wait(struct criticality *self, struct thread_row *row);
 void criticality_run_loop(const struct criticality *self, struct thread_row *row);
 void criticality_end_loop(const struct criticality *self, struct thread_row *row);
 
+/* criticality_loops.c: e met the row, which is an event loop's. */
+void criticality_note_turn(struct thread_row *row, const struct ev_sched_sample *e);
+
 /* criticality_past.c: what threads do is kept from now on; after this self->blocked_on is set. */
 void criticality_begin_pasts(struct criticality *self);
 void criticality_free_pasts(struct criticality *self);

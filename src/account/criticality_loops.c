@@ -4,6 +4,7 @@
 #include "account/criticality_internal.h"
 #include "account/event_loop.h"
 #include "account/thread_waits.h"
+#include "values.h"
 
 static struct loop_moment moment_of(struct thread_row *row, const struct parallelism *p)
 {
@@ -72,6 +73,43 @@ void criticality_run_loop(const struct criticality *self, struct thread_row *row
 {
 	if (row->loop)
 		end_wait_of_loop(self, row, &(struct wait_added){ .cause = row->wait.cause }, false);
+}
+
+/*
+ * Of the time from then on, in which the thread has not waited for a CPU, as much as is known: false if what is kept of its past
+ * does not reach so far back.
+ */
+static bool without_cpu_waits(const struct past *past, uint64_t begin_ns, uint64_t now_ns, uint64_t *ns)
+{
+	uint64_t number = past->part_count, first = past_first_part(past), end_ns = now_ns;
+
+	*ns = 0;
+	while (number > first && end_ns > begin_ns) {
+		const struct past_part *part = past_part(past, --number);
+		uint64_t since_ns = part->begin_ns > begin_ns ? part->begin_ns : begin_ns;
+
+		if (part->phase != PHASE_RUNNABLE && since_ns < end_ns)
+			*ns += end_ns - since_ns;
+		end_ns = since_ns;
+	}
+	return end_ns <= begin_ns;
+}
+
+/* A poll that blocked ended when the iteration began, whether or not it was watched how that began. */
+void criticality_note_turn(struct thread_row *row, const struct ev_sched_sample *e)
+{
+	uint64_t now_ns = e->header.time_ns, age_ns = (uint64_t)e->turn_age << TURN_AGE_SHIFT, begin_ns, ns;
+	bool is_least = e->turn == TURN_SINCE_WATCH || e->turn_age == UINT16_MAX;
+
+	if (e->turn == TURN_UNKNOWN || !row->loop->is_working)
+		return;
+	begin_ns = now_ns > age_ns ? now_ns - age_ns : 0;
+	if (begin_ns <= row->loop->since.time_ns) {
+		begin_ns = row->loop->since.time_ns;
+		is_least = false;
+	}
+	is_least |= !without_cpu_waits(&row->past, begin_ns, now_ns, &ns);
+	event_loop_add_turn(row->loop, ns, is_least);
 }
 
 void criticality_end_loop(const struct criticality *self, struct thread_row *row)

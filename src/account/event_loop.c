@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "base/memory.h"
+#include "session/syscalls.h"
 #include "values.h"
 #include "waits/wait_cause.h"
 
@@ -17,18 +17,14 @@ uint8_t event_loop_rank(const struct wait_facts *facts)
 {
 	if (facts->state != SWITCH_SLEEPING || wait_has_klock(facts))
 		return 0;
-	switch (facts->syscall) {
-	case SYS_poll:
-	case SYS_ppoll:
-		return facts->value > 1 ? RANK_LIST : 0;
-	case SYS_select:
-	case SYS_pselect6:
-		return facts->object ? RANK_LIST : 0;
-	case SYS_epoll_wait:
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-	case SYS_io_uring_enter:
+	switch (syscall_poll(facts->syscall)) {
+	case POLL_EPOLL:
+	case POLL_RING:
 		return RANK_QUEUE;
+	case POLL_LIST:
+		return facts->value > 1 ? RANK_LIST : 0;
+	case POLL_SELECT:
+		return facts->object ? RANK_LIST : 0;
 	default:
 		return 0;
 	}
@@ -149,6 +145,14 @@ static void add_times(struct loop_times *into, const struct loop_times *from)
 	into->waiting_ns += from->waiting_ns;
 }
 
+static void add_turns(struct loop_turns *into, const struct loop_turns *from)
+{
+	for (size_t i = 0; i < LOOP_CLASSES; i++) {
+		into->known[i] += from->known[i];
+		into->at_least[i] += from->at_least[i];
+	}
+}
+
 void loop_part_add(struct loop_part *into, const struct loop_part *from, uint64_t *random)
 {
 	into->count += from->count;
@@ -159,6 +163,7 @@ void loop_part_add(struct loop_part *into, const struct loop_part *from, uint64_
 	}
 	add_times(&into->times, &from->times);
 	add_samples(&into->samples, &from->samples, random);
+	add_turns(&into->turns, &from->turns);
 	add_waits(&into->waits, &from->waits);
 }
 
@@ -221,7 +226,7 @@ static uint64_t queue_of(const struct wait_facts *facts, uint8_t rank)
 {
 	if (rank < RANK_QUEUE)
 		return 0;
-	return facts->syscall == SYS_io_uring_enter ? facts->object : facts->value;
+	return syscall_poll(facts->syscall) == POLL_RING ? facts->object : facts->value;
 }
 
 /* Whether its own queue has never brought a request: then it may be that of a handler, met first. Only once, for both may be so. */
@@ -291,6 +296,14 @@ void event_loop_add_sample(struct event_loop *loop, const struct code_sample *co
 		return;
 	keep_sample(&loop->now.samples, &(struct loop_sample){ code, weight }, &loop->random);
 	loop->now.samples.count++;
+}
+
+void event_loop_add_turn(struct event_loop *loop, uint64_t age_ns, bool is_least)
+{
+	struct loop_turns *turns = &loop->now.turns;
+
+	if (loop->is_working)
+		(is_least ? turns->at_least : turns->known)[event_loop_class(2 * age_ns)]++;
 }
 
 void event_loop_end(struct event_loop *loop, const struct loop_moment *now)

@@ -2,7 +2,8 @@
 /*
  * A thread that alternates between a poll of many descriptors and work, as event loops do. An iteration lasts from the end of
  * a poll that blocked, which is when the thread was woken, to the beginning of the next one. A poll that finds something
- * ready at once leaves no event: then several turns of the loop are one iteration here, and its length is a bound of theirs.
+ * ready at once leaves no event: then several turns of the loop are one iteration here, and its length is a bound of theirs. How long
+ * a turn had lasted some samples say.
  * Iterations add up by classes of lengths, of which each keeps some samples, at random, and what was waited for longest.
  * The caller owns the loop; code and wait paths are borrowed, and have to stay.
  */
@@ -49,12 +50,21 @@ struct loop_waits {
 	uint64_t others_ns;
 };
 
+/*
+ * Samples by the class of twice the age that the turn had when they met it: what is met at any moment is half over on average. Of some the
+ * turn was of that class, or of one above: it is known that the loop has not polled since.
+ */
+struct loop_turns {
+	uint32_t known[LOOP_CLASSES], at_least[LOOP_CLASSES];
+};
+
 /* Some iterations. */
 struct loop_part {
 	uint64_t count, asked_count; /* asked_count: that began with a request (waits/open_request.h) */
 	uint64_t begin_ns, max_ns;   /* of the longest of them */
 	struct loop_times times;
 	struct loop_samples samples;
+	struct loop_turns turns;
 	struct loop_waits waits;
 };
 
@@ -98,6 +108,9 @@ void event_loop_end_wait(struct event_loop *loop, const struct loop_moment *now,
 
 /* The thread was seen running there. weight: as of code_samples_unit(). */
 void event_loop_add_sample(struct event_loop *loop, const struct code_sample *code, double weight);
+
+/* A sample met it age_ns after its last poll, without waits for a CPU; is_least: or longer. */
+void event_loop_add_turn(struct event_loop *loop, uint64_t age_ns, bool is_least);
 
 /* The thread ends. */
 void event_loop_end(struct event_loop *loop, const struct loop_moment *now);

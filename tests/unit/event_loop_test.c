@@ -349,6 +349,31 @@ TEST(of_many_waits_the_longest_are_kept_and_all_of_the_time_is)
 	end();
 }
 
+/* --- Turns --------------------------------------------------------------------------------------- */
+
+TEST(samples_of_turns_add_up_by_twice_their_age_with_the_iteration_that_they_met)
+{
+	const struct loop_part *class;
+
+	begin(1);
+	event_loop_add_turn(play.loop, 3 * MS, false); /* it has not polled yet */
+	poll_for(MS, true);
+	event_loop_add_turn(play.loop, MS / 4, false);
+	run(5 * MS);
+	event_loop_add_turn(play.loop, 5 * MS / 2, false);
+	event_loop_add_turn(play.loop, 5 * MS / 2, true);
+	poll_for(MS, true);
+	event_loop_add_turn(play.loop, 3 * MS, false);
+	event_loop_end(play.loop, &play.now);
+	class = play.loop->classes[event_loop_class(5 * MS)];
+	CHECK_EQUAL(class->count, 1);
+	CHECK_EQUAL(class->turns.known[event_loop_class(MS / 2)], 1);
+	CHECK_EQUAL(class->turns.known[event_loop_class(5 * MS)], 1);
+	CHECK_EQUAL(class->turns.at_least[event_loop_class(5 * MS)], 1);
+	CHECK_EQUAL(play.loop->classes[0]->turns.known[event_loop_class(6 * MS)], 1);
+	end();
+}
+
 /* --- What is a poll ------------------------------------------------------------------------------ */
 
 TEST(one_descriptor_none_or_a_lock_of_the_kernel_is_no_loop)

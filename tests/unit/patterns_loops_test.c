@@ -162,6 +162,48 @@ TEST(without_samples_of_short_iterations_long_ones_need_many_and_none_in_polls)
 	end();
 }
 
+/* As of a loop of short turns, each of which polls for a hundredth of its time: no sample met a poll. */
+TEST(long_iterations_of_turns_that_samples_saw_to_be_short_are_several)
+{
+	begin();
+	loops[0].polled_ns = 10 * MS;
+	loops[0].long_work = &long_work;
+	loops[0].short_work = NULL;
+	long_work.samples = 559;
+	CHECK_EQUAL(found(), 1);
+	draft.count = 0;
+	loops[0].turn_samples = 40;
+	loops[0].short_turn_samples = 21;
+	CHECK_EQUAL(found(), 0);
+	/* Of the other half it is not known. */
+	loops[0].short_turn_samples = 20;
+	CHECK_EQUAL(found(), 1);
+	draft.count = 0;
+	loops[0].turn_samples = loops[0].short_turn_samples = 1;
+	CHECK_EQUAL(found(), 0);
+	end();
+}
+
+TEST(turns_that_samples_saw_to_be_long_need_no_other_proof)
+{
+	begin();
+	loops[0].polled_ns = 10 * MS;
+	loops[0].short_work = NULL;
+	long_work.samples = 49;
+	loops[0].long_poll_samples = 11;
+	loops[0].turn_samples = 14;
+	loops[0].turn_min_ns = 2 * MS;
+	loops[0].long_turn_samples = 7;
+	CHECK_EQUAL(found(), 0);
+	loops[0].long_turn_samples = 8;
+	CHECK_EQUAL(found(), 1);
+	CHECK_EQUAL(draft.rows[0].evidence_count, 3);
+	CHECK(strstr(draft.rows[0].evidence[1],
+		     "at 8 of 14 samples of these, while its polls were watched, it had not polled for "
+		     "2.00 ms or more"));
+	end();
+}
+
 TEST(a_loop_that_nobody_asks_holds_nobody_up)
 {
 	begin();

@@ -35,7 +35,7 @@ export function EventLoops({ report }: { report: Report }) {
 			<h3>{visible(l.name)} {l.tid}, {l.syscall}</h3>
 			{l.unread_looks > 0 && <p>Input lay unread at {count(l.unread_looks)} of {plural(l.looks, "look")}, some for more than {duration(l.unread_ns)}.</p>}
 			<Work title="In all iterations" work={l.work} />
-			<Work title={`In ${plural(l.long_iterations, "iteration")} of ${duration(l.long_min_ns)} and more`} work={l.long_work} />
+			<Work title={`In ${plural(l.long_iterations, "iteration")} of ${duration(l.long_min_ns)} and more${2 * l.short_turn_samples > l.turn_samples ? ", of several turns each" : ""}`} work={l.long_work} />
 			<Work title={`In the longest one, at ${duration(l.max_at_ns)}`} work={l.longest} />
 		</>} />
 	</Section>;

@@ -11,7 +11,8 @@
 #include "session/syscalls.h"
 #include "waits/unread_input.h"
 
-enum { LOOPS_MAX = 64, ITERATIONS_MIN = 4, LONG_FACTOR = 8 };
+/* TURN_CLASS_MAX: from 33.6 ms on. Half of that is seen while polls are watched (collect/probe/loop_watch.h). */
+enum { LOOPS_MAX = 64, ITERATIONS_MIN = 4, LONG_FACTOR = 8, TURN_CLASS_MAX = 6 };
 
 /* Where users notice. */
 static const uint64_t long_min_ns = 4000000;
@@ -143,6 +144,25 @@ static unsigned int first_long(uint64_t p50_ns)
 	return class;
 }
 
+/* How old turns were that samples of long iterations met. Of those that were watched for too short a time it is not known. */
+static void put_turns(const struct event_loop *loop, unsigned int first, struct report_event_loop *row)
+{
+	unsigned int long_turn = first < TURN_CLASS_MAX ? first : TURN_CLASS_MAX;
+
+	row->turn_min_ns = event_loop_class_ns(long_turn) / 2;
+	for (unsigned int i = first; i < LOOP_CLASSES; i++) {
+		const struct loop_turns *turns = loop->classes[i] ? &loop->classes[i]->turns : NULL;
+
+		for (unsigned int k = 0; turns && k < LOOP_CLASSES; k++) {
+			uint32_t count = turns->known[k] + turns->at_least[k];
+
+			row->turn_samples += count;
+			row->long_turn_samples += k < long_turn ? 0 : count;
+			row->short_turn_samples += k < long_turn ? turns->known[k] : 0;
+		}
+	}
+}
+
 static void put_long(struct findings *findings, const struct event_loop *loop, struct report_event_loop *row)
 {
 	unsigned int first = first_long(row->p50_ns);
@@ -155,6 +175,7 @@ static void put_long(struct findings *findings, const struct event_loop *loop, s
 		row->long_asked_iterations += loop->classes[i]->asked_count;
 		row->long_poll_samples += count_in_polls(findings, loop->classes[i]);
 	}
+	put_turns(loop, first, row);
 	row->long_work = work_of(findings, loop, first, LOOP_CLASSES);
 	row->short_work = work_of(findings, loop, 0, first);
 }

@@ -9,16 +9,17 @@
 #include "findings/parts/code_path_key.h"
 #include "stacks/fold.h"
 
-enum { LONG_MIN = 3, SAMPLES_MIN = 20, SHORT_SAMPLES_MIN = 8, LONE_SAMPLES_MIN = 50 };
+enum { LONG_MIN = 3, SAMPLES_MIN = 20, SHORT_SAMPLES_MIN = 8, LONE_SAMPLES_MIN = 50, TURN_SAMPLES_MIN = 8 };
 
 /*
  * running_min: so much of long iterations has to run, of what they do not wait for a CPU, or else they are waits, and
  * cpu_min of all of it; code_min: so much of that in one function.
- * contrast_min: so many times as much of it as in the other iterations; polls_max: so much of it may be polls, which end
- * iterations; idle_min: so much of the time the loop polls that has time for all; asked_min: so many of them begin with a request, or so many requests come while one of them lasts.
+ * contrast_min: so many times as much of it as in the other iterations; short_max: of the samples while polls were watched, so
+ * many may have met short turns; polls_max: so much of it may be polls, which end iterations; idle_min: so much of the time the loop
+ * polls that has time for all; asked_min: so many of them begin with a request, or so many requests come while one of them lasts.
  */
-static const double running_min = 0.5, cpu_min = 0.1, code_min = 0.5, contrast_min = 2, polls_max = 0.05,
-		    idle_min = 0.5, asked_min = 0.5, arrivals_min = 1;
+static const double running_min = 0.5, cpu_min = 0.1, code_min = 0.5, contrast_min = 2, short_max = 0.5,
+		    polls_max = 0.05, idle_min = 0.5, asked_min = 0.5, arrivals_min = 1;
 
 static uint64_t key_of(const struct findings *findings, const struct report_blocked_code *code)
 {
@@ -49,21 +50,24 @@ static double life_ns(const struct report_event_loop *loop)
 
 /*
  * Whether a long iteration is one turn of the loop, rather than many with polls between them that found something ready at
- * once: then it runs other code than short ones do, and polls.
+ * once. Samples say so that met it while polls were watched. Where there are few, many turns are known by samples in polls, which
+ * are rare if turns are not very short; and one turn by code that short iterations do not run.
  */
 static bool are_single(const struct findings *findings, const struct report_event_loop *loop,
 		       const struct report_blocked_code *code)
 {
 	const struct report_blocked_on *work = loop->long_work, *others = loop->short_work;
-	bool is_path = code == work->code;
+	bool is_path = code == work->code, are_seen = loop->long_turn_samples >= TURN_SAMPLES_MIN;
 
-	if (loop->long_poll_samples > polls_max * work->samples)
+	if (loop->short_turn_samples > short_max * loop->turn_samples)
+		return false;
+	if (!are_seen && loop->long_poll_samples > polls_max * work->samples)
 		return false;
 	if (others && others->samples >= SHORT_SAMPLES_MIN)
 		return share_of(findings, work, code, is_path) >=
 		       contrast_min * share_of(findings, others, code, is_path);
-	return !loop->long_poll_samples &&
-	       (work->samples >= LONE_SAMPLES_MIN || loop->polled_ns >= idle_min * life_ns(loop));
+	return are_seen || (!loop->long_poll_samples &&
+			    (work->samples >= LONE_SAMPLES_MIN || loop->polled_ns >= idle_min * life_ns(loop)));
 }
 
 /* Whether somebody waits meanwhile: who asked for it, or who comes while it lasts. */
@@ -184,6 +188,16 @@ static void say_lengths(struct findings *findings, struct report_finding *row, c
 		  words_duration(findings, loop->p50_ns), words_duration(findings, loop->p99_ns));
 }
 
+static void say_turns(struct findings *findings, struct report_finding *row, const struct report_event_loop *loop)
+{
+	if (loop->long_turn_samples >= TURN_SAMPLES_MIN)
+		draft_say(findings, row,
+			  "at %llu of %s of these, while its polls were watched, it had not polled for %s or more",
+			  (unsigned long long)loop->long_turn_samples,
+			  words_counted(findings, loop->turn_samples, "sample"),
+			  words_duration(findings, loop->turn_min_ns));
+}
+
 static void say_unread(struct findings *findings, struct report_finding *row, const struct report_event_loop *loop)
 {
 	if (loop->unread_looks)
@@ -243,6 +257,7 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 	samples = samples_words(findings, frames);
 	if (samples)
 		draft_say(findings, row, "%s", samples);
+	say_turns(findings, row, held->loop);
 	say_unread(findings, row, held->loop);
 }
 

@@ -40,6 +40,8 @@ static void show_long(struct page *page, const struct report_event_loop *loop)
 	text_put(&label, " of ");
 	text_put_duration(&label, loop->long_min_ns);
 	text_put(&label, " and more");
+	if (2 * loop->short_turn_samples > loop->turn_samples)
+		text_put(&label, ", of several turns each");
 	show_work(page, label.bytes, loop->long_work);
 	label.length = 0;
 	text_put(&label, "the longest one, at ");
