@@ -5,11 +5,25 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "clocks/clock_sample.h"
 
 enum { CLOCK_BOOT_BYTES = 16, CLOCK_PORT = 7467 };
+
+/* What a peer's clock showed, and which boot of which machine the peer is. */
+struct clock_reading {
+	struct clock_sample sample;
+	uint8_t boot[CLOCK_BOOT_BYTES];
+};
+
+/* What one host has read of others. */
+struct clock_readings {
+	uint8_t boot[CLOCK_BOOT_BYTES]; /* its own */
+	struct clock_reading *list;     /* of all of them; NULL: there are none */
+	size_t count;
+};
 
 struct clock_server {
 	int fd;

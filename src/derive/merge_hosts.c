@@ -21,6 +21,7 @@
 enum {
 	CPUS_UNKNOWN = 1024, /* so many, of a host whose trace does not say */
 	UNCERTAINTY_MOMENTS = 64,
+	CLOCKS_MAX = HOSTS_MAX + 1,
 };
 
 /* What one host has read of another one's clock. */
@@ -30,9 +31,10 @@ struct readings {
 };
 
 struct merge_hosts {
-	struct merge_host list[HOSTS_MAX];
-	size_t count;
-	struct readings readings[HOSTS_MAX][HOSTS_MAX]; /* by who asked, and by who was asked */
+	struct merge_host list[CLOCKS_MAX];
+	size_t count;       /* of those that have traces */
+	size_t clock_count; /* and of those that have asked others besides: they stand behind */
+	struct readings readings[CLOCKS_MAX][CLOCKS_MAX]; /* by who asked, and by who was asked */
 	struct merge_peers *peers;
 	struct merge_order order;
 	struct text names;
@@ -42,7 +44,7 @@ struct merge_hosts {
 
 static struct merge_host *find(struct merge_hosts *hosts, const uint8_t *boot)
 {
-	for (size_t i = 0; i < hosts->count; i++)
+	for (size_t i = 0; i < hosts->clock_count; i++)
 		if (!memcmp(hosts->list[i].boot, boot, CLOCK_BOOT_BYTES))
 			return &hosts->list[i];
 	return NULL;
@@ -59,12 +61,20 @@ static char *name_of(const struct text *info)
 	return copy;
 }
 
-static struct merge_host *add(struct merge_hosts *hosts, const uint8_t *boot, const struct text *info)
+static struct merge_host *add(struct merge_hosts *hosts, const uint8_t *boot)
 {
-	struct merge_host *host = &hosts->list[hosts->count];
+	struct merge_host *host = &hosts->list[hosts->clock_count];
 
-	host->number = hosts->count++;
+	host->number = hosts->clock_count++;
 	memcpy(host->boot, boot, CLOCK_BOOT_BYTES);
+	return host;
+}
+
+static struct merge_host *add_traced(struct merge_hosts *hosts, const uint8_t *boot, const struct text *info)
+{
+	struct merge_host *host = add(hosts, boot);
+
+	hosts->count = hosts->clock_count;
 	host->name = name_of(info);
 	host->objects = table_new();
 	return host;
@@ -82,11 +92,11 @@ static int find_host(struct merge_hosts *hosts, struct merge_source *source)
 	if (has_boot) {
 		source->host = find(hosts, boot);
 		if (!source->host)
-			source->host = add(hosts, boot, &info);
+			source->host = add_traced(hosts, boot, &info);
 	}
 	text_fini(&info);
 	text_fini(&text);
-	return has_boot ? 0 : fail_plain(-EINVAL, "%s has no boot ID", source->path);
+	return has_boot ? 0 : fail_plain(-EINVAL, "%s has no boot ID", source->name);
 }
 
 /* All CPUs of a host, by whoever saw most of them. */
@@ -109,19 +119,36 @@ static void count_cpus(struct merge_hosts *hosts, const struct merge_source *sou
 
 /* --- Their clocks ------------------------------------------------------------------------------------ */
 
-static void take_sample(struct merge_hosts *hosts, const struct merge_source *source, const struct ev_clock_sample *e)
+static void take_sample(struct merge_hosts *hosts, const struct merge_host *host, const uint8_t *peer_boot,
+			const struct clock_sample *sample)
 {
-	const struct merge_host *peer = find(hosts, e->boot);
+	const struct merge_host *peer = find(hosts, peer_boot);
 	struct readings *readings;
 
-	if (!peer || peer == source->host)
+	if (!peer || peer == host)
 		return;
-	readings = &hosts->readings[source->host->number][peer->number];
+	readings = &hosts->readings[host->number][peer->number];
 	if (readings->count == CLOCK_SAMPLES_MAX)
 		return;
 	ARRAY_GROW(readings->samples, readings->count, readings->capacity, 64);
-	readings->samples[readings->count++] =
-		(struct clock_sample){ e->asked_ns, e->received_ns, e->answered_ns, e->returned_ns };
+	readings->samples[readings->count++] = *sample;
+}
+
+static void take_event(struct merge_hosts *hosts, const struct merge_source *source, const struct ev_clock_sample *e)
+{
+	const struct clock_sample sample = { e->asked_ns, e->received_ns, e->answered_ns, e->returned_ns };
+
+	take_sample(hosts, source->host, e->boot, &sample);
+}
+
+static void take_readings(struct merge_hosts *hosts, const struct clock_readings *clocks)
+{
+	const struct merge_host *host = find(hosts, clocks->boot);
+
+	if (!host)
+		host = add(hosts, clocks->boot);
+	for (size_t i = 0; i < clocks->count; i++)
+		take_sample(hosts, host, clocks->list[i].boot, &clocks->list[i].sample);
 }
 
 /* Of one that is made of several hosts' traces, times were changed already. */
@@ -136,11 +163,11 @@ static int read_ahead(struct merge_hosts *hosts, struct merge_source *source)
 		if (got != 1 || header->subsys != TRACE_SUBSYS_CLOCK)
 			continue;
 		if (header->event == TRACE_EVENT_CLOCK_SAMPLE)
-			take_sample(hosts, source, (const void *)header);
+			take_event(hosts, source, (const void *)header);
 		else
 			err = fail_plain(-EINVAL,
 					 "%s is of several hosts already: merge all traces that it was made of at once",
-					 source->path);
+					 source->name);
 	}
 	trace_reader_seek(source->reader, 0);
 	return err;
@@ -178,11 +205,11 @@ static bool connect(struct merge_hosts *hosts, struct merge_host *host, struct m
 /* From host 0 on, so that each is as few steps from it as can be. */
 static void connect_all(struct merge_hosts *hosts)
 {
-	struct merge_host *queue[HOSTS_MAX] = { &hosts->list[0] };
+	struct merge_host *queue[CLOCKS_MAX] = { &hosts->list[0] };
 	size_t count = 1;
 
 	for (size_t at = 0; at < count; at++)
-		for (size_t i = 1; i < hosts->count; i++)
+		for (size_t i = 1; i < hosts->clock_count; i++)
 			if (!hosts->list[i].reference && connect(hosts, &hosts->list[i], queue[at]))
 				queue[count++] = &hosts->list[i];
 }
@@ -194,8 +221,9 @@ static int check_clocks(const struct merge_source *sources, size_t count)
 			return fail_plain(
 				-EINVAL,
 				"%s and %s are of different boots or machines, and nothing says how far their clocks "
-				"are apart: record one of them with --clock HOST, see pinch-clocks(1)",
-				sources[0].path, sources[i].path);
+				"are apart: record one of them with --clock HOST, or both scopes at once where UDP "
+				"reaches their ports; see pinch-clocks(1)",
+				sources[0].name, sources[i].name);
 	return 0;
 }
 
@@ -214,10 +242,13 @@ static void state_uncertainty(struct merge_source *source)
 	}
 }
 
-static int read_clocks(struct merge_hosts *hosts, struct merge_source *sources, size_t count)
+static int read_clocks(struct merge_hosts *hosts, struct merge_source *sources, size_t count,
+		       const struct clock_readings *clocks)
 {
 	int err = 0;
 
+	if (clocks)
+		take_readings(hosts, clocks);
 	for (size_t i = 0; !err && i < count; i++)
 		err = read_ahead(hosts, &sources[i]);
 	if (err)
@@ -243,7 +274,8 @@ static void put_names(struct merge_hosts *hosts)
 		text_printf(&hosts->names, "%s%s", i ? " and " : "", hosts->list[i].name);
 }
 
-int merge_hosts_new(struct merge_source *sources, size_t count, struct merge_hosts **out)
+int merge_hosts_new(struct merge_source *sources, size_t count, const struct clock_readings *clocks,
+		    struct merge_hosts **out)
 {
 	struct merge_hosts *hosts = xcalloc(1, sizeof(*hosts));
 	int err = 0;
@@ -255,7 +287,7 @@ int merge_hosts_new(struct merge_source *sources, size_t count, struct merge_hos
 	if (!err)
 		count_cpus(hosts, sources, count);
 	if (!err && hosts->count > 1)
-		err = read_clocks(hosts, sources, count);
+		err = read_clocks(hosts, sources, count, clocks);
 	if (err) {
 		merge_hosts_free(hosts);
 		return err;
@@ -269,11 +301,11 @@ void merge_hosts_free(struct merge_hosts *hosts)
 {
 	if (!hosts)
 		return;
-	for (size_t i = 0; i < hosts->count; i++) {
+	for (size_t i = 0; i < hosts->clock_count; i++) {
 		free(hosts->list[i].name);
 		clock_fit_free(hosts->list[i].fit);
 		table_free(hosts->list[i].objects);
-		for (size_t j = 0; j < hosts->count; j++)
+		for (size_t j = 0; j < hosts->clock_count; j++)
 			free(hosts->readings[i][j].samples);
 	}
 	merge_peers_free(hosts->peers);

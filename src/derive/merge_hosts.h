@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whose traces are merged: those of one boot of one machine are of one host, whose times need no change. The first trace's
- * host is host 0. The clocks of the others are known from clock.SAMPLE events, also by way of other hosts.
+ * host is host 0. The clocks of the others are known from clock.SAMPLE events, and from what a host has read that may have no
+ * trace; also by way of other hosts.
  */
 #pragma once
 
@@ -11,15 +12,17 @@
 #include "derive/merge_order.h"
 #include "derive/merge_source.h"
 
+struct clock_readings;
 struct merge_hosts;
 struct merge_peers;
 struct trace_writer;
 
 /*
- * Says whose the sources are, from their information, and how their clocks are to be read. 0, or a negative errno after
+ * Says whose the sources are, from their information, and how their clocks are to be read. clocks: NULL is fine. 0, or a negative errno after
  * a message: a trace has no boot ID or several hosts already, or nothing says how far two clocks are apart.
  */
-int merge_hosts_new(struct merge_source *sources, size_t count, struct merge_hosts **out);
+int merge_hosts_new(struct merge_source *sources, size_t count, const struct clock_readings *clocks,
+		    struct merge_hosts **out);
 void merge_hosts_free(struct merge_hosts *hosts);
 
 size_t merge_hosts_count(const struct merge_hosts *hosts);

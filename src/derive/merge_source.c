@@ -28,13 +28,14 @@ static void find_run(struct merge_source *source)
 	trace_reader_seek(source->reader, 0);
 }
 
-int merge_source_open(struct merge_source *source, const char *path, const struct space_numbers *written)
+int merge_source_open(struct merge_source *source, const char *path, const char *name,
+		      const struct space_numbers *written)
 {
-	int err = trace_open(path, &source->reader);
+	int err = trace_open_as(path, name, &source->reader);
 
 	if (err)
 		return err;
-	source->path = path;
+	source->name = name;
 	find_run(source);
 	source->now = prologue_new();
 	source->names = carried_names_new(written);

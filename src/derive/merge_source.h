@@ -33,7 +33,7 @@ struct merge_cpu {
 };
 
 struct merge_source {
-	const char *path;
+	const char *name;        /* for messages; borrowed */
 	struct merge_host *host; /* whose trace it is */
 	struct trace_reader *reader;
 	struct prologue *now; /* as of the last event taken, and of those joined */
@@ -57,7 +57,8 @@ struct merge_source {
 };
 
 /* 0, or a negative errno after having said why it cannot be read. */
-int merge_source_open(struct merge_source *source, const char *path, const struct space_numbers *written);
+int merge_source_open(struct merge_source *source, const char *path, const char *name,
+		      const struct space_numbers *written);
 void merge_source_close(struct merge_source *source);
 
 /* Reads ahead up to until_ns, or as far as there is space. */

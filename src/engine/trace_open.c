@@ -9,7 +9,7 @@
 #include "symbol/symbol.h"
 #include "trace/trace_reader.h"
 
-int trace_open(const char *path, struct trace_reader **out)
+int trace_open_as(const char *path, const char *name, struct trace_reader **out)
 {
 	int err = trace_reader_open(path, out);
 
@@ -18,13 +18,18 @@ int trace_open(const char *path, struct trace_reader **out)
 		out_file_keep(path);
 		return 0;
 	case -EBADMSG:
-		return fail_plain(err, "%s is not a pinch trace", path);
+		return fail_plain(err, "%s is not a pinch trace", name);
 	case -ENOTSUP:
-		return fail_plain(err, "%s was written by another version of pinch: use that version to read it", path);
+		return fail_plain(err, "%s was written by another version of pinch: use that version to read it", name);
 	case -EINVAL:
-		return fail_plain(err, "%s is not a regular file", path);
+		return fail_plain(err, "%s is not a regular file", name);
 	}
-	return fail(err, "cannot read %s", path);
+	return fail(err, "cannot read %s", name);
+}
+
+int trace_open(const char *path, struct trace_reader **out)
+{
+	return trace_open_as(path, path, out);
 }
 
 /* one, many: what stands behind the number. */

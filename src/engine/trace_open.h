@@ -11,6 +11,9 @@ struct trace_reader;
 /* 0, or a negative errno after having said why the trace cannot be read. No output takes its place from here on. */
 int trace_open(const char *path, struct trace_reader **out);
 
+/* The same of one that messages call by another name. */
+int trace_open_as(const char *path, const char *name, struct trace_reader **out);
+
 /*
  * Says which events were left out, or changed, because they have times that the trace cannot have or too many
  * threads, as a sentence without its full stop. Returns whether there were any.
