@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "collect/clock_answerer.h"
 #include "collect/own/own_areas.h"
 #include "engine/recorder.h"
 #include "engine/run_events.h"
@@ -17,6 +19,7 @@
 
 struct serving {
 	struct scope *scope;
+	struct clock_answerer *clock; /* at the same port, of UDP; NULL: there is none */
 	uint64_t
 		promised_ns; /* when programs are to be told again that somebody receives their events; 0: nobody does */
 };
@@ -41,6 +44,15 @@ int serving_check(const struct stream_settings *settings)
 	return scope_check(&options);
 }
 
+/* Readers of several scopes ask how far the hosts' clocks are apart. Those of one do without. */
+static void open_clock(struct serving *serving)
+{
+	const char *address = scope_host_port(serving->scope);
+
+	if (address && clock_answerer_open(address, &serving->clock))
+		warn("who records this scope with those of other hosts cannot ask this host's clock");
+}
+
 int serving_open(const struct stream_settings *settings, struct serving **out)
 {
 	struct serving *serving = xcalloc(1, sizeof(*serving));
@@ -51,6 +63,7 @@ int serving_open(const struct stream_settings *settings, struct serving **out)
 		free(serving);
 		return err;
 	}
+	open_clock(serving);
 	fprintf(stderr, "pinch: the scope is at %s\n", scope_address(serving->scope));
 	*out = serving;
 	return 0;
@@ -60,6 +73,7 @@ void serving_close(struct serving *serving)
 {
 	if (!serving)
 		return;
+	clock_answerer_close(serving->clock);
 	scope_close(serving->scope);
 	free(serving);
 }

@@ -128,6 +128,11 @@ const char *scope_address(const struct scope *scope)
 	return scope->name.bytes;
 }
 
+const char *scope_host_port(const struct scope *scope)
+{
+	return scope->address.kind == ADDRESS_UNIX ? NULL : strchr(scope->name.bytes, ':') + 1;
+}
+
 int scope_poll_fd(const struct scope *scope)
 {
 	return scope->poll_fd;

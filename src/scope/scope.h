@@ -33,6 +33,9 @@ void scope_close(struct scope *scope);
 /* Where readers find it, as pinch report takes it. */
 const char *scope_address(const struct scope *scope);
 
+/* HOST:PORT where it listens; NULL: it is a Unix socket. */
+const char *scope_host_port(const struct scope *scope);
+
 /* Where the trace goes that is served. */
 const struct recorder_stream *scope_stream(struct scope *scope);
 
