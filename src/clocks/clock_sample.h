@@ -4,7 +4,7 @@
  * tracing framework): this host asks at t0 and has the answer at t3, the peer gets the question at t1 and answers at t2.
  *
  * Owns: how far clocks of different hosts and CPUs are apart, and how that is measured.
- * Used by: collect/target, collect, derive, cmd.
+ * Used by: collect/target, collect, derive, scope, cmd.
  */
 #pragma once
 

@@ -39,6 +39,13 @@ bool address_is_stream(const char *text)
 	return behind_prefix(text, &kind);
 }
 
+bool address_is_tls(const char *text)
+{
+	enum address_kind kind;
+
+	return behind_prefix(text, &kind) && kind == ADDRESS_TLS;
+}
+
 static bool is_port(const char *text)
 {
 	size_t length = strlen(text);

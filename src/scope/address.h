@@ -9,6 +9,9 @@
 /* Whether it names a stream rather than a file: tcp:, tls: or unix: and what follows. */
 bool address_is_stream(const char *text);
 
+/* Whether it is tls: and what follows. */
+bool address_is_tls(const char *text);
+
 /*
  * Reads "tcp:HOST:PORT", "tls:HOST:PORT" or "unix:PATH"; HOST:PORT alone is TCP, an IPv6 address stands in brackets.
  * 0 or -EINVAL, after a message.

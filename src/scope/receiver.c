@@ -99,11 +99,15 @@ static int show_token(struct receiver *receiver)
 	return err ? fail(err, "cannot write to %s", receiver->options->address) : 0;
 }
 
-static int open_tls(struct receiver *receiver)
+int receiver_check(const struct receiver_options *options)
 {
-	const struct receiver_options *options = receiver->options;
-	bool is_tls = receiver->address.kind == ADDRESS_TLS;
+	struct address address;
+	bool is_tls;
+	int err = address_parse(options->address, &address);
 
+	if (err)
+		return err;
+	is_tls = address.kind == ADDRESS_TLS;
 	if (is_tls && !options->token)
 		return fail_plain(-EINVAL, "%s: a scope with TLS asks for a token: give --token FILE",
 				  options->address);
@@ -112,15 +116,17 @@ static int open_tls(struct receiver *receiver)
 				  "--token and --tls-ca are for tls:HOST:PORT: %s would show the token to everybody on "
 				  "the way",
 				  options->address);
-	return is_tls ? tls_open_reader(options->ca, receiver->address.host, &receiver->tls) : 0;
+	return 0;
 }
 
 static int connect_there(struct receiver *receiver)
 {
-	int fd, err = address_parse(receiver->options->address, &receiver->address);
+	int fd, err = receiver_check(receiver->options);
 
 	if (!err)
-		err = open_tls(receiver);
+		err = address_parse(receiver->options->address, &receiver->address);
+	if (!err && receiver->address.kind == ADDRESS_TLS)
+		err = tls_open_reader(receiver->options->ca, receiver->address.host, &receiver->tls);
 	if (!err)
 		err = address_connect(&receiver->address, CONNECT_MS_MAX, &fd);
 	if (err)
@@ -277,22 +283,59 @@ static int receive(struct receiver *receiver)
 	return err;
 }
 
+int receiver_open(const struct receiver_options *options, struct receiver **out)
+{
+	struct receiver *receiver = xcalloc(1, sizeof(*receiver));
+	int err;
+
+	receiver->options = options;
+	err = connect_there(receiver);
+	if (err)
+		receiver_close(receiver);
+	else
+		*out = receiver;
+	return err;
+}
+
+void receiver_close(struct receiver *receiver)
+{
+	if (!receiver)
+		return;
+	connection_free(receiver->connection);
+	tls_close(receiver->tls);
+	free(receiver->bytes);
+	free(receiver);
+}
+
+int receiver_socket(const struct receiver *receiver)
+{
+	return connection_fd(receiver->connection);
+}
+
+int receiver_take(struct receiver *receiver, int fd)
+{
+	const struct receiver_options *options = receiver->options;
+	int err;
+
+	if (!options->is_quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "pinch: receives the trace of %s; Ctrl-C ends it\n", options->address);
+	receiver->fd = fd;
+	receiver->bytes = xcalloc(1, BYTES_AT_ONCE);
+	block_signals(receiver);
+	err = receive(receiver);
+	close(receiver->signal_fd);
+	sigprocmask(SIG_SETMASK, &receiver->signals_before, NULL);
+	return err;
+}
+
 int receiver_run(const struct receiver_options *options, int fd)
 {
-	struct receiver receiver = { .options = options, .fd = fd, .signal_fd = -1 };
-	int err = connect_there(&receiver);
+	struct receiver *receiver;
+	int err = receiver_open(options, &receiver);
 
-	if (!err) {
-		if (!options->is_quiet && isatty(STDERR_FILENO))
-			fprintf(stderr, "pinch: receives the trace of %s; Ctrl-C ends it\n", options->address);
-		receiver.bytes = xcalloc(1, BYTES_AT_ONCE);
-		block_signals(&receiver);
-		err = receive(&receiver);
-		close(receiver.signal_fd);
-		sigprocmask(SIG_SETMASK, &receiver.signals_before, NULL);
-		free(receiver.bytes);
-	}
-	connection_free(receiver.connection);
-	tls_close(receiver.tls);
+	if (err)
+		return err;
+	err = receiver_take(receiver, fd);
+	receiver_close(receiver);
 	return err;
 }

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/out/out_file.h"
 #include "scope/receiver.h"
 
 enum { COPIED_BYTES = 256 << 10 };
@@ -29,7 +30,7 @@ static int open_nameless(void)
 	return fd;
 }
 
-static int begin(struct spool **out)
+int spool_new(struct spool **out)
 {
 	struct spool *spool = xcalloc(1, sizeof(*spool));
 
@@ -55,7 +56,7 @@ static int end(struct spool *spool, int err, struct spool **out)
 int spool_open(const struct receiver_options *options, struct spool **out)
 {
 	struct spool *spool;
-	int err = begin(&spool);
+	int err = spool_new(&spool);
 
 	return err ? err : end(spool, receiver_run(options, spool->fd), out);
 }
@@ -65,7 +66,7 @@ int spool_open_fd(int fd, struct spool **out)
 	static char bytes[COPIED_BYTES];
 	struct spool *spool;
 	ssize_t n;
-	int err = begin(&spool);
+	int err = spool_new(&spool);
 
 	if (err)
 		return err;
@@ -90,4 +91,41 @@ void spool_close(struct spool *spool)
 const char *spool_path(const struct spool *spool)
 {
 	return spool->path;
+}
+
+int spool_fd(const struct spool *spool)
+{
+	return spool->fd;
+}
+
+static int copy(int from, int to)
+{
+	static char bytes[COPIED_BYTES];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(from, bytes, sizeof(bytes), at)) > 0) {
+		int err = receiver_write(to, bytes, n);
+
+		if (err)
+			return err;
+		at += n;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+int spool_keep(const struct spool *spool, const char *path)
+{
+	struct out_file *file;
+	int err = out_file_open(path, OUT_FILE_LOCKED, &file), close_err;
+
+	if (err)
+		return err;
+	err = out_file_begin(file);
+	if (!err)
+		err = copy(spool->fd, out_file_fd(file));
+	if (!err)
+		err = out_file_commit(file);
+	close_err = out_file_close(file);
+	return err ? err : close_err;
 }

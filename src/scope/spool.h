@@ -5,6 +5,10 @@
 struct receiver_options;
 struct spool;
 
+/* An empty one, to be written through spool_fd(). 0 or a negative errno, after a message. */
+int spool_new(struct spool **out);
+int spool_fd(const struct spool *spool);
+
 /* Receives it. 0 or a negative errno, after a message. */
 int spool_open(const struct receiver_options *options, struct spool **out);
 
@@ -14,3 +18,6 @@ void spool_close(struct spool *spool);
 
 /* Opens it, as long as the spool is there. */
 const char *spool_path(const struct spool *spool);
+
+/* Puts a copy of it in place of what a path has. 0 or a negative errno; nothing is said. */
+int spool_keep(const struct spool *spool, const char *path);
