@@ -475,7 +475,7 @@ WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.
 
 # Real kernels and real programs, as root: one suite at a time, for an emulated machine takes minutes beside them.
 # make check leaves the long ones to make check-all.
-ROOT_SUITES := $(filter-out %/lib.py %/lib_schema.py %/lib_page.py %_model.py,$(wildcard tests/e2e/*.py))
+ROOT_SUITES := $(filter-out tests/e2e/lib%.py %_model.py,$(wildcard tests/e2e/*.py))
 LONG_SUITES := $(patsubst %,tests/e2e/%.py,bad_input causes code compare cut generated go hostile html java_map java_names java_stacks \
 	klock merge oracle planted record ruby tui unwind unwind_truth whatif)
 ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(ROOT_SUITES))

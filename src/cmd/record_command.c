@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "cmd/record_scopes.h"
 #include "cmd/run_command.h"
 #include "cmd/trace_source.h"
 #include "collect/target/launch.h"
@@ -73,6 +74,14 @@ static const struct option_spec *const options[] = {
 	quiet_options,  stream_options, common_options, NULL,
 };
 
+static bool are_streams(char *const *arguments, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!address_is_stream(arguments[i]))
+			return false;
+	return true;
+}
+
 static int record(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
 {
 	if (settings->has_target && rest < argc) {
@@ -85,8 +94,9 @@ static int record(struct settings *settings, struct inheritance *inheritance, in
 	}
 	if (settings->has_target)
 		return attach_traced(settings, argc, argv);
-	if (rest + 1 == argc && address_is_stream(argv[rest]))
-		return trace_source_record(settings, argv[rest]);
+	if (rest < argc && are_streams(argv + rest, argc - rest))
+		return argc - rest == 1 ? trace_source_record(settings, argv[rest])
+					: record_scopes(settings, argv + rest, argc - rest);
 	if (rest == argc) {
 		fail_plain(-EINVAL, "nothing to trace given: pinch record [options] -- COMMAND [ARG...], or -p PID "
 				    "and the like");
@@ -122,12 +132,14 @@ const struct command record_command = {
 	.name = "record",
 	.is_privileged = true,
 	.has_command = true,
-	.usage = "[options] [--] COMMAND [ARG...]\n       pinch record [options] -p PID... | -n NAME | "
-		 "--cgroup DIR | --all\n       pinch record [options] tcp:HOST:PORT | tls:HOST:PORT | unix:PATH",
+	.usage =
+		"[options] [--] COMMAND [ARG...]\n       pinch record [options] -p PID... | -n NAME | "
+		"--cgroup DIR | --all\n       pinch record [options] tcp:HOST:PORT... | tls:HOST:PORT... | unix:PATH...",
 	.summary = "Trace into a file, for pinch report here or on another machine",
 	.description = "Traces like pinch run or pinch attach, and writes the events to a file instead of showing\n"
 		       "a report. However pinch ends, the file is readable up to half a second before that.\n"
-		       "tcp:HOST:PORT, tls:HOST:PORT and unix:PATH are the trace of a pinch scope.",
+		       "tcp:HOST:PORT, tls:HOST:PORT and unix:PATH are the trace of a pinch scope; several of them\n"
+		       "are merged into one trace, also of several hosts, whose clocks are asked meanwhile.",
 	.options = options,
 	.run = record_run,
 };

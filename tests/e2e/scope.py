@@ -5,7 +5,6 @@ pinch scope: what a client receives is a trace, whole and readable, whenever it 
 however it ends; and only those get one who may.
 """
 import os
-import re
 import signal
 import socket
 import stat
@@ -15,43 +14,9 @@ import threading
 
 from lib import PINCH, Skip, assert_nothing_attached, check_laws, find, finish, is_alive, main, parse_report, pinch, \
     program, read, start, stop, test, wait_until
+from lib_scope import Scope, certificate, check, report_of, serve, write_token
 
 CLIENTS_MAX = 32
-
-
-class Scope:
-    """A scope that runs; the command that it traces runs until end() unless it has an end of its own."""
-
-    def __init__(self, *options, command=None, listen="127.0.0.1:0", log="scope.log"):
-        self.log = log
-        self.command = command or (program("mutex_storm"), 4, 100000000)
-        with open(log, "wb") as file:
-            self.process = start(PINCH, "scope", "--listen", listen, *options, "--", *self.command, stderr=file,
-                                 stdout=subprocess.DEVNULL)
-        found = wait_until(lambda: self.is_over() or re.search(r"the scope is at (\S+)\n", self.text()), "an address")
-        assert found is not True, f"the scope ended: {self.text()}"
-        self.address = found[1]
-
-    def text(self):
-        return read(self.log)
-
-    def is_over(self):
-        return self.process.poll() is not None
-
-    def port(self):
-        return int(self.address.rsplit(":", 1)[1])
-
-    def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port()), timeout=60)
-
-    def end(self):
-        """The command ends, and the scope with it."""
-        children = read(f"/proc/{self.process.pid}/task/{self.process.pid}/children").split()
-        for pid in children:
-            if read(f"/proc/{pid}/comm").strip() == os.path.basename(self.command[0])[:15]:
-                os.kill(int(pid), signal.SIGTERM)
-        self.process.wait(60)
-        return self.text()
 
 
 class Client(threading.Thread):
@@ -86,20 +51,6 @@ class Client(threading.Thread):
         self.join(60)
         assert not self.is_alive(), f"{self.path}: still receiving"
         return self.path
-
-
-def check(path, status=0):
-    result = pinch("check", path)
-    assert result.status == status, result.out
-    return result.out.decode()
-
-
-def report_of(path, is_lossless=True):
-    result = pinch("report", "-q", "--json", f"{path}.json", path)
-    assert result.status == 0, result.text
-    report = parse_report(read(f"{path}.json", "rb"))
-    check_laws(report, is_lossless)
-    return report
 
 
 @test("What a client receives is byte for byte a trace that pinch check finds whole, with names")
@@ -264,18 +215,6 @@ def killed():
     check(client.whole())
 
 
-def serve(path):
-    """The bytes of a file at a port, to one client."""
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def send():
-        connection, _ = listener.accept()
-        with connection:
-            connection.sendall(read(path, "rb"))
-    threading.Thread(target=send).start()
-    return f"tcp:127.0.0.1:{listener.getsockname()[1]}"
-
-
 @test("report, dump and check say of a stream what they say of the same bytes in a file")
 def same():
     scope = Scope(command=(program("multi_mutex"),))
@@ -355,22 +294,12 @@ def refused():
     assert result.status == 1 and "is pinch scope running there?" in result.text, result.text
 
 
-def certificate(name):
-    if not find("openssl"):
-        raise Skip("openssl is not installed")
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                    "-keyout", f"{name}.key", "-out", f"{name}.pem", "-days", "2", "-subj", "/CN=localhost", "-addext",
-                    "subjectAltName=IP:127.0.0.1,DNS:localhost"], check=True, capture_output=True)
-
-
 @test("TLS: who shows the token gets the trace; a wrong one, none, another certificate or no TLS do not")
 def tls():
     certificate("one")
     certificate("other")
     for name, token in (("right", "0123456789abcdef0123"), ("wrong", "0123456789abcdef0124"), ("short", "0123")):
-        with open(name, "w", encoding="ascii") as file:
-            file.write(token + "\n")
-        os.chmod(name, 0o600)
+        write_token(name, token)
     secret = ("--tls-cert", "one.pem", "--tls-key", "one.key", "--token")
     assert "needs 16 to 256" in pinch("scope", *secret, "short", "--listen", "127.0.0.1:0", "-p", os.getpid()).text
     scope = Scope(*secret, "right", listen="0.0.0.0:0")
