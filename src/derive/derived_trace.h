@@ -3,7 +3,7 @@
  * A trace that is made of others: how it is begun and ended.
  *
  * Owns: traces made of others.
- * Used by: cmd.
+ * Used by: scope, cmd.
  */
 #pragma once
 

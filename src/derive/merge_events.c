@@ -306,17 +306,53 @@ static struct merge_source *earliest(struct merge_events *merge)
 	return found;
 }
 
+static void take_first(struct merge_events *merge, struct merge_source *source)
+{
+	struct merge_event *event = merge_source_take(source);
+
+	merge->last_ns = event->time_ns;
+	put_event(merge, source, event);
+	free(event);
+	merge_source_fill(source, 0);
+	merge_check_end(merge, source, merge->last_ns);
+}
+
 void merge_events_all(struct merge_events *merge)
 {
 	struct merge_source *source;
 
-	while ((source = earliest(merge)) && !trace_writer_error(merge->writer)) {
-		struct merge_event *event = merge_source_take(source);
-		uint64_t time_ns = event->time_ns;
+	while ((source = earliest(merge)) && !trace_writer_error(merge->writer))
+		take_first(merge, source);
+}
 
-		put_event(merge, source, event);
-		free(event);
-		merge_source_fill(source, 0);
-		merge_check_end(merge, source, time_ns);
+/* --- Of those that grow --------------------------------------------------------------------------- */
+
+void merge_events_join(struct merge_events *merge)
+{
+	merge->sources[merge->count++].floor_ns = merge->last_ns;
+}
+
+static void raise_floor(struct merge_events *merge)
+{
+	for (size_t i = 0; i < merge->count; i++)
+		merge->sources[i].floor_ns = merge->last_ns;
+}
+
+void merge_events_until(struct merge_events *merge, uint64_t until_ns)
+{
+	struct merge_source *source;
+
+	while ((source = earliest(merge)) && source->first->time_ns <= until_ns && !trace_writer_error(merge->writer)) {
+		take_first(merge, source);
+		raise_floor(merge);
 	}
+}
+
+void merge_events_end(struct merge_events *merge, struct merge_source *source, uint64_t now_ns)
+{
+	merge->now_ns = now_ns;
+	source->is_growing = false;
+	merge_source_fill(source, 0);
+	if (!source->first)
+		merge_check_end(merge, source, merge->last_ns);
 }

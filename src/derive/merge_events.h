@@ -17,3 +17,12 @@ void merge_events_free(struct merge_events *merge);
 
 /* Writes all events except for the first and the last one, which the sources are left with. */
 void merge_events_all(struct merge_events *merge);
+
+/* The next one of the sources takes part, too. */
+void merge_events_join(struct merge_events *merge);
+
+/* The same while sources grow: the events up to until_ns. What a source has later of that time is written as of the moment. */
+void merge_events_until(struct merge_events *merge, uint64_t until_ns);
+
+/* A source does not grow any more; now_ns: how late it is, by the clock of the events. Its threads are not traced any more if others' are. */
+void merge_events_end(struct merge_events *merge, struct merge_source *source, uint64_t now_ns);

@@ -26,7 +26,9 @@ struct merge_hidden {
 struct merge_events {
 	struct merge_source *sources;
 	size_t count;
-	bool has_hosts; /* several */
+	uint64_t last_ns; /* of the last event taken */
+	uint64_t now_ns;  /* of sources that grow; 0: none does */
+	bool has_hosts;   /* several */
 	struct trace_writer *writer;
 	struct space_numbers *written;
 	struct merge_threads *threads;

@@ -33,7 +33,7 @@ bool merge_has_ghosts(struct merge_events *merge)
 
 static uint64_t latest_ns(const struct merge_events *merge)
 {
-	uint64_t last_ns = 0;
+	uint64_t last_ns = merge->now_ns;
 
 	for (size_t i = 0; i < merge->count; i++) {
 		const struct trace_extent *extent = trace_reader_extent(merge->sources[i].reader);

@@ -297,6 +297,15 @@ int merge_hosts_new(struct merge_source *sources, size_t count, const struct clo
 	return 0;
 }
 
+int merge_hosts_join(struct merge_hosts *hosts, struct merge_source *source)
+{
+	int err = hosts->clock_count < CLOCKS_MAX ? find_host(hosts, source) : -ENOSPC;
+
+	if (!err && source->host != &hosts->list[0])
+		err = fail_plain(-EINVAL, "%s is of another boot or machine", source->name);
+	return err;
+}
+
 void merge_hosts_free(struct merge_hosts *hosts)
 {
 	if (!hosts)

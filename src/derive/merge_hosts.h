@@ -23,6 +23,9 @@ struct trace_writer;
  */
 int merge_hosts_new(struct merge_source *sources, size_t count, const struct clock_readings *clocks,
 		    struct merge_hosts **out);
+
+/* One more source, of the only host there is. 0, or a negative errno after a message. */
+int merge_hosts_join(struct merge_hosts *hosts, struct merge_source *source);
 void merge_hosts_free(struct merge_hosts *hosts);
 
 size_t merge_hosts_count(const struct merge_hosts *hosts);

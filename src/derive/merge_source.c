@@ -83,7 +83,8 @@ static bool is_emitting(const struct ev_header *header)
 	}
 }
 
-static void queue(struct merge_source *source, const struct ev_header *header)
+/* What is repeated for an event to come belongs to the moment: it may have a later time than the events before that one. */
+static void queue(struct merge_source *source, const struct ev_header *header, bool is_repeated)
 {
 	size_t size_bytes = event_bytes(header);
 	struct merge_event *event = xcalloc(1, offsetof(struct merge_event, header) + size_bytes);
@@ -91,9 +92,17 @@ static void queue(struct merge_source *source, const struct ev_header *header)
 
 	memcpy(&event->header, header, size_bytes);
 	merge_host_change(source->host, &event->header);
+	if (is_repeated && source->begin_ns && event->header.time_ns > source->last_ns)
+		event->header.time_ns = source->last_ns;
 	if (event->header.time_ns > source->last_ns)
 		source->last_ns = event->header.time_ns;
 	event->time_ns = source->last_ns;
+	if (!source->begin_ns)
+		source->begin_ns = event->time_ns;
+	if (event->time_ns < source->floor_ns) {
+		source->late_count += event->time_ns > source->begin_ns;
+		event->time_ns = event->header.time_ns = source->floor_ns;
+	}
 	*(source->first ? &source->last->next : &source->first) = event;
 	source->last = event;
 	source->queued_bytes += sizeof(*event) + size_bytes;
@@ -114,9 +123,11 @@ void merge_source_fill(struct merge_source *source, uint64_t until_ns)
 		int got = trace_reader_next(source->reader, &header);
 
 		if (got == 1) {
-			queue(source, header);
+			queue(source, header, trace_reader_is_repeated(source->reader));
 		} else if (got == -EBADMSG) {
 			source->damaged_count++;
+		} else if (!got && source->is_growing) {
+			return;
 		} else {
 			source->is_read = true;
 			source->err = got;

@@ -46,12 +46,16 @@ struct merge_source {
 	size_t queued_bytes;
 	size_t emission_count; /* of these, those that tell what threads do */
 	struct merge_cpu *cpus;
-	uint64_t last_ns; /* of the events read */
+	uint64_t last_ns;    /* of the events read */
+	uint64_t begin_ns;   /* of the first event read */
+	uint64_t floor_ns;   /* what is earlier happens then */
+	uint64_t late_count; /* of such that are not of its beginning */
 	size_t damaged_count;
-	int err;        /* it cannot be read any more */
-	bool is_read;   /* all of it */
-	bool is_silent; /* its events of threads were taken */
-	bool has_ended; /* all of it was taken */
+	int err;         /* it cannot be read any more */
+	bool is_growing; /* there may be more to read later */
+	bool is_read;    /* all of it */
+	bool is_silent;  /* its events of threads were taken */
+	bool has_ended;  /* all of it was taken */
 	bool is_in_gap, is_list_damaged;
 	bool is_listed; /* its first list of threads is complete */
 };

@@ -211,6 +211,16 @@ int trace_file_open(struct trace_file *file, const char *path)
 	return file->zstd ? read_header(file) : -ENOMEM;
 }
 
+int trace_file_measure(struct trace_file *file)
+{
+	struct stat status;
+
+	if (fstat(file->fd, &status))
+		return -errno;
+	file->size_bytes = status.st_size;
+	return 0;
+}
+
 void trace_file_close(struct trace_file *file)
 {
 	ZSTD_freeDCtx(file->zstd);

@@ -27,6 +27,9 @@ struct trace_file {
 /* What trace_reader_open() returns. */
 int trace_file_open(struct trace_file *file, const char *path);
 
+/* How long it is by now. 0 or a negative errno. */
+int trace_file_measure(struct trace_file *file);
+
 /* Also of a file that was not opened, or only in part. */
 void trace_file_close(struct trace_file *file);
 

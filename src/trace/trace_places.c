@@ -36,6 +36,23 @@ static bool read_index(struct trace_places *places, struct trace_file *file)
 	return true;
 }
 
+/* It may have events of any thread. */
+static struct trace_place place_of(const struct trace_chunk *chunk, uint64_t at)
+{
+	struct trace_place place = {
+		.offset = at,
+		.first_ns = chunk->first_ns,
+		.last_ns = chunk->last_ns,
+		.count = chunk->count,
+		.kind = chunk->kind,
+		.flags = chunk->flags,
+		.number = chunk->number,
+	};
+
+	memset(place.threads, 0xff, sizeof(place.threads));
+	return place;
+}
+
 /* All chunks in the file. Returns where the last one ends. */
 static uint64_t find_chunks(struct trace_places *places, const struct trace_file *file)
 {
@@ -43,17 +60,8 @@ static uint64_t find_chunks(struct trace_places *places, const struct trace_file
 	struct trace_chunk chunk;
 
 	while ((at = trace_file_find_chunk(file, at)) < file->size_bytes && !trace_file_chunk(file, at, &chunk)) {
-		struct trace_place place = {
-			.offset = at,
-			.first_ns = chunk.first_ns,
-			.last_ns = chunk.last_ns,
-			.count = chunk.count,
-			.kind = chunk.kind,
-			.flags = chunk.flags,
-			.number = chunk.number,
-		};
+		struct trace_place place = place_of(&chunk, at);
 
-		memset(place.threads, 0xff, sizeof(place.threads));
 		trace_places_add(places, &place);
 		end = at += trace_chunk_bytes(&chunk);
 	}
@@ -62,7 +70,7 @@ static uint64_t find_chunks(struct trace_places *places, const struct trace_file
 
 static void scan(struct trace_places *places, const struct trace_file *file)
 {
-	uint64_t end = find_chunks(places, file);
+	uint64_t end = places->end = find_chunks(places, file);
 	const struct trace_place *last = places->count ? &places->list[places->count - 1] : NULL;
 	struct trace_end mark;
 
@@ -217,7 +225,7 @@ static void show(struct trace_places *places, size_t begin, const struct trace_f
 {
 	struct trace_places shown = *places;
 	const struct trace_place *before = NULL;
-	uint64_t until_ns = latest_ns(places);
+	uint64_t until_ns = shown.until_ns = latest_ns(places);
 	bool is_beginning = false;
 
 	shown.list = NULL;
@@ -240,6 +248,7 @@ static void show(struct trace_places *places, size_t begin, const struct trace_f
 		}
 		before = &places->list[i];
 	}
+	shown.next_number = before ? before->number + 1 : 0;
 	free(places->list);
 	*places = shown;
 }
@@ -256,4 +265,49 @@ void trace_places_find(struct trace_places *places, struct trace_file *file)
 	begin = find_beginning(places, file);
 	places->begins_late = begin < places->count && places->list[begin].kind == TRACE_CHUNK_PROLOGUE;
 	show(places, begin, file);
+}
+
+/* What is repeated is shown, but not how other epochs begin. */
+static bool is_next_shown(struct trace_places *places, struct trace_place *place)
+{
+	bool is_other;
+
+	if (place->kind != TRACE_CHUNK_PROLOGUE)
+		return true;
+	is_other = places->is_beginning = places->is_beginning || place->flags & TRACE_CHUNK_BEGINS;
+	if (place->flags & TRACE_CHUNK_HAS_PROLOGUE)
+		places->is_beginning = false;
+	place->kind = TRACE_CHUNK_EVENTS;
+	place->reserved = TRACE_PLACE_PROLOGUE;
+	return !is_other;
+}
+
+static void add_next(struct trace_places *places, const struct trace_chunk *chunk)
+{
+	struct trace_place place = place_of(chunk, places->end);
+	bool is_shown = is_next_shown(places, &place);
+
+	if (place.number > places->next_number)
+		trace_places_add(places, &(struct trace_place){
+						 .kind = TRACE_CHUNK_LOST,
+						 .offset = places->end,
+						 .number = places->next_number,
+					 });
+	bound_times(&place, places->until_ns);
+	if (place.number >= places->next_number && is_shown)
+		trace_places_add(places, &place);
+	places->next_number = place.number + 1;
+}
+
+void trace_places_grow(struct trace_places *places, const struct trace_file *file)
+{
+	struct trace_chunk chunk;
+	struct trace_end mark;
+
+	while (!places->is_ended && !trace_file_chunk(file, places->end, &chunk)) {
+		add_next(places, &chunk);
+		places->end += trace_chunk_bytes(&chunk);
+	}
+	places->is_ended = places->is_ended || trace_file_end(file, &mark);
+	places->unread_bytes = places->is_ended ? 0 : file->size_bytes - places->end;
 }

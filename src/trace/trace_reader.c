@@ -115,6 +115,19 @@ out_close:
 	return err;
 }
 
+int trace_reader_grow(struct trace_reader *reader)
+{
+	struct trace_extent *extent = &reader->extent;
+	int err = trace_file_measure(&reader->file);
+
+	if (err || extent->is_ring)
+		return err;
+	trace_places_grow(&reader->places, &reader->file);
+	*extent = (struct trace_extent){ .has_no_forms = extent->has_no_forms };
+	measure(reader);
+	return 0;
+}
+
 void trace_reader_close(struct trace_reader *reader)
 {
 	if (!reader)
@@ -288,6 +301,11 @@ int trace_reader_next(struct trace_reader *reader, const struct ev_header **head
 		if (result)
 			return result;
 	}
+}
+
+bool trace_reader_is_repeated(const struct trace_reader *reader)
+{
+	return reader->is_prologue;
 }
 
 /* Of an event of a kind that is unknown. */

@@ -48,6 +48,12 @@ const struct trace_extent *trace_reader_extent(const struct trace_reader *reader
 const struct trace_place *trace_reader_places(const struct trace_reader *reader, size_t *count);
 
 /*
+ * The file of a trace that was not at its end, and is no flight recorder's, may have grown: what is whole of it by now is read, too.
+ * 0 or a negative errno.
+ */
+int trace_reader_grow(struct trace_reader *reader);
+
+/*
  * The content of the chunk numbered i, unpacked and valid until the next call; -EBADMSG: it is damaged;
  * or a negative errno.
  */
@@ -67,6 +73,9 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns);
  * call goes on behind it; or a negative errno.
  */
 int trace_reader_next(struct trace_reader *reader, const struct ev_header **header);
+
+/* Whether the event that was read last is repeated: it stands before an event that refers to it, and has that one's time, or a later one. */
+bool trace_reader_is_repeated(const struct trace_reader *reader);
 
 /*
  * Like trace_reader_next(), but the event is as the trace has it, with kinds and fields that this version does not
