@@ -4,7 +4,7 @@
  * are complete, and has the living threads listed again when records were lost.
  *
  * Owns: the kernel side: loading it, draining it, unwinding for it.
- * Used by: options, scope, live.
+ * Used by: options, scope, live, cmd.
  */
 #pragma once
 

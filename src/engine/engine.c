@@ -5,6 +5,7 @@
 #include "account/criticality.h"
 #include "account/code_samples.h"
 #include "account/run_samples.h"
+#include "engine/stream_names.h"
 #include "klocks/klocks.h"
 #include "session/hosts.h"
 #include "session/backlog.h"
@@ -138,6 +139,7 @@ void engine_close(struct engine *engine)
 	missing_wakeups_free(engine->missing);
 	files_free(engine->files);
 	symbols_free(engine->symbols);
+	stream_names_free(engine->names);
 	stacks_free(engine->stacks);
 	threads_free(engine->threads);
 	threads_free(engine->present);

@@ -11,6 +11,7 @@
 #include "findings/findings.h"
 
 struct event_filter;
+struct stream_names;
 
 struct engine_options {
 	unsigned int stream_count; /* of the session */
@@ -35,6 +36,7 @@ struct engine {
 	struct threads *threads;  /* as analyses have them */
 	struct stacks *stacks;
 	struct symbols *symbols;
+	struct stream_names *names; /* what was taken from these, for all recorders; NULL: there is none */
 	struct fold_rules *fold;
 	struct run_samples *samples;
 	struct code_samples *code;

@@ -32,7 +32,6 @@ struct recorder {
 	struct prologue *prologue;   /* of a flight recorder, as are names; else NULL */
 	struct ring_names *names;
 	const struct recorder_stream *stream; /* NULL: there is a file */
-	struct stream_names *stream_names;    /* of a stream */
 	char *path;                           /* for messages */
 	uint64_t *patched;                    /* a mapping with its file */
 	size_t patched_capacity;
@@ -169,7 +168,10 @@ static void begin_recording(struct recorder *recorder)
 	trace_info_put(&info);
 	trace_writer_chunk(recorder->writer, TRACE_CHUNK_INFO, info.bytes, info.length, NULL);
 	text_fini(&info);
-	symbols_keep_answers(recorder->engine->symbols);
+	if (!recorder->engine->names) {
+		recorder->engine->names = stream_names_new();
+		symbols_keep_answers(recorder->engine->symbols);
+	}
 	subscribe(recorder);
 }
 
@@ -228,7 +230,6 @@ int recorder_open_stream(struct engine *engine, const struct recorder_stream *st
 	recorder->path = xstrdup("the stream");
 	recorder->prologue = prologue_new();
 	recorder->names = ring_names_new();
-	recorder->stream_names = stream_names_new();
 	err = trace_writer_begin_sink(&stream->sink, &recorder->writer);
 	if (err) {
 		say(recorder, err);
@@ -290,8 +291,8 @@ void recorder_flush(struct recorder *recorder)
 void recorder_names(struct recorder *recorder, uint64_t begin_ns,
 		    void (*put)(void *data, const void *names, size_t size_bytes), void *data)
 {
-	stream_names_take(recorder->stream_names, recorder->engine->symbols);
-	stream_names_put(recorder->stream_names, recorder->names, begin_ns, put, data);
+	stream_names_take(recorder->engine->names, recorder->engine->symbols);
+	stream_names_put(recorder->engine->names, recorder->names, begin_ns, put, data);
 }
 
 uint64_t recorder_file_bytes(const struct recorder *recorder)
@@ -328,18 +329,20 @@ static uint64_t begin_ns(const struct recorder *recorder)
 	return time_ns;
 }
 
+static void put_part(void *data, const void *names, size_t size_bytes)
+{
+	struct recorder *recorder = data;
+
+	trace_writer_chunk(recorder->writer, TRACE_CHUNK_NAMES, names, size_bytes, NULL);
+}
+
 static void put_names(struct recorder *recorder)
 {
 	uint64_t from_ns = begin_ns(recorder);
-	const void *answers;
-	size_t size_bytes;
 
 	trace_writer_flush(recorder->writer, UINT64_MAX, 0);
-	while ((answers = symbols_take_answers(recorder->engine->symbols, &size_bytes)) && size_bytes)
-		if (from_ns)
-			ring_names_put(recorder->names, from_ns, answers, size_bytes, recorder->writer);
-		else
-			trace_writer_chunk(recorder->writer, TRACE_CHUNK_NAMES, answers, size_bytes, NULL);
+	stream_names_take(recorder->engine->names, recorder->engine->symbols);
+	stream_names_put(recorder->engine->names, from_ns ? recorder->names : NULL, from_ns, put_part, recorder);
 }
 
 int recorder_finish(struct recorder *recorder, struct trace_writer_counts *counts)
@@ -367,7 +370,6 @@ void recorder_close(struct recorder *recorder)
 		trace_writer_discard(recorder->writer);
 	prologue_free(recorder->prologue);
 	ring_names_free(recorder->names);
-	stream_names_free(recorder->stream_names);
 	free(recorder->patched);
 	free(recorder->path);
 	free(recorder);

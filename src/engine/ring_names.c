@@ -21,7 +21,6 @@ struct ring_names {
 	struct epoch epochs[EPOCHS_MAX];
 	size_t count;               /* of all that have begun */
 	struct carried_names *none; /* of an epoch that is unknown */
-	struct table *notes;
 };
 
 struct ring_names *ring_names_new(void)
@@ -30,7 +29,6 @@ struct ring_names *ring_names_new(void)
 
 	names->read = space_numbers_new();
 	names->none = carried_names_new_of(names->read, NULL);
-	names->notes = table_new();
 	return names;
 }
 
@@ -48,7 +46,6 @@ void ring_names_free(struct ring_names *names)
 		epoch_fini(&names->epochs[i]);
 	carried_names_free(names->none);
 	space_numbers_free(names->read);
-	table_free(names->notes);
 	free(names);
 }
 
@@ -90,12 +87,6 @@ static const struct carried_names *names_from(const struct ring_names *names, ui
 		if (names->epochs[i].time_ns == begin_ns)
 			return names->epochs[i].names;
 	return names->none;
-}
-
-void ring_names_put(struct ring_names *names, uint64_t begin_ns, const void *content, size_t size_bytes,
-		    struct trace_writer *writer)
-{
-	carried_names_put(names_from(names, begin_ns), content, size_bytes, writer, names->notes);
 }
 
 bool ring_names_change(const struct ring_names *names, uint64_t begin_ns, const void *content, size_t size_bytes,

@@ -14,7 +14,6 @@
 struct ring_names;
 struct table;
 struct text;
-struct trace_writer;
 
 struct ring_names *ring_names_new(void);
 void ring_names_free(struct ring_names *names);
@@ -26,12 +25,8 @@ void ring_names_repeat(struct ring_names *names, const struct ev_header *header)
 /* An event of the trace. */
 void ring_names_follow(struct ring_names *names, const struct ev_header *header);
 
-/* Writes names for readers who begin with the epoch of this time. */
-void ring_names_put(struct ring_names *names, uint64_t begin_ns, const void *content, size_t size_bytes,
-		    struct trace_writer *writer);
-
 /*
- * The same, put behind what is in out: names of code that a program generated are left out unless there is such an
+ * Puts names, for readers who begin with the epoch of this time, behind what is in out: names of code that a program generated are left out unless there is such an
  * epoch. notes: the sentences that these readers have already. False: the names are damaged, and nothing is put.
  */
 bool ring_names_change(const struct ring_names *names, uint64_t begin_ns, const void *content, size_t size_bytes,

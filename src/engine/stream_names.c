@@ -57,8 +57,10 @@ void stream_names_put(const struct stream_names *names, const struct ring_names 
 	for (size_t i = 0; i < names->count; i++) {
 		struct text changed = { 0 };
 
-		if (ring_names_change(epochs, begin_ns, names->parts[i].bytes, names->parts[i].size_bytes, notes,
-				      &changed))
+		if (!epochs)
+			put(data, names->parts[i].bytes, names->parts[i].size_bytes);
+		else if (ring_names_change(epochs, begin_ns, names->parts[i].bytes, names->parts[i].size_bytes, notes,
+					   &changed))
 			put(data, changed.bytes, changed.length);
 		text_fini(&changed);
 	}

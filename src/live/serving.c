@@ -14,12 +14,14 @@
 #include "engine/run_events.h"
 #include "findings/findings.h"
 #include "live/tracing_internal.h"
-#include "scope/scope.h"
 #include "symbol/symbol.h"
+#include "trace/trace_writer.h"
 
 struct serving {
 	struct scope *scope;
+	struct recorder *recorder;    /* of what clients get; NULL: it has not begun */
 	struct clock_answerer *clock; /* at the same port, of UDP; NULL: there is none */
+	bool is_public;               /* also for those elsewhere */
 	uint64_t
 		promised_ns; /* when programs are to be told again that somebody receives their events; 0: nobody does */
 };
@@ -27,7 +29,7 @@ struct serving {
 /* How long programs believe that, should nobody say otherwise. */
 static const uint64_t promise_ns = 2000000000;
 
-static struct scope_options options_of(const struct stream_settings *settings)
+struct scope_options serving_options(const struct stream_settings *settings)
 {
 	return (struct scope_options){
 		.address = settings->listen,
@@ -39,7 +41,7 @@ static struct scope_options options_of(const struct stream_settings *settings)
 
 int serving_check(const struct stream_settings *settings)
 {
-	struct scope_options options = options_of(settings);
+	struct scope_options options = serving_options(settings);
 
 	return scope_check(&options);
 }
@@ -56,15 +58,19 @@ static void open_clock(struct serving *serving)
 int serving_open(const struct stream_settings *settings, struct serving **out)
 {
 	struct serving *serving = xcalloc(1, sizeof(*serving));
-	struct scope_options options = options_of(settings);
-	int err = scope_open(&options, &serving->scope);
+	struct scope_options options = serving_options(settings);
+	int err;
 
+	options.is_session = true;
+	err = scope_open(&options, &serving->scope);
 	if (err) {
 		free(serving);
 		return err;
 	}
+	serving->is_public = settings->listen;
 	open_clock(serving);
-	fprintf(stderr, "pinch: the scope is at %s\n", scope_address(serving->scope));
+	if (serving->is_public)
+		fprintf(stderr, "pinch: the scope is at %s\n", scope_address(serving->scope));
 	*out = serving;
 	return 0;
 }
@@ -73,19 +79,27 @@ void serving_close(struct serving *serving)
 {
 	if (!serving)
 		return;
+	recorder_close(serving->recorder);
 	clock_answerer_close(serving->clock);
 	scope_close(serving->scope);
 	free(serving);
 }
 
-const struct recorder_stream *serving_stream(struct serving *serving)
+int serving_begin(struct serving *serving, struct engine *engine)
 {
-	return scope_stream(serving->scope);
+	int err = recorder_open_stream(engine, scope_stream(serving->scope), &serving->recorder);
+
+	return err ? err : recorder_begin(serving->recorder);
 }
 
 int serving_poll_fd(const struct serving *serving)
 {
-	return serving ? scope_poll_fd(serving->scope) : -1;
+	return scope_poll_fd(serving->scope);
+}
+
+bool serving_has_clients(const struct serving *serving)
+{
+	return scope_client_count(serving->scope);
 }
 
 static void give_names(void *data, uint64_t begin_ns, void (*put)(void *data, const void *names, size_t size_bytes),
@@ -97,7 +111,7 @@ static void give_names(void *data, uint64_t begin_ns, void (*put)(void *data, co
 /* Some want no more while tracing goes on: for them it ends here. */
 static void end_traces(struct serving *serving, struct tracing *tracing)
 {
-	const struct scope_names names = { give_names, tracing->recorder };
+	const struct scope_names names = { give_names, serving->recorder };
 	struct outcome outcome = { .command = "", .exit_status = -1 };
 	struct findings *findings;
 	struct ev_collect_end *end;
@@ -106,7 +120,7 @@ static void end_traces(struct serving *serving, struct tracing *tracing)
 	findings = tracing_findings(tracing, &outcome, SIZE_MAX, &tracing->taking_in);
 	symbols_keep_notes(tracing->engine.symbols);
 	tracing_put_notes(tracing, &notes);
-	recorder_flush(tracing->recorder);
+	recorder_flush(serving->recorder);
 	end = end_event_new(tracing->engine.session, session_time_ns(tracing->engine.session),
 			    findings_report(findings), &notes);
 	scope_end_traces(serving->scope, &end->header, &names, clock_ns());
@@ -130,20 +144,14 @@ static void promise(struct serving *serving, struct tracing *tracing)
 void serving_step(struct serving *serving, struct tracing *tracing)
 {
 	promise(serving, tracing);
+	recorder_step(serving->recorder, clock_ns());
 	scope_step(serving->scope, clock_ns());
-	recorder_serve(tracing->recorder);
+	recorder_serve(serving->recorder);
 	if (scope_wants_end(serving->scope, clock_ns()))
 		end_traces(serving, tracing);
 	scope_step(serving->scope, clock_ns());
 }
 
-void serving_begin_all(struct serving *serving, struct recorder *recorder)
-{
-	if (!serving)
-		return;
-	scope_hurry(serving->scope);
-	recorder_serve(recorder);
-}
 
 static void say(const struct serving *serving)
 {
@@ -167,13 +175,15 @@ static void say(const struct serving *serving)
 	text_fini(&text);
 }
 
-void serving_finish(struct serving *serving, struct recorder *recorder, bool is_quiet)
+void serving_finish(struct serving *serving, bool is_quiet)
 {
-	const struct scope_names names = { give_names, recorder };
+	const struct scope_names names = { give_names, serving->recorder };
+	struct trace_writer_counts counts;
 
-	if (!serving)
-		return;
+	scope_hurry(serving->scope);
+	recorder_serve(serving->recorder);
+	recorder_finish(serving->recorder, &counts);
 	scope_finish(serving->scope, &names);
-	if (!is_quiet)
+	if (serving->is_public && !is_quiet)
 		say(serving);
 }

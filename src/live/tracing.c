@@ -144,11 +144,10 @@ static int open_listeners(struct tracing *tracing)
 			own_trigger_new(engine->session, engine->present, tracing->own_areas, &settings->own_trigger);
 	tracing->taking_in = (struct pause){ take_pause, tracing, TAKE_IN_PERIOD_NS, 0 };
 	tracing_set_pause(tracing, NULL);
-	if (tracing->serving)
-		err = recorder_open_stream(engine, serving_stream(tracing->serving), &tracing->recorder);
-	else if (settings->trace_path)
+	err = serving_begin(tracing->serving, engine);
+	if (!err && settings->trace_path)
 		err = recorder_open(engine, settings->trace_path, &settings->ring, &tracing->recorder);
-	else if (wants_memory_trace(settings))
+	else if (!err && wants_memory_trace(settings))
 		tracing->memory = memory_trace_new(engine, &tracing->recorder);
 	sampling_watch_open(&tracing->sampling, engine->session);
 	return err;
@@ -213,7 +212,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	if (!err)
 		err = open_engine(tracing);
 	/* None of these processes has its sockets. */
-	if (!err && settings->stream.listen)
+	if (!err)
 		err = serving_open(&settings->stream, &tracing->serving);
 	if (!err && settings->clocks.peer_count)
 		err = clock_watch_open(settings->clocks.peers, settings->clocks.peer_count, &tracing->clocks);
@@ -542,8 +541,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	if (tracing->usdt)
 		usdt_probes_update(tracing->usdt);
 	recorder_step(tracing->recorder, clock_ns());
-	if (tracing->serving)
-		serving_step(tracing->serving, tracing);
+	serving_step(tracing->serving, tracing);
 	memory_trace_step(tracing->memory, tracing->recorder);
 	update_unwinder(tracing);
 	sampling_watch_step(&tracing->sampling, &tracing->engine, tracing->kernel, clock_ns());

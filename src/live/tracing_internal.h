@@ -29,7 +29,7 @@ struct tracing {
 	struct own_trigger *own_trigger; /* NULL: none was asked for */
 	struct klock_spec *klock_spec;   /* NULL: acquisitions are not counted */
 	struct recorder *recorder;       /* NULL: no trace is written */
-	struct serving *serving;         /* of the trace; NULL: it is not served */
+	struct serving *serving;         /* of what happens, to whoever asks for it */
 	struct memory_trace *memory;     /* the trace is for the report alone; NULL: there is none, or it has a file */
 	int signal_fd;
 	const struct tracing_watch *watch; /* NULL: nothing */

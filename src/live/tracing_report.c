@@ -33,21 +33,32 @@ static void report_written(const struct settings *settings, const struct trace_w
 	text_fini(&text);
 }
 
+static bool is_recording(const struct tracing *tracing)
+{
+	return tracing->recorder && (!tracing->memory || memory_trace_is_there(tracing->memory));
+}
+
+/* Somebody gets the trace: a file, or a client. */
+static bool is_heard(const struct tracing *tracing)
+{
+	return is_recording(tracing) || tracing->settings->stream.listen || serving_has_clients(tracing->serving);
+}
+
 static int end_recording(struct tracing *tracing, const struct report *report)
 {
-	bool has_file = !tracing->memory && !tracing->serving;
+	bool has_file = tracing->recorder && !tracing->memory;
 	struct trace_writer_counts counts;
 	struct text notes = { 0 };
-	int err;
+	int err = 0;
 
 	symbols_keep_notes(tracing->engine.symbols); /* those of the report */
 	tracing_name_all(tracing);
 	tracing_put_notes(tracing, &notes);
 	end_event_hand_out(tracing->engine.session, tracing->ended_ns, report, &notes);
 	text_fini(&notes);
-	serving_begin_all(tracing->serving, tracing->recorder);
-	err = recorder_finish(tracing->recorder, &counts);
-	serving_finish(tracing->serving, tracing->recorder, tracing->settings->is_quiet);
+	if (is_recording(tracing))
+		err = recorder_finish(tracing->recorder, &counts);
+	serving_finish(tracing->serving, tracing->settings->is_quiet);
 	if (!err && has_file && !tracing->settings->is_quiet)
 		report_written(tracing->settings, &counts);
 	return err;
@@ -74,13 +85,8 @@ static void find_whatifs(struct tracing *tracing, const struct report *report, s
 	const struct settings *settings = tracing->settings;
 	const char *path = tracing->memory ? memory_trace_path(tracing->memory) : settings->trace_path;
 
-	if (show_is_asked(settings) || show_files_are_asked(settings))
+	if (path && (show_is_asked(settings) || show_files_are_asked(settings)))
 		report_whatifs_find(path, false, tracing->engine.fold, report, whatifs);
-}
-
-static bool is_recording(const struct tracing *tracing)
-{
-	return tracing->recorder && (!tracing->memory || memory_trace_is_there(tracing->memory));
 }
 
 int tracing_report(struct tracing *tracing, const struct outcome *outcome)
@@ -91,10 +97,10 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 	int err = 0, files_err = 0, record_err = 0;
 
 	tracing_finish(tracing);
-	if (!show_is_asked(settings) && !show_files_are_asked(settings) && !is_recording(tracing))
+	if (!show_is_asked(settings) && !show_files_are_asked(settings) && !is_heard(tracing))
 		goto out_save;
 	findings = tracing_findings(tracing, outcome, settings->path_count_max, NULL);
-	if (is_recording(tracing)) {
+	if (is_heard(tracing)) {
 		record_err = end_recording(tracing, findings_report(findings));
 		if (!record_err)
 			find_whatifs(tracing, findings_report(findings), &whatifs);

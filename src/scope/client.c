@@ -19,12 +19,14 @@ enum {
 /* To show a token, and to close when all was sent. */
 static const uint64_t greet_ns_max = 10000000000, close_ns_max = 2000000000;
 
-struct client *client_new(const struct client_setting *setting, struct connection *connection, uint64_t now_ns)
+struct client *client_new(const struct client_setting *setting, struct connection *connection, bool is_known,
+			  uint64_t now_ns)
 {
 	struct client *client = xcalloc(1, sizeof(*client));
 
 	client->setting = setting;
 	client->connection = connection;
+	client->is_known = is_known || !setting->token;
 	client->stop = UINT64_MAX;
 	client->deadline_ns = now_ns + greet_ns_max;
 	return client;
@@ -118,7 +120,7 @@ static void take_line(struct client *client, const char *line)
 {
 	const char *token = client->setting->token;
 
-	if (client->phase == CLIENT_GREETS && token) {
+	if (client->phase == CLIENT_GREETS) {
 		if (!strncmp(line, TOKEN_WORD, strlen(TOKEN_WORD)) && token_is(token, line + strlen(TOKEN_WORD)))
 			welcome(client);
 		else
@@ -217,7 +219,7 @@ static void greet(struct client *client)
 	if (err && err != -EAGAIN)
 		go(client);
 	client->is_greeted = !err;
-	if (client->is_greeted && !client->setting->token)
+	if (client->is_greeted && client->is_known)
 		welcome(client);
 }
 

@@ -38,8 +38,9 @@ struct client_setting {
 	void *data;
 };
 
-/* Takes the connection. */
-struct client *client_new(const struct client_setting *setting, struct connection *connection, uint64_t now_ns);
+/* Takes the connection. is_known: it need not show a token. */
+struct client *client_new(const struct client_setting *setting, struct connection *connection, bool is_known,
+			  uint64_t now_ns);
 void client_free(struct client *client);
 
 enum client_phase client_phase(const struct client *client);

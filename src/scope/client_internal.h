@@ -21,6 +21,7 @@ struct client {
 	const struct client_setting *setting;
 	struct connection *connection;
 	enum client_phase phase;
+	bool is_known;   /* it need not show a token */
 	bool is_greeted; /* keys are agreed on */
 	bool has_begun;  /* it had a beginning */
 	bool wants_end;  /* it asked for it */

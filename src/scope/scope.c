@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "scope/chunk_log.h"
+#include "scope/session_socket.h"
 #include "scope/tls.h"
 #include "scope/token.h"
 
@@ -26,8 +27,11 @@ int scope_check(const struct scope_options *options)
 {
 	int secrets = !!options->certificate + !!options->key + !!options->token;
 	struct address address;
-	int err = address_parse(options->address, &address);
+	int err;
 
+	if (!options->address)
+		return 0;
+	err = address_parse(options->address, &address);
 	if (err)
 		return err;
 	if (secrets && secrets < 3)
@@ -39,17 +43,16 @@ int scope_check(const struct scope_options *options)
 	return 0;
 }
 
-static int listen_there(struct scope *scope)
+static int listen_there(struct scope *scope, const struct scope_options *options)
 {
-	struct epoll_event event = { .events = EPOLLIN };
-	int err = address_listen(&scope->address, scope->tls, &scope->listen_fd);
+	int err = options->address ? address_listen(&scope->address, scope->tls, &scope->listen_fd) : 0;
 
 	if (err)
 		return err;
+	if (options->is_session && session_socket_listen(&scope->session_fd))
+		warn("pinch scope cannot find this session: it has no socket");
 	scope->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (scope->poll_fd < 0 || epoll_ctl(scope->poll_fd, EPOLL_CTL_ADD, scope->listen_fd, &event))
-		return fail(-errno, "cannot wait for clients");
-	return 0;
+	return scope->poll_fd < 0 || scope_open_doors(scope) ? fail(-errno, "cannot wait for clients") : 0;
 }
 
 static int open_secrets(struct scope *scope, const struct scope_options *options)
@@ -79,14 +82,14 @@ int scope_open(const struct scope_options *options, struct scope **out)
 	struct scope *scope = xcalloc(1, sizeof(*scope));
 	int err;
 
-	scope->listen_fd = scope->poll_fd = -1;
+	scope->listen_fd = scope->session_fd = scope->poll_fd = -1;
 	err = scope_check(options);
-	if (!err)
+	if (!err && options->address)
 		err = address_parse(options->address, &scope->address);
 	if (!err)
 		err = open_secrets(scope, options);
 	if (!err)
-		err = listen_there(scope);
+		err = listen_there(scope, options);
 	if (!err && trace_packer_init(&scope->packer))
 		err = fail(-ENOMEM, "cannot compress");
 	if (err) {
@@ -100,16 +103,25 @@ int scope_open(const struct scope_options *options, struct scope **out)
 		.token = scope->token,
 	};
 	scope_stream_init(scope);
-	name(scope);
+	if (options->address)
+		name(scope);
 	*out = scope;
 	return 0;
+}
+
+static void close_doors(struct scope *scope)
+{
+	address_unlisten(&scope->address, scope->listen_fd);
+	if (scope->session_fd >= 0)
+		close(scope->session_fd);
+	scope->listen_fd = scope->session_fd = -1;
 }
 
 void scope_close(struct scope *scope)
 {
 	if (!scope)
 		return;
-	address_unlisten(&scope->address, scope->listen_fd);
+	close_doors(scope);
 	scope_clients_free(scope);
 	if (scope->poll_fd >= 0)
 		close(scope->poll_fd);
@@ -130,7 +142,7 @@ const char *scope_address(const struct scope *scope)
 
 const char *scope_host_port(const struct scope *scope)
 {
-	return scope->address.kind == ADDRESS_UNIX ? NULL : strchr(scope->name.bytes, ':') + 1;
+	return !scope->name.length || scope->address.kind == ADDRESS_UNIX ? NULL : strchr(scope->name.bytes, ':') + 1;
 }
 
 int scope_poll_fd(const struct scope *scope)
@@ -190,8 +202,7 @@ void scope_finish(struct scope *scope, const struct scope_names *names)
 	uint64_t now_ns = clock_ns(), limit_ns = now_ns + drain_ns_max;
 
 	scope->setting.has_ended = true;
-	address_unlisten(&scope->address, scope->listen_fd);
-	scope->listen_fd = -1;
+	close_doors(scope);
 	for (size_t i = 0; i < scope->client_count; i++)
 		if (client_phase(scope->clients[i]) != CLIENT_LEAVES && !client_is_ending(scope->clients[i]))
 			end_trace(scope, scope->clients[i], NULL, names, now_ns);

@@ -18,7 +18,8 @@
 struct scope;
 
 struct scope_options {
-	const char *address;           /* as address_parse() reads it */
+	const char *address;           /* as address_parse() reads it; NULL: nobody elsewhere can connect */
+	bool is_session;               /* readers of all sessions of the machine can (session_socket.h) */
 	const char *certificate, *key; /* files, for TLS; NULL: without */
 	const char *token;             /* the file of one; NULL: none is asked for */
 };
@@ -30,10 +31,20 @@ int scope_check(const struct scope_options *options);
 int scope_open(const struct scope_options *options, struct scope **out);
 void scope_close(struct scope *scope);
 
+/*
+ * For a scope each of whose clients has a process of its own. Who connects next, for scope_take(); -1: nobody for now. Whoever is too much
+ * is told so by scope_refuse().
+ */
+int scope_accept(struct scope *scope);
+void scope_refuse(struct scope *scope, int fd);
+
+/* This process is that of a client: it takes the socket, and listens no more. 0 or a negative errno, after a message. */
+int scope_take(struct scope *scope, int fd);
+
 /* Where readers find it, as pinch report takes it. */
 const char *scope_address(const struct scope *scope);
 
-/* HOST:PORT where it listens; NULL: it is a Unix socket. */
+/* HOST:PORT where it listens; NULL: it is a Unix socket, or nowhere. */
 const char *scope_host_port(const struct scope *scope);
 
 /* Where the trace goes that is served. */
@@ -50,6 +61,13 @@ void scope_step(struct scope *scope, uint64_t now_ns);
 
 /* Who waits for a beginning wants it now: the end is near. */
 void scope_hurry(struct scope *scope);
+
+/* For those who wait, the trace begins with what comes next: it has nothing else to say first. False: nobody does. */
+bool scope_begin_traces(struct scope *scope, uint64_t time_ns);
+
+/* Whether its clients are gone; how many chunks the slowest one has yet to take. */
+bool scope_is_empty(const struct scope *scope);
+uint64_t scope_behind(const struct scope *scope);
 
 /* Gives what is known of addresses to a trace that began at begin_ns, part by part: recorder_names(). */
 struct scope_names {

@@ -21,9 +21,9 @@ struct first_chunk {
 struct scope {
 	struct address address;
 	struct text name;
-	struct tls *tls; /* NULL: without */
-	char *token;     /* NULL: none is asked for */
-	int listen_fd, poll_fd;
+	struct tls *tls;                    /* NULL: without */
+	char *token;                        /* NULL: none is asked for */
+	int listen_fd, session_fd, poll_fd; /* -1: none */
 	struct chunk_log *log;
 	struct trace_packer packer;
 	struct first_chunk first[FIRST_CHUNKS];
@@ -42,5 +42,6 @@ struct scope {
 /* scope_stream.c: what the recorder calls, and the chunks that each trace has first. */
 void scope_stream_init(struct scope *scope);
 
-/* scope_clients.c */
+/* scope_clients.c: scope_open_doors() 0 or -1, with errno. */
+int scope_open_doors(struct scope *scope);
 void scope_clients_free(struct scope *scope);

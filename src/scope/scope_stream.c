@@ -106,6 +106,20 @@ void scope_stream_init(struct scope *scope)
 	};
 }
 
+bool scope_begin_traces(struct scope *scope, uint64_t time_ns)
+{
+	bool has_begun = false;
+
+	for (size_t i = 0; i < scope->client_count; i++) {
+		if (client_phase(scope->clients[i]) != CLIENT_WAITS)
+			continue;
+		client_begin(scope->clients[i], time_ns);
+		client_follow(scope->clients[i]);
+		has_begun = true;
+	}
+	return has_begun;
+}
+
 void scope_hurry(struct scope *scope)
 {
 	scope->begun_ns = 0;

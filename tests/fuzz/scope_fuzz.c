@@ -213,7 +213,7 @@ static void try_client(struct input *input)
 	stage.file = memfd_create("trace", MFD_CLOEXEC);
 	stage.now_ns = 1000000000;
 	stage.sent_count = 0;
-	stage.client = client_new(&stage.setting, connection_new(fds[1], NULL), stage.now_ns);
+	stage.client = client_new(&stage.setting, connection_new(fds[1], NULL), false, stage.now_ns);
 	for (int i = 0; i < STEPS_MAX && input->size && client_phase(stage.client) != CLIENT_GONE; i++)
 		act(input);
 	stage.setting.has_ended = true;
