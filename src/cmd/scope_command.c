@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "cmd/run_command.h"
+#include "cmd/scope_sessions.h"
 #include "collect/target/launch.h"
 #include "live/serving.h"
 #include "options/settings.h"
@@ -25,11 +26,8 @@ static int serve(struct settings *settings, struct inheritance *inheritance, int
 	}
 	if (settings->has_target)
 		return attach_traced(settings, argc, argv);
-	if (rest == argc) {
-		fail_plain(-EINVAL, "nothing to trace given: pinch scope [options] -p PID and the like, or -- COMMAND "
-				    "[ARG...]");
-		return EXIT_USAGE;
-	}
+	if (rest == argc)
+		return scope_sessions(settings);
 	return run_traced(settings, inheritance, argv + rest);
 }
 
@@ -61,12 +59,14 @@ const struct command scope_command = {
 	.is_privileged = true,
 	.has_command = true,
 	.usage =
-		"[options] -p PID... | -n NAME | --cgroup DIR | --all\n       pinch scope [options] [--] COMMAND [ARG...]",
+		"[options] -p PID... | -n NAME | --cgroup DIR | --all\n       pinch scope [options] [--] COMMAND [ARG...]\n"
+		"       pinch scope [--listen ADDRESS]",
 	.summary = "Trace and serve the trace over the network, to any number of readers",
 	.description =
 		"Traces like pinch record. Whoever connects receives a trace, from then on: nc HOST PORT > FILE\n"
 		"is enough, and pinch report tcp:HOST:PORT reads it at once. Readers that are too slow lose\n"
-		"events, which are counted; nobody waits for them.",
+		"events, which are counted; nobody waits for them. Without a target, it serves what all other\n"
+		"sessions of the machine trace (run, attach, record, scope), as one trace.",
 	.options = options,
 	.run = scope_run,
 };

@@ -45,10 +45,52 @@ class Scope:
         return self.text()
 
 
+class Client(threading.Thread):
+    """Receives into a file until the other side ends."""
+
+    def __init__(self, scope, path, words=b""):
+        super().__init__()
+        self.path, self.socket = path, scope.connect()
+        if words:
+            self.socket.sendall(words)
+        self.count = 0
+        self.start()
+
+    def run(self):
+        with open(self.path, "wb") as file:
+            while True:
+                try:
+                    got = self.socket.recv(1 << 16)
+                except ConnectionError:
+                    break
+                if not got:
+                    break
+                file.write(got)
+                self.count += len(got)
+        self.socket.close()
+
+    def has(self, count):
+        """Waits for so many bytes."""
+        wait_until(lambda: self.count >= count, f"{count} bytes")
+
+    def whole(self):
+        self.join(60)
+        assert not self.is_alive(), f"{self.path}: still receiving"
+        return self.path
+
+
 def check(path, status=0):
     result = pinch("check", path)
     assert result.status == status, result.out
     return result.out.decode()
+
+
+def check_order(events):
+    """Neighbours that an interrupt has swapped may stay so."""
+    latest_ns = 0
+    for event in events:
+        assert event["time_ns"] > latest_ns - 1000000, (latest_ns - event["time_ns"], event)
+        latest_ns = max(latest_ns, event["time_ns"])
 
 
 def report_of(path, is_lossless=True):

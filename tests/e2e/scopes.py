@@ -16,7 +16,7 @@ import time
 from lib import PINCH, assert_nothing_attached, check_laws, finish, is_alive, main, parse_report, pinch, program, read, \
     read_line, start, status_of, stop, test, wait_until
 from lib_hosts import BOOTS, CLIENT, DATABASE, ID_SHIFT, Namespaces, as_host, check_times, dump, hosts, record_at_once
-from lib_scope import Scope, certificate, check, report_of, serve, write_token
+from lib_scope import Scope, certificate, check, check_order, report_of, serve, write_token
 
 
 def record(*arguments, output="all.pinch", prefix=()):
@@ -68,6 +68,7 @@ def together():
     report = report_of("all.pinch", is_lossless=False)
     assert len({thread["host_pid"] for thread in report["threads"]}) == 3, report["threads"]
     assert not any("no end" in note for note in report["notes"]), report["notes"]
+    check_order(dump("all.pinch"))
     recording = record(*addresses)
     await_bytes(recording, (100000,) * 3)
     recording.send_signal(signal.SIGINT)
