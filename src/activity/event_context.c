@@ -48,7 +48,11 @@ static void set_name(struct event_context *context, uint32_t pid, uint32_t tid, 
 static void on_born(void *data, const struct ev_header *header)
 {
 	const struct ev_thread_born *e = (const struct ev_thread_born *)header;
+	struct process *process = e->pid == e->tid ? process_get(data, e->pid) : NULL;
 
+	/* Another one may have had this id. */
+	if (process)
+		*process = (struct process){ 0 };
 	set_name(data, e->pid, e->tid, e->name);
 }
 

@@ -79,6 +79,25 @@ def _():
     assert all(list_of[0]["time_ns"] > born[thread] for thread, list_of in ups.items())
 
 
+@test("a program that is executed is named behind that, and one that takes its place has its own name")
+def _():
+    os.symlink(program("own_events"), "first")
+    os.symlink(program("own_events"), "second")
+    record("sh", "-c", "./first threads 1 10 0; exec ./second threads 1 10 0")
+    found = events()
+    for name in ("first", "second"):
+        named, = (event for event in of(found, "user.PROGRAM") if event["fields"]["program"] == name)
+        pid = named["fields"]["pid"]
+        exec_, = (event for event in of(found, "thread.EXEC") if event["fields"]["name"] == name)
+        assert exec_["fields"]["tid"] == pid and exec_["time_ns"] < named["time_ns"], (exec_, named)
+        threads = {event["thread"] for event in found
+                   if event["event"] in ("thread.BORN", "thread.FOUND") and event["fields"]["pid"] == pid}
+        order = [event["event"] for event in found
+                 if event is named or event["event"] == "count.UP" and event["thread"] in threads
+                 and event["time_ns"] > exec_["time_ns"]]
+        assert order[0] == "user.PROGRAM" and len(order) >= 11, order
+
+
 @test("what is overwritten before it is read is counted, to the slot")
 def _():
     record(program("own_events"), "threads", "4", "3000000", "0")

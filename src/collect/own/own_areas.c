@@ -61,6 +61,7 @@ struct own_area {
 	struct own_areas *all;
 	uint32_t pid;
 	bool is_ended; /* nothing more is written */
+	bool is_named; /* user.PROGRAM has been handed out */
 	struct own_schema_list schemas;
 	uint64_t taken_ns;     /* all events up to then have been pushed */
 	struct table *rings;   /* struct own_ring, by tid */
@@ -179,12 +180,41 @@ static void on_read_lost(void *data, const struct ev_header *header)
 	session_hand_out(areas->session, &e.header);
 }
 
+/* --- Programs ------------------------------------------------------------------------------ */
+
+static void hand_out_program(struct own_areas *areas, struct own_area *own)
+{
+	const struct area_facts *facts = area_facts(own->area);
+	struct ev_user_program e = {
+		.header = {
+			.time_ns = session_time_ns(areas->session),
+			.subsys = TRACE_SUBSYS_USER,
+			.event = TRACE_EVENT_USER_PROGRAM,
+		},
+		.pid = own->pid,
+		.ring_capacity = facts->ring_capacity,
+	};
+
+	_Static_assert(sizeof(e.program) == sizeof(facts->program), "copied as it is");
+	memcpy(e.program, facts->program, sizeof(e.program));
+	own->is_named = true;
+	session_hand_out(areas->session, &e.header);
+}
+
+/* In the stream's order: behind the start of this program, with which the name of the one before goes. */
+static void on_announced(void *data, const struct ev_header *header)
+{
+	const struct ev_user_announced *e = (const struct ev_user_announced *)header;
+	struct own_areas *areas = data;
+
+	for (size_t i = 0; i < areas->count; i++)
+		if (areas->list[i].pid == e->pid && !areas->list[i].is_named)
+			hand_out_program(areas, &areas->list[i]);
+}
+
 static const struct event_handler handlers[] = {
-	{ EV_THREAD_FOUND, on_found },
-	{ EV_SPACE_EXIT, on_exit_of },
-	{ EV_USER_READ, on_read },
-	{ EV_USER_READ_LOST, on_read_lost },
-	{ 0, NULL },
+	{ EV_THREAD_FOUND, on_found },       { EV_SPACE_EXIT, on_exit_of },       { EV_USER_READ, on_read },
+	{ EV_USER_READ_LOST, on_read_lost }, { EV_USER_ANNOUNCED, on_announced }, { 0, NULL },
 };
 
 struct own_areas *own_areas_new(struct session *session, unsigned int stream, struct symbols *symbols,
@@ -247,23 +277,6 @@ static bool is_known(const struct own_areas *areas, const struct area_facts *fac
 	return false;
 }
 
-static void hand_out_program(struct own_areas *areas, const struct look *look, const struct area_facts *facts)
-{
-	struct ev_user_program e = {
-		.header = {
-			.time_ns = session_time_ns(areas->session),
-			.subsys = TRACE_SUBSYS_USER,
-			.event = TRACE_EVENT_USER_PROGRAM,
-		},
-		.pid = look->pid,
-		.ring_capacity = facts->ring_capacity,
-	};
-
-	_Static_assert(sizeof(e.program) == sizeof(facts->program), "copied as it is");
-	memcpy(e.program, facts->program, sizeof(e.program));
-	session_hand_out(areas->session, &e.header);
-}
-
 /* An area's time stamps at a moment of CLOCK_MONOTONIC that has just been read. */
 static uint64_t ticks_of_now(const struct own_areas *areas, const struct area_facts *facts)
 {
@@ -290,7 +303,8 @@ static void take_in(struct own_areas *areas, const struct look *look, struct are
 	};
 	if (areas->fill_rate < 1 / FULL_NS_FIRST)
 		areas->fill_rate = 1 / FULL_NS_FIRST;
-	hand_out_program(areas, look, facts);
+	if (look->is_older)
+		hand_out_program(areas, &areas->list[areas->count - 1]);
 }
 
 static void look_into(struct own_areas *areas, const struct look *look, int fd)
