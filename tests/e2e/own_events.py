@@ -213,6 +213,52 @@ def _():
     check_whole("late.pinch")
 
 
+def programs_served():
+    """Two programs and one that has ended; those that live record an event for each line, and answer it."""
+    served = {}
+    for name in ("gone", "alpha", "beta"):
+        os.symlink(program("own_events"), name)
+    for name in ("alpha", "beta"):
+        os.mkfifo(f"{name}.in")
+        os.mkfifo(f"{name}.out")
+    with open("scope.log", "wb") as log:
+        scope = start(PINCH, "scope", "--listen", "127.0.0.1:0", "--", "sh", "-c",
+                      "./gone threads 1 10 0; for p in alpha beta; do ./$p serve <$p.in >$p.out & done; wait", stderr=log)
+    for name in ("alpha", "beta"):
+        served[name] = (open(f"{name}.in", "wb", buffering=0), open(f"{name}.out", "rb", buffering=0))
+    return scope, served
+
+
+@test("who connects late to a scope knows which programs there are, several of them, and no event is another one's")
+def _():
+    scope, served = programs_served()
+    port = int(wait_until(lambda: re.search(r"scope is at tcp:127.0.0.1:(\d+)\n", read("scope.log")), "an address")[1])
+
+    def ask(name):
+        served[name][0].write(b"\n")
+        return int(served[name][1].readline())
+
+    for _ in range(10):
+        ask("alpha"), ask("beta")
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client, open("late.pinch", "wb") as file:
+        file.write(client.recv(1))
+        last = {name: [ask(name) for _ in range(20)][-1] for name in served}
+        for pipe, _ in served.values():
+            pipe.close()
+        while got := client.recv(1 << 16):
+            file.write(got)
+    assert scope.wait(60) == 0, read("scope.log")
+    found = events("late.pinch")
+    named = {event["fields"]["pid"]: event["fields"]["program"] for event in of(found, "user.PROGRAM")}
+    assert {"alpha", "beta"} <= set(named.values()), named
+    pids = {event["thread"]: event["fields"]["pid"] for event in of(found, "thread.FOUND")}
+    ups = {}
+    for event in of(found, "count.UP"):
+        ups.setdefault(named[pids[event["thread"]]], []).append(event["argument"])
+    assert {name: numbers[-1] for name, numbers in ups.items()} == last, (ups, last)
+    check_whole("late.pinch")
+
+
 @test("events that a program holds back are started by a wait for a lock that is longer than a time")
 def _():
     record(program("own_handover"), "armed")

@@ -232,6 +232,22 @@ static void emit_something(void)
 	}
 }
 
+static void put_program(uint32_t pid, const char *name)
+{
+	struct ev_user_program e = { .header = header_of(EV_USER_PROGRAM, 0), .pid = pid };
+
+	snprintf(e.program, sizeof(e.program), "%s", name);
+	put(&e);
+}
+
+static void name_something(void)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "program %u", pick(100));
+	put_program(100 + pick(PIDS), name);
+}
+
 static void map_something(void)
 {
 	struct {
@@ -250,13 +266,17 @@ static void map_something(void)
 	};
 	struct ev_space_exec exec = { .header = header_of(EV_SPACE_EXEC, 0), .pid = 100 + pick(PIDS) };
 
-	switch (pick(12)) {
+	switch (pick(14)) {
 	case 0:
 		put(&fork);
 		w.has_forked = true;
 		break;
 	case 1:
 		put(&exec);
+		break;
+	case 2:
+	case 3:
+		name_something();
 		break;
 	default:
 		/* What is found in a parent later, its children had, too: that is not repeated. */
@@ -967,6 +987,75 @@ TEST(each_process_has_mapped_what_it_had)
 		stream_clear(&rest);
 		stream_clear(&w.whole);
 	}
+}
+
+/* --- Programs with events of their own ------------------------------------------------------------ */
+
+/* What the process calls itself at the end of the stream; empty: nothing is known. */
+static const char *program_of(const struct stream *stream, uint32_t pid)
+{
+	const char *program = "";
+
+	for (size_t i = 0; i < stream->count; i++) {
+		const struct ev_header *header = stream->events[i];
+		const struct ev_user_program *e = (const void *)header;
+		bool is_new = header->subsys == TRACE_SUBSYS_SPACE &&
+			      (header->event == TRACE_EVENT_SPACE_FORK || header->event == TRACE_EVENT_SPACE_EXEC);
+
+		if (is_new && ((const struct ev_space_exec *)header)->pid == pid)
+			program = "";
+		if (header->subsys == TRACE_SUBSYS_USER && header->event == TRACE_EVENT_USER_PROGRAM && e->pid == pid)
+			program = e->program;
+	}
+	return program;
+}
+
+TEST(each_process_is_the_program_that_it_was)
+{
+	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+		struct stream rest = { .count = 0 };
+		size_t at;
+
+		make_stream(seed, 0);
+		at = 1 + pick(w.whole.count - 1);
+		cut_from(at, w.whole.events[at]->time_ns, &rest);
+		for (uint32_t pid = 100; pid < 100 + PIDS; pid++)
+			CHECK_SEED(!strcmp(program_of(&w.whole, pid), program_of(&rest, pid)));
+		stream_clear(&rest);
+		stream_clear(&w.whole);
+	}
+}
+
+static void end_process(uint32_t pid)
+{
+	struct ev_space_exit e = { .header = header_of(EV_SPACE_EXIT, 0), .pid = pid };
+
+	put(&e);
+}
+
+TEST(a_process_that_has_ended_is_a_program_while_its_last_events_may_come)
+{
+	struct stream rest = { .count = 0 };
+
+	memset(&w, 0, sizeof(w));
+	w.now_ns = 1000;
+	put_program(1, "long gone");
+	end_process(1);
+	for (uint32_t pid = 100; pid < 163; pid++) {
+		put_program(pid, "others");
+		end_process(pid);
+	}
+	put_program(2, "just gone");
+	put_program(3, "alive");
+	end_process(2);
+	w.now_ns = 2000;
+	emit_stack(1);
+	cut_from(w.whole.count - 1, 2000, &rest);
+	CHECK_STRING(program_of(&rest, 1), "");
+	CHECK_STRING(program_of(&rest, 2), "just gone");
+	CHECK_STRING(program_of(&rest, 3), "alive");
+	stream_clear(&rest);
+	stream_clear(&w.whole);
 }
 
 /* --- Lost records ------------------------------------------------------------------------------- */

@@ -81,6 +81,7 @@ void prologue_follow(struct prologue *prologue, const struct ev_header *header, 
 			keep_span(prologue, header);
 		return;
 	case TRACE_SUBSYS_SPACE:
+	case TRACE_SUBSYS_USER:
 		prologue_spaces_follow(prologue->spaces, header);
 		break;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Each process has its mappings as events, in the order in which they came, so that later ones are recorded
- * behind those that they replace in part.
+ * behind those that they replace in part; and what it calls itself, which is gone with them.
  */
 #include "trace/prologue/prologue_spaces.h"
 
@@ -25,7 +25,8 @@ enum {
 
 struct space {
 	uint32_t pid;
-	bool is_ended;
+	bool is_ended, has_program;
+	struct ev_user_program program;
 	size_t count, capacity;
 	struct ev_space_found **mappings;
 };
@@ -157,14 +158,20 @@ static void on_map(struct prologue_spaces *spaces, const struct ev_space_found *
 	add(spaces, space, e);
 }
 
+/* What another program, or another process with this id, had is not the new one's. */
+static void begin_anew(struct prologue_spaces *spaces, struct space *space)
+{
+	clear(spaces, space);
+	space->is_ended = space->has_program = false;
+}
+
 static void on_fork(struct prologue_spaces *spaces, const struct ev_space_fork *e)
 {
 	struct space *space = get(spaces, e->pid), *parent = find(spaces, e->parent_pid);
 
 	if (!space)
 		return;
-	clear(spaces, space);
-	space->is_ended = false;
+	begin_anew(spaces, space);
 	for (size_t i = 0; parent && parent != space && i < parent->count; i++)
 		add(spaces, space, parent->mappings[i]);
 }
@@ -173,10 +180,8 @@ static void on_exec(struct prologue_spaces *spaces, uint32_t pid)
 {
 	struct space *space = find(spaces, pid);
 
-	if (!space)
-		return;
-	clear(spaces, space);
-	space->is_ended = false;
+	if (space)
+		begin_anew(spaces, space);
 }
 
 /* Its last switch, with a stack, comes a moment later. */
@@ -192,6 +197,16 @@ static void on_end(struct prologue_spaces *spaces, uint32_t pid)
 	if (old && old != space && old->is_ended)
 		forget(spaces, table_take(spaces->by_pid, (uint64_t)*place + 1));
 	*place = pid;
+}
+
+static void on_program(struct prologue_spaces *spaces, const struct ev_user_program *e)
+{
+	struct space *space = get(spaces, e->pid);
+
+	if (!space)
+		return;
+	space->program = *e;
+	space->has_program = true;
 }
 
 void prologue_spaces_follow(struct prologue_spaces *spaces, const struct ev_header *header)
@@ -212,6 +227,9 @@ void prologue_spaces_follow(struct prologue_spaces *spaces, const struct ev_head
 	case EV_SPACE_EXIT:
 		on_end(spaces, ((const struct ev_space_exit *)header)->pid);
 		break;
+	case EV_USER_PROGRAM:
+		on_program(spaces, (const void *)header);
+		break;
 	}
 }
 
@@ -220,6 +238,10 @@ static void emit(struct space *space, uint64_t time_ns, const struct prologue_ou
 	for (size_t i = 0; i < space->count; i++) {
 		space->mappings[i]->header.time_ns = time_ns;
 		out->emit(out->data, &space->mappings[i]->header);
+	}
+	if (space->has_program) {
+		space->program.header.time_ns = time_ns;
+		out->emit(out->data, &space->program.header);
 	}
 }
 
