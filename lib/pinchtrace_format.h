@@ -25,8 +25,8 @@
  *	into these meanwhile,
  *	reads owner_changes again: if that differs, another thread has got the ring, and all of the copy is dropped.
  *
- * Before the clock is read for a slot, timed says so. So if a reader finds claim == head and timed no higher, all events up
- * to the moment before that look are there; else one may come that is older. (A store takes a moment to reach another CPU.)
+ * The clock is read for a slot when claim says that it is being written. So if a reader finds claim == head, all events up to
+ * the moment before that look are there; else one may come that is older. (A store takes a moment to reach another CPU.)
  *
  * What lies between where it was and what it has is lost to it: that many slots. What it has is never torn, and its time
  * stamps never go back. For a moment head can be lower than it was, by what signal handlers wrote: then nothing is new.
@@ -170,8 +170,7 @@ struct pinchtrace_ring {
 	/* Written by the thread. */
 	uint64_t claim; /* index behind the last slot that is being written */
 	uint64_t head;  /* index behind the last one that was written */
-	uint64_t timed; /* index behind the slot for which the clock was read last, or is being read */
-	uint64_t reserved_claim_line[5];
+	uint64_t reserved_claim_line[6];
 	/* Written by readers, if they want it: up to where events have been taken. Until an ended ring is read, others are used. */
 	uint64_t read;
 };

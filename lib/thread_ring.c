@@ -132,7 +132,6 @@ static void give(struct pinchtrace_ring *ring)
 	/* A thread that was cancelled while it wrote has left more claimed than written. */
 	__atomic_store_n(&ring->begin, ring->claim, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->head, ring->claim, __ATOMIC_RELAXED);
-	__atomic_store_n(&ring->timed, ring->claim, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->state, PINCHTRACE_RING_LIVE, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->owner_changes, ring->owner_changes + 1, __ATOMIC_RELEASE);

@@ -27,11 +27,17 @@ static inline uint64_t pinchtrace_clock_ns(clockid_t clock)
 /* Apart, so that an event that reads the counter saves no registers for it. */
 uint64_t pinchtrace_ticks_monotonic(void);
 
-static inline uint64_t pinchtrace_ticks(void)
+/* Where pinchtrace_has_tsc. */
+static inline uint64_t pinchtrace_tsc(void)
 {
 #ifdef __x86_64__
-	if (__builtin_expect(pinchtrace_has_tsc, 1))
-		return __builtin_ia32_rdtsc();
+	return __builtin_ia32_rdtsc();
+#else
+	return 0;
 #endif
-	return pinchtrace_ticks_monotonic();
+}
+
+static inline uint64_t pinchtrace_ticks(void)
+{
+	return __builtin_expect(pinchtrace_has_tsc, 1) ? pinchtrace_tsc() : pinchtrace_ticks_monotonic();
 }

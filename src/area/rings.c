@@ -219,8 +219,7 @@ static void change_owner(struct look *look, const struct pinchtrace_ring *owner,
 /* Whether the ring's thread may have an event that is not in it and is older than the look. */
 static bool is_writing(const struct pinchtrace_ring *owner)
 {
-	return owner->state != PINCHTRACE_RING_ENDED &&
-	       (owner->claim != owner->head || distance(owner->claim, owner->timed) > 0);
+	return owner->state != PINCHTRACE_RING_ENDED && owner->claim != owner->head;
 }
 
 /* Up to when all of the ring's events have been taken, with this look. */

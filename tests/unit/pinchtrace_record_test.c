@@ -524,7 +524,6 @@ static uint64_t count_unwritten(void)
 static void on_step(int number)
 {
 	(void)number;
-	/* With an event behind each instruction for ever, the interrupted one would try for ever. */
 	if (step_wanted >= 0 ? step_count++ != step_wanted : step_count++ > 100)
 		return;
 	unwritten_count += count_unwritten();
@@ -613,6 +612,123 @@ TEST(a_handler_may_come_behind_any_instruction_of_an_event)
 		CHECK_THAT(before_count, >, 0);
 		CHECK_THAT(after_count, >, 0);
 	}
+	signal(SIGTRAP, SIG_DFL);
+}
+
+/* Behind which instruction of an event each handler comes, by how many it interrupts; < 0: it has been. */
+static int deep_wanted[2];
+static int depth;
+
+static void on_deep_step(int number)
+{
+	(void)number;
+	if (depth == 2 || deep_wanted[depth]-- != 0)
+		return;
+	depth++;
+	step_begin();
+	trace_event(DISK, depth, 0);
+	step_end();
+	depth--;
+}
+
+static struct read_event *take_deep(struct snapshot *snapshot, uint64_t index, size_t count)
+{
+	const struct pinchtrace_ring *ring = area_ring(own_area(), ring_of(own_area(), own_tid()));
+
+	CHECK_EQUAL(ring->head, ring->claim);
+	CHECK(snapshot_take_from(snapshot, own_area(), ring_of(own_area(), own_tid()), index));
+	CHECK_EQUAL(snapshot->event_count, count);
+	return snapshot->events;
+}
+
+/* Each of the events is there once, and none is earlier than the one before it, or than the call that recorded it. */
+static void check_deep(uint64_t index, size_t count, uint64_t begun)
+{
+	struct snapshot snapshot;
+	const struct read_event *events = take_deep(&snapshot, index, count);
+	unsigned int seen = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		CHECK_THAT(events[i].time, >=, i ? events[i - 1].time : begun);
+		seen |= 1u << (events[i].subsystem == NET ? 0 : events[i].event);
+	}
+	CHECK_EQUAL(seen, (1u << count) - 1);
+	CHECK_THAT(events[count - 1].time, <=, __builtin_ia32_rdtsc());
+	snapshot_free(&snapshot);
+}
+
+TEST(a_handler_may_interrupt_a_handler_behind_any_instruction)
+{
+	struct sigaction action = { .sa_handler = on_deep_step, .sa_flags = SA_NODEFER };
+	size_t count = 3;
+
+	sigaction(SIGTRAP, &action, NULL);
+	for (int outer = 0; count > 1; outer += STRIDE) {
+		count = 3;
+		for (int inner = 0; count == 3; inner += STRIDE) {
+			uint64_t index = own_head(), begun = __builtin_ia32_rdtsc();
+
+			deep_wanted[0] = outer;
+			deep_wanted[1] = inner;
+			step_begin();
+			trace_event(NET, 0, 42);
+			step_end();
+			/* Where there are fewer instructions, fewer handlers have come. */
+			count = 1 + (deep_wanted[0] < 0) + (deep_wanted[1] < 0);
+			check_deep(index, count, begun);
+		}
+	}
+	signal(SIGTRAP, SIG_DFL);
+}
+
+static void on_flooded_step(int number)
+{
+	(void)number;
+	if (step_count++ != step_wanted)
+		return;
+	for (uint32_t i = 0; i < 2 * own_area()->header->ring_capacity; i++)
+		trace_event(DISK, 1, i);
+}
+
+/* What was recorded since index, and what was lost: the interrupted event is whole, wherever it is among the last ones. */
+static void check_flood(uint64_t index, uint64_t lost)
+{
+	const struct pinchtrace_ring *ring = area_ring(own_area(), ring_of(own_area(), own_tid()));
+	uint64_t capacity = own_area()->header->ring_capacity;
+	struct snapshot snapshot;
+	size_t found = 0;
+
+	CHECK_EQUAL(ring->head, ring->claim);
+	CHECK_EQUAL(ring->head - index + ring->lost - lost, 2 * capacity + 1);
+	CHECK(snapshot_take(&snapshot, own_area(), ring_of(own_area(), own_tid())));
+	for (size_t i = 0; i < snapshot.event_count; i++)
+		found += snapshot.events[i].subsystem == NET && snapshot.events[i].argument == 42 &&
+			 snapshot.events[i].index >= index;
+	/* With nothing lost it came before or behind all the others. */
+	if (ring->lost != lost)
+		CHECK_EQUAL(found, 1);
+	snapshot_free(&snapshot);
+}
+
+TEST(handlers_that_come_round_to_the_event_that_they_interrupt_lose_theirs)
+{
+	const struct pinchtrace_ring *ring = area_ring(own_area(), ring_of(own_area(), own_tid()));
+	size_t lost_count = 0;
+
+	signal(SIGTRAP, on_flooded_step);
+	for (step_wanted = 0, step_count = 1; step_wanted < step_count; step_wanted += STRIDE) {
+		uint64_t index = own_head(), lost = ring->lost;
+
+		step_count = 0;
+		step_begin();
+		trace_event(NET, 0, 42);
+		step_end();
+		if (step_wanted >= step_count)
+			break;
+		check_flood(index, lost);
+		lost_count += ring->lost != lost;
+	}
+	CHECK_THAT(lost_count, >, 0);
 	signal(SIGTRAP, SIG_DFL);
 }
 
