@@ -251,7 +251,7 @@ def _():
     found = events("late.pinch")
     named = {event["fields"]["pid"]: event["fields"]["program"] for event in of(found, "user.PROGRAM")}
     assert {"alpha", "beta"} <= set(named.values()), named
-    pids = {event["thread"]: event["fields"]["pid"] for event in of(found, "thread.FOUND")}
+    pids = {event["thread"]: event["fields"]["pid"] for event in found if event["event"] in ("thread.FOUND", "thread.BORN")}
     ups = {}
     for event in of(found, "count.UP"):
         ups.setdefault(named[pids[event["thread"]]], []).append(event["argument"])

@@ -46,7 +46,7 @@ static const uint64_t patience_ns = 50000000;
 struct look {
 	uint32_t pid;
 	uint32_t ns_pid; /* 0: whatever it has is its own */
-	bool is_older;   /* it lived already: only what comes from now on counts */
+	bool is_older;   /* it lived already: only what comes after the stream's last event counts */
 };
 
 /* Of a thread's events: times of two readings of the clock may differ by more than its events do. */
@@ -61,7 +61,6 @@ struct own_area {
 	struct own_areas *all;
 	uint32_t pid;
 	bool is_ended; /* nothing more is written */
-	bool is_named; /* user.PROGRAM has been handed out */
 	struct own_schema_list schemas;
 	uint64_t taken_ns;     /* all events up to then have been pushed */
 	struct table *rings;   /* struct own_ring, by tid */
@@ -182,7 +181,7 @@ static void on_read_lost(void *data, const struct ev_header *header)
 
 /* --- Programs ------------------------------------------------------------------------------ */
 
-static void hand_out_program(struct own_areas *areas, struct own_area *own)
+static void hand_out_program(struct own_areas *areas, const struct own_area *own)
 {
 	const struct area_facts *facts = area_facts(own->area);
 	struct ev_user_program e = {
@@ -197,7 +196,6 @@ static void hand_out_program(struct own_areas *areas, struct own_area *own)
 
 	_Static_assert(sizeof(e.program) == sizeof(facts->program), "copied as it is");
 	memcpy(e.program, facts->program, sizeof(e.program));
-	own->is_named = true;
 	session_hand_out(areas->session, &e.header);
 }
 
@@ -207,9 +205,12 @@ static void on_announced(void *data, const struct ev_header *header)
 	const struct ev_user_announced *e = (const struct ev_user_announced *)header;
 	struct own_areas *areas = data;
 
-	for (size_t i = 0; i < areas->count; i++)
-		if (areas->list[i].pid == e->pid && !areas->list[i].is_named)
-			hand_out_program(areas, &areas->list[i]);
+	size_t i = areas->count;
+
+	while (i && areas->list[i - 1].pid != e->pid)
+		i--;
+	if (i)
+		hand_out_program(areas, &areas->list[i - 1]);
 }
 
 static const struct event_handler handlers[] = {
@@ -283,6 +284,12 @@ static uint64_t ticks_of_now(const struct own_areas *areas, const struct area_fa
 	return facts->clock == PINCHTRACE_CLOCK_TSC ? areas->clock.last.ticks : areas->clock.last.ns;
 }
 
+/* And at a moment of the stream. */
+static uint64_t ticks_at(const struct own_areas *areas, const struct area_facts *facts, uint64_t time_ns)
+{
+	return facts->clock == PINCHTRACE_CLOCK_TSC ? tick_clock_ticks(&areas->clock, time_ns) : time_ns;
+}
+
 static void take_in(struct own_areas *areas, const struct look *look, struct area *area)
 {
 	const struct area_facts *facts = area_facts(area);
@@ -292,7 +299,7 @@ static void take_in(struct own_areas *areas, const struct look *look, struct are
 		return;
 	}
 	if (look->is_older)
-		area_skip(area, ticks_of_now(areas, facts));
+		area_skip(area, ticks_at(areas, facts, session_time_ns(areas->session)));
 	ARRAY_GROW(areas->list, areas->count, areas->capacity, 16);
 	areas->list[areas->count++] = (struct own_area){
 		.area = area,

@@ -39,14 +39,29 @@ void tick_clock_read(struct tick_clock *clock)
 	clock->last = best;
 }
 
+/* The place of x on the line through two points, x0 below x1. */
+static uint64_t on_line(uint64_t x, uint64_t x0, uint64_t y0, uint64_t x1, uint64_t y1)
+{
+	__int128 y = (__int128)x - x0;
+
+	y = y * (int64_t)(y1 - y0) / (int64_t)(x1 - x0) + y0;
+	return y < 0 ? 0 : y > UINT64_MAX ? UINT64_MAX : (uint64_t)y;
+}
+
 uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ticks)
 {
 	const struct tick_reading *before = &clock->before, *last = &clock->last;
-	__int128 away;
 
 	if (!before->ticks || last->ticks <= before->ticks)
 		return 0;
-	away = (__int128)ticks - before->ticks;
-	away = away * (int64_t)(last->ns - before->ns) / (int64_t)(last->ticks - before->ticks) + before->ns;
-	return away < 0 ? 0 : away > UINT64_MAX ? UINT64_MAX : away;
+	return on_line(ticks, before->ticks, before->ns, last->ticks, last->ns);
+}
+
+uint64_t tick_clock_ticks(const struct tick_clock *clock, uint64_t ns)
+{
+	const struct tick_reading *before = &clock->before, *last = &clock->last;
+
+	if (!before->ticks || last->ns <= before->ns)
+		return 0;
+	return on_line(ns, before->ns, before->ticks, last->ns, last->ticks);
 }

@@ -20,5 +20,6 @@ struct tick_clock {
 /* Reads both, as near to each other as a few attempts get. Of a machine without such a counter, ticks are ns. */
 void tick_clock_read(struct tick_clock *clock);
 
-/* 0 before it was read twice. */
+/* Both: 0 before it was read twice. */
 uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ticks);
+uint64_t tick_clock_ticks(const struct tick_clock *clock, uint64_t ns);
