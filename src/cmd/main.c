@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/capabilities.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/size_signal.h"
 #include "options/command.h"
@@ -37,6 +38,7 @@ int main(int argc, char **argv)
 		fail_plain(-1, "cannot drop the capabilities of this binary");
 		return EXIT_FAILED;
 	}
+	clock_begin(); /* who traces asks again whether that failed */
 	status = command->run(argc - 1, argv + 1);
 	if (fflush(stdout) && !status) {
 		fail(-1, "cannot write to standard output");

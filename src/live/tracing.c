@@ -194,6 +194,16 @@ static int open_kernel(struct tracing *tracing)
 	return err ? err : kernel_open(&options, &tracing->kernel);
 }
 
+static int check_clock(void)
+{
+	int err = clock_begin();
+
+	return err ? fail_plain(err,
+				"cannot trace: it is not known how far the clock of this time namespace is from the "
+				"kernel's; start pinch from a shell in it, or outside of it")
+		   : 0;
+}
+
 int tracing_open(const struct settings *settings, struct tracing **out)
 {
 	struct tracing *tracing = xcalloc(1, sizeof(*tracing));
@@ -203,7 +213,9 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	tracing->opened_ns = clock_ns();
 	tracing->suspended_ns = clock_suspended_ns();
 	tracing->signal_fd = -1;
-	err = show_check(settings);
+	err = check_clock();
+	if (!err)
+		err = show_check(settings);
 	if (!err)
 		err = open_signals(tracing);
 	if (!err)

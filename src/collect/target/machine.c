@@ -15,6 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "clocks/cpu_clocks.h"
@@ -233,6 +234,32 @@ static void check_kprobes(struct machine_check *check)
 		 "threads wait for are shown");
 }
 
+static void put_shift(struct machine_check *check, int64_t shift_ns)
+{
+	struct text text = { 0 };
+
+	text_put(&text, "its clock is ");
+	text_put_duration(&text, shift_ns < 0 ? -(uint64_t)shift_ns : (uint64_t)shift_ns);
+	text_put(&text, shift_ns < 0 ? " behind" : " ahead of");
+	text_put(&text, " the kernel's; pinch has the kernel's");
+	snprintf(check->found, sizeof(check->found), "%s", text.bytes);
+	text_fini(&text);
+}
+
+static void check_time_namespace(struct machine_check *check)
+{
+	check->what = "time namespace";
+	check->is_needed = true;
+	check->is_seen = !clock_begin();
+	if (!check->is_seen)
+		snprintf(check->found, sizeof(check->found), "it is not known how far its clock is from the kernel's");
+	else if (clock_shift_ns())
+		put_shift(check, clock_shift_ns());
+	else
+		snprintf(check->found, sizeof(check->found), "its clock is the kernel's");
+	snprintf(check->remedy, sizeof(check->remedy), "start pinch from a shell in it, or outside of it");
+}
+
 static void put_clocks(struct machine_check *check, const struct cpu_clocks *clocks)
 {
 	struct text text = { 0 };
@@ -266,8 +293,8 @@ static void check_clocks(struct machine_check *check)
 size_t machine_check(struct machine_check *checks, size_t max)
 {
 	static void (*const all[])(struct machine_check *) = {
-		check_needed, check_useful,   check_btf,     check_tracepoints,
-		check_ring,   check_sampling, check_kprobes, check_clocks,
+		check_needed,  check_useful,         check_btf,    check_tracepoints, check_ring, check_sampling,
+		check_kprobes, check_time_namespace, check_clocks,
 	};
 	size_t count = sizeof(all) / sizeof(*all);
 
