@@ -157,6 +157,7 @@ static void write_header(unsigned char *base, uint64_t start_ns, uint64_t size_b
 	header->ring_count_max = ring_count_max;
 	for (i = 0; i < sizeof(header->program) - 1 && program_invocation_short_name[i]; i++)
 		header->program[i] = program_invocation_short_name[i];
+	header->shift_ns = pinchtrace_clock_shift();
 	control->start = control->stop = PINCHTRACE_NO_EVENT;
 	pinchtrace_pair_take(&header->first_pair);
 	header->last_pair = header->first_pair;

@@ -101,7 +101,16 @@ struct pinchtrace_header {
 	struct pinchtrace_pair last_pair; /* when a thread began, at trace_flush() and at the end; perhaps first_pair */
 	/* Written by others: until then (CLOCK_MONOTONIC) a scope with a client takes the events, and a flush leaves them. */
 	uint64_t scope_until_ns;
+
+	/*
+	 * How much later CLOCK_MONOTONIC is in the process's time namespace than on the machine: all times of it here are the process's,
+	 * as its clock_gettime() shows them. Does not change.
+	 */
+	int64_t shift_ns;
 };
+
+/* Of a header without the fields that were added since. */
+#define PINCHTRACE_HEADER_BYTES_MIN 232u
 
 #define PINCHTRACE_ON_RECORD 1u  /* events of this subsystem are recorded */
 #define PINCHTRACE_ON_TRIGGER 2u /* it has an event that starts or stops */
@@ -206,7 +215,7 @@ struct pinchtrace_more {
 #endif
 
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_pair) == 24);
-PINCHTRACE_ASSERT(sizeof(struct pinchtrace_header) == 232);
+PINCHTRACE_ASSERT(sizeof(struct pinchtrace_header) == 240);
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_request) == 32);
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_control) == 88);
 PINCHTRACE_ASSERT(sizeof(struct pinchtrace_ring) == 136);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ticks.h"
 
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
@@ -29,6 +34,54 @@ void pinchtrace_ticks_init(void)
 __attribute__((cold)) uint64_t pinchtrace_ticks_monotonic(void)
 {
 	return pinchtrace_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* A word of digits, perhaps with a sign, behind spaces; moves text behind it. */
+static int64_t take_number(const char **text)
+{
+	uint64_t number = 0;
+	bool is_negative;
+
+	*text += strspn(*text, " ");
+	is_negative = **text == '-';
+	*text += is_negative;
+	for (; **text >= '0' && **text <= '9'; ++*text)
+		number = number * 10 + (uint64_t)(**text - '0');
+	return (int64_t)(is_negative ? -number : number);
+}
+
+/* "monotonic  SECONDS  NANOSECONDS", then a line of another clock. */
+static int64_t parse_shift(const char *text)
+{
+	static const char name[] = "monotonic";
+	int64_t seconds;
+
+	if (strncmp(text, name, sizeof(name) - 1))
+		return 0;
+	text += sizeof(name) - 1;
+	seconds = take_number(&text);
+	return (int64_t)((uint64_t)seconds * 1000000000 + (uint64_t)take_number(&text));
+}
+
+int64_t pinchtrace_clock_shift(void)
+{
+	int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
+	struct stat own, next;
+	char text[128];
+	ssize_t count;
+	int64_t shift_ns;
+
+	if (fd < 0)
+		return 0;
+	count = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[count > 0 ? count : 0] = '\0';
+	shift_ns = parse_shift(text);
+	/* That is the namespace of children: before a fork or an exec, a process may have another one, the machine's. */
+	return shift_ns && !stat("/proc/self/ns/time", &own) && !stat("/proc/self/ns/time_for_children", &next) &&
+			       own.st_ino == next.st_ino
+		       ? shift_ns
+		       : 0;
 }
 
 void pinchtrace_pair_take(struct pinchtrace_pair *pair)

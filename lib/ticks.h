@@ -13,6 +13,9 @@ extern bool pinchtrace_has_tsc;
 
 void pinchtrace_ticks_init(void);
 
+/* How much later CLOCK_MONOTONIC is in this process's time namespace than on the machine; 0 where the kernel does not say. */
+int64_t pinchtrace_clock_shift(void);
+
 /* Both clocks at one moment, as near as a few attempts get. */
 void pinchtrace_pair_take(struct pinchtrace_pair *pair);
 

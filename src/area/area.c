@@ -19,6 +19,15 @@ struct area {
 	uint32_t schema_texts;
 };
 
+/* By this machine's clock. */
+static struct pinchtrace_pair pair_of(const struct area *area, const struct pinchtrace_pair *pair)
+{
+	struct pinchtrace_pair here = *pair;
+
+	here.monotonic_ns -= (uint64_t)area->header.shift_ns;
+	return here;
+}
+
 /* The last pair that was not about to be changed while it was read. */
 static int read_pair(struct area *area)
 {
@@ -30,7 +39,7 @@ static int read_pair(struct area *area)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	err = area_read(area->fd, &changes, sizeof(changes), offsetof(struct pinchtrace_header, pair_changes));
 	if (!err && changes == header->pair_changes && !(changes & 1))
-		area->facts.last_pair = header->last_pair;
+		area->facts.last_pair = pair_of(area, &header->last_pair);
 	return err;
 }
 
@@ -65,7 +74,7 @@ int area_open(int fd, struct area **out)
 	area->facts.start_ns = header.start_ns;
 	area->facts.ring_capacity = header.ring_capacity;
 	memcpy(area->facts.program, header.program, sizeof(area->facts.program) - 1);
-	area->facts.first_pair = area->facts.last_pair = header.first_pair;
+	area->facts.first_pair = area->facts.last_pair = pair_of(area, &header.first_pair);
 	err = read_facts(area);
 	if (err) {
 		area->fd = -1;

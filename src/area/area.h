@@ -25,12 +25,12 @@ struct area_facts {
 	uint64_t start_ns; /* CLOCK_BOOTTIME */
 	uint32_t ring_capacity;
 	uint32_t ring_count;
-	uint32_t ended_count; /* of these, those whose threads have ended */
-	uint64_t lost;        /* events for which there was no ring, or no space in it */
-	uint64_t overwritten; /* slots of ended threads that others got before they were read */
-	bool has_ended;       /* the process left by exit() */
-	char program[32];     /* with a NUL; any bytes */
-	struct pinchtrace_pair first_pair, last_pair;
+	uint32_t ended_count;                         /* of these, those whose threads have ended */
+	uint64_t lost;                                /* events for which there was no ring, or no space in it */
+	uint64_t overwritten;                         /* slots of ended threads that others got before they were read */
+	bool has_ended;                               /* the process left by exit() */
+	char program[32];                             /* with a NUL; any bytes */
+	struct pinchtrace_pair first_pair, last_pair; /* by the machine's CLOCK_MONOTONIC */
 };
 
 /*

@@ -154,6 +154,8 @@ int area_control_scope(int fd, uint64_t until_ns)
 
 	if (err)
 		return err;
+	if (until_ns)
+		until_ns += (uint64_t)header.shift_ns;
 	return write_bytes(fd, &until_ns, sizeof(until_ns), offsetof(struct pinchtrace_header, scope_until_ns));
 }
 

@@ -39,7 +39,7 @@ int area_control_switch(int fd, uint16_t subsystem, bool is_on);
 int area_control_switch_all(int fd, bool is_on);
 
 /*
- * A scope that has a client takes the events until that moment (CLOCK_MONOTONIC): trace_flush() leaves them to it. It says
+ * A scope that has a client takes the events until that moment (clock_ns()): trace_flush() leaves them to it. It says
  * so anew before that is over; 0 ends it.
  */
 int area_control_scope(int fd, uint64_t until_ns);

@@ -60,7 +60,7 @@ static bool has_rings(const struct pinchtrace_header *header)
 static bool is_sound(const struct pinchtrace_header *header, uint64_t file_bytes)
 {
 	return header->magic == PINCHTRACE_MAGIC && header->version == PINCHTRACE_VERSION &&
-	       header->header_bytes >= sizeof(*header) && header->area_bytes <= file_bytes &&
+	       header->header_bytes >= PINCHTRACE_HEADER_BYTES_MIN && header->area_bytes <= file_bytes &&
 	       (header->clock == PINCHTRACE_CLOCK_MONOTONIC || header->clock == PINCHTRACE_CLOCK_TSC) &&
 	       has_part(header, header->control_offset, sizeof(struct pinchtrace_control)) &&
 	       has_part(header, header->switches_offset, PINCHTRACE_SUBSYSTEMS) &&

@@ -28,6 +28,7 @@ struct ring {
 struct area_rings {
 	int fd;
 	uint64_t rings_offset, ring_bytes, slots_offset, capacity;
+	uint64_t shift_ns; /* of time stamps that are of the process's CLOCK_MONOTONIC; else 0 */
 	struct ring *rings;
 	uint32_t count, array_capacity;
 	uint32_t next;       /* where the next call begins, for the sake of those that the last one did not reach */
@@ -60,6 +61,8 @@ struct area_rings *area_rings_new(int fd, const struct pinchtrace_header *header
 	rings->ring_bytes = header->ring_bytes;
 	rings->slots_offset = header->slots_offset;
 	rings->capacity = header->ring_capacity;
+	if (header->clock == PINCHTRACE_CLOCK_MONOTONIC)
+		rings->shift_ns = (uint64_t)header->shift_ns;
 	return rings;
 }
 
@@ -107,8 +110,9 @@ static bool take_event(struct look *look, const struct pinchtrace_slot *slot, ui
 {
 	struct area_rings *rings = look->rings;
 	struct ring *ring = look->ring;
+	uint64_t here = slot->time - rings->shift_ns;
 	/* Counters of several sockets need not agree. */
-	uint64_t ticks = slot->time > ring->last_ticks ? slot->time : ring->last_ticks;
+	uint64_t ticks = here > ring->last_ticks ? here : ring->last_ticks;
 	struct area_event event = {
 		.ticks = ticks,
 		.tid = ring->tid,

@@ -559,6 +559,41 @@ TEST(a_thread_in_the_middle_of_an_event_holds_the_moment_back)
 	forged_fini(&forged);
 }
 
+/* Its slots have 100 ns and more, by its own clock. */
+TEST(times_of_a_process_whose_clock_is_shifted_are_the_machines)
+{
+	static const int64_t shifts[] = { 0, 90, -1000 };
+	struct forged forged;
+	struct seen seen;
+	uint64_t until;
+
+	forge(&forged);
+	forged.header->first_pair.monotonic_ns = 5000;
+	for (size_t i = 0; i < sizeof(shifts) / sizeof(*shifts); i++) {
+		struct area *area;
+
+		forged.header->shift_ns = shifts[i];
+		seen = see_forged(&forged, &until);
+		CHECK_EQUAL(seen.events, 6);
+		CHECK_EQUAL(seen.last_ticks, 105 - (uint64_t)shifts[i]);
+		area = forged_open(&forged);
+		CHECK_EQUAL(area_facts(area)->first_pair.monotonic_ns, 5000 - (uint64_t)shifts[i]);
+		area_close(area);
+	}
+	/* What cannot be does no harm. */
+	forged.header->shift_ns = INT64_MIN;
+	CHECK_EQUAL(see_forged(&forged, &until).events, 6);
+	/* The counter is not shifted. */
+	forged.header->clock = PINCHTRACE_CLOCK_TSC;
+	forged.header->shift_ns = 90;
+	seen = see_forged(&forged, &until);
+	CHECK_EQUAL(seen.last_ticks, 105);
+	/* An older library's header ends before that, with zeros behind it. */
+	forged.header->header_bytes = PINCHTRACE_HEADER_BYTES_MIN;
+	CHECK_EQUAL(see_forged(&forged, &until).events, 6);
+	forged_fini(&forged);
+}
+
 TEST(a_head_that_jumps_loses_slots_and_nothing_else)
 {
 	struct forged forged;
