@@ -14,6 +14,26 @@
 
 bool pinchtrace_has_tsc;
 
+/* What a short file has, with a NUL; empty: nothing can be read. */
+static void read_file(const char *path, char *text, size_t size_bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t count = fd < 0 ? 0 : read(fd, text, size_bytes - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[count > 0 ? count : 0] = '\0';
+}
+
+/* Whether the kernel's own clock is the counter: then it has found that those of all CPUs agree. Else one may be behind another. */
+static bool tsc_is_kernels(void)
+{
+	char text[64];
+
+	read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", text, sizeof(text));
+	return strcmp(text, "tsc\n") == 0;
+}
+
 /* Whether the counter runs at one speed, whatever the CPU does. */
 static bool tsc_is_invariant(void)
 {
@@ -28,7 +48,7 @@ static bool tsc_is_invariant(void)
 
 void pinchtrace_ticks_init(void)
 {
-	pinchtrace_has_tsc = !pinchtrace_environment.is_monotonic && tsc_is_invariant();
+	pinchtrace_has_tsc = !pinchtrace_environment.is_monotonic && tsc_is_invariant() && tsc_is_kernels();
 }
 
 __attribute__((cold)) uint64_t pinchtrace_ticks_monotonic(void)
@@ -65,17 +85,11 @@ static int64_t parse_shift(const char *text)
 
 int64_t pinchtrace_clock_shift(void)
 {
-	int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
 	struct stat own, next;
 	char text[128];
-	ssize_t count;
 	int64_t shift_ns;
 
-	if (fd < 0)
-		return 0;
-	count = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[count > 0 ? count : 0] = '\0';
+	read_file("/proc/self/timens_offsets", text, sizeof(text));
 	shift_ns = parse_shift(text);
 	/* That is the namespace of children: before a fork or an exec, a process may have another one, the machine's. */
 	return shift_ns && !stat("/proc/self/ns/time", &own) && !stat("/proc/self/ns/time_for_children", &next) &&

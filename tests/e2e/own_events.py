@@ -12,8 +12,8 @@ import signal
 import socket
 import subprocess
 
-from lib import (PINCH, assert_nothing_attached, main, parse_report, pinch, program, read, read_line, start, stop, test, wait_attached,
-                 wait_until)
+from lib import (PINCH, Skip, assert_nothing_attached, main, parse_report, pinch, program, read, read_line, start, stop, test,
+                 wait_attached, wait_until)
 
 CLOCK_ERROR_NS = 1000
 
@@ -211,6 +211,29 @@ def _():
     numbers = [event["argument"] for event in of(found, "count.UP")]
     assert not of(found, "user.EVENT") and numbers[-1] == last and set(range(first, last + 1)) <= set(numbers), numbers
     check_whole("late.pinch")
+
+
+CLOCK_SOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+
+@test("where the kernel does not trust the CPUs' counters programs read its clock; the trace says which did not, as they began before")
+def _():
+    with open("clock_source", "w", encoding="ascii") as file:
+        file.write("hpet\n")
+    if subprocess.run(["unshare", "-m", "mount", "--bind", "clock_source", CLOCK_SOURCE], capture_output=True, check=False).returncode:
+        raise Skip("a file of /sys cannot be mounted over here")
+    distrusting = ("unshare", "-m", "sh", "-c", f'mount --bind clock_source {CLOCK_SOURCE}; exec "$@"', "sh")
+    trusting = ("unshare", "-m", "sh", "-c", f'umount {CLOCK_SOURCE}; exec "$@"', "sh")
+    for wrapping, is_doubtful in ((), False), (trusting, True):
+        subprocess.run([*distrusting, PINCH, "record", "-q", "-o", "t.pinch", "--", *wrapping, program("own_events"), "clock", "2000"],
+                       check=True, timeout=60)
+        ticks = of(events(), "clock.TICK")
+        assert len(ticks) == 2000
+        early = max(tick["fields"]["before_ns"] - tick["time_ns"] for tick in ticks)
+        late = max(tick["time_ns"] - after["fields"]["before_ns"] for tick, after in zip(ticks, ticks[1:]))
+        # By the kernel's clock itself, exactly.
+        assert is_doubtful or (early <= 0 and late <= 0), (early, late)
+        assert any("CPUs' counters" in note for note in notes()) == is_doubtful, notes()
 
 
 def programs_served():

@@ -574,7 +574,48 @@ TEST(time_stamps_can_be_those_of_clock_monotonic)
 	CHECK_EQUAL(run_in_directory("use_monotonic", "PINCHTRACE_CLOCK=monotonic", &file_count), 0);
 }
 
-/* In a mount namespace of its own: 0, 1 (failed), or 77 (not allowed). */
+/* Each of these in a mount namespace of its own: 0, 1 (failed), or 77 (not allowed). */
+
+static int have_clock_source(const char *name)
+{
+	static const char shown[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	const char *directory = directory_make();
+	char path[256];
+	FILE *file;
+	int status;
+
+	snprintf(path, sizeof(path), "%s/clock_source", directory);
+	file = fopen(path, "w");
+	CHECK(file && fprintf(file, "%s\n", name) > 0 && !fclose(file));
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount(path, shown, NULL, MS_BIND, NULL)) {
+		status = 77;
+	} else {
+		status = program_do("use_monotonic", directory, NULL) ? 1 : 0;
+		umount(shown);
+	}
+	unlink(path);
+	directory_remove(directory);
+	return status;
+}
+
+TEST(where_the_kernel_does_not_trust_the_counter_its_clock_is_read)
+{
+	static const char *const names[] = { "hpet", "acpi_pm", "kvm-clock", "tsc-early", "" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		pid_t pid = fork();
+		int status;
+
+		if (!pid)
+			_exit(have_clock_source(names[i]));
+		status = program_wait(pid);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+			skip();
+		CHECK_EQUAL(status, 0);
+	}
+}
+
 static int fill(void)
 {
 	const char *directory = directory_make();

@@ -85,6 +85,7 @@ struct own_areas {
 	uint64_t taken_ns, due_ns;
 	uint64_t refused; /* events for which the session had no space */
 	uint64_t lost_events, lost_slots, unread_processes, broken_areas;
+	uint64_t counter_programs; /* whose time stamps are the counter's */
 	struct ev_user_read *read; /* with space for any payload */
 };
 
@@ -308,6 +309,7 @@ static void take_in(struct own_areas *areas, const struct look *look, struct are
 		.rings = table_new(),
 		.taken_ns = session_time_ns(areas->session),
 	};
+	areas->counter_programs += facts->clock == PINCHTRACE_CLOCK_TSC;
 	if (areas->fill_rate < 1 / FULL_NS_FIRST)
 		areas->fill_rate = 1 / FULL_NS_FIRST;
 	if (look->is_older)
@@ -622,6 +624,14 @@ void own_areas_put_notes(const struct own_areas *areas, struct text *notes)
 	if (areas->refused) {
 		text_printf(notes, "%llu events of programs' own were dropped: there were too many at once",
 			    (unsigned long long)areas->refused);
+		text_put_bytes(notes, "", 1);
+	}
+	if (areas->counter_programs && !tick_clock_is_trusted()) {
+		text_printf(
+			notes,
+			"times of own events of %llu programs may be wrong: they are by the CPUs' counters, which the "
+			"kernel does not trust; start them again, or with PINCHTRACE_CLOCK=monotonic",
+			(unsigned long long)areas->counter_programs);
 		text_put_bytes(notes, "", 1);
 	}
 	if (areas->broken_areas + areas->unread_processes) {

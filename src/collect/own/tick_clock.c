@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/own/tick_clock.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/clock.h"
 
 enum { ATTEMPTS = 5 };
@@ -37,6 +40,18 @@ void tick_clock_read(struct tick_clock *clock)
 		clock->next = best;
 	}
 	clock->last = best;
+}
+
+bool tick_clock_is_trusted(void)
+{
+	FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	char name[64] = "";
+
+	if (file && !fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	if (file)
+		fclose(file);
+	return !strcmp(name, "tsc\n");
 }
 
 /* The place of x on the line through two points, x0 below x1. */

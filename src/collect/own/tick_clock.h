@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct tick_reading {
@@ -19,6 +20,12 @@ struct tick_clock {
 
 /* Reads both, as near to each other as a few attempts get. Of a machine without such a counter, ticks are ns. */
 void tick_clock_read(struct tick_clock *clock);
+
+/*
+ * Whether the kernel's own clock is the counter. If not, it has found that the CPUs' counters differ, or has another reason, and nobody knows
+ * how far they are apart.
+ */
+bool tick_clock_is_trusted(void);
 
 /* Both: 0 before it was read twice. */
 uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ticks);
