@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/memory.h"
 #include "session/event_kinds.h"
 
@@ -54,17 +55,12 @@ struct held {
 	uint32_t size_bytes;
 };
 
-struct head {
-	uint64_t time_ns;
-	unsigned int stream;
-};
-
 struct session {
 	struct handlers handlers[TRACE_NUM_SUBSYSTEMS * EVENTS_MAX];
 	struct stream *streams;
 	unsigned int stream_count;
-	struct head *heap;
-	unsigned int heap_count;
+	struct heap_entry *heap; /* of streams, by the time of their first event */
+	size_t heap_count;
 	size_t pending_bytes_max;
 	uint64_t time_ns;
 	bool is_delivering;
@@ -264,30 +260,6 @@ int session_push(struct session *session, unsigned int stream, const void *event
 	return 0;
 }
 
-static bool is_earlier(const struct head *a, const struct head *b)
-{
-	return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->stream < b->stream);
-}
-
-static void heap_sift_down(struct session *session, unsigned int i)
-{
-	struct head *heap = session->heap, moved = heap[i];
-
-	for (;;) {
-		unsigned int child = 2 * i + 1;
-
-		if (child >= session->heap_count)
-			break;
-		if (child + 1 < session->heap_count && is_earlier(&heap[child + 1], &heap[child]))
-			child++;
-		if (!is_earlier(&heap[child], &moved))
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = moved;
-}
-
 /* The streams that have an event up to last_ns. */
 static void heap_fill(struct session *session, uint64_t last_ns)
 {
@@ -300,10 +272,9 @@ static void heap_fill(struct session *session, uint64_t last_ns)
 			continue;
 		time_ns = entry_at(stream, stream->begin)->header.time_ns;
 		if (time_ns <= last_ns)
-			session->heap[session->heap_count++] = (struct head){ time_ns, i };
+			session->heap[session->heap_count++] = (struct heap_entry){ time_ns, i };
 	}
-	for (unsigned int i = session->heap_count / 2; i--;)
-		heap_sift_down(session, i);
+	heap_make(session->heap, session->heap_count);
 }
 
 static void deliver(struct session *session, const struct ev_header *header)
@@ -331,7 +302,7 @@ static void stream_empty(struct stream *stream)
 /* Takes the first event of the stream on top of the heap. */
 static void take_first(struct session *session, uint64_t last_ns)
 {
-	struct stream *stream = &session->streams[session->heap[0].stream];
+	struct stream *stream = &session->streams[session->heap[0].number];
 	const struct entry *entry = entry_at(stream, stream->begin);
 	uint64_t next_ns;
 
@@ -346,7 +317,7 @@ static void take_first(struct session *session, uint64_t last_ns)
 	else
 		session->heap[0] = session->heap[--session->heap_count];
 	if (session->heap_count > 1)
-		heap_sift_down(session, 0);
+		heap_sift_down(session->heap, session->heap_count, 0);
 }
 
 /* Delivers all up to last_ns, itself included. */

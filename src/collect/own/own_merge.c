@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/memory.h"
 #include "session/session.h"
 
@@ -17,7 +18,6 @@ struct kept {
 };
 
 struct own_run {
-	uint64_t number; /* in the order in which runs began */
 	char *bytes;
 	size_t begin, end, capacity;
 	bool is_ended;
@@ -26,9 +26,10 @@ struct own_run {
 struct own_merge {
 	struct session *session;
 	unsigned int stream;
-	struct own_run **runs, **heap;
+	struct own_run **runs;   /* in the order in which they began */
+	struct heap_entry *heap; /* of the runs that have an event, by the time of the first one */
 	size_t run_count, run_capacity, heap_count, heap_capacity;
-	uint64_t next_number, bytes, count;
+	uint64_t bytes, count;
 };
 
 struct own_merge *own_merge_new(struct session *session, unsigned int stream)
@@ -61,7 +62,6 @@ struct own_run *own_merge_begin(struct own_merge *merge)
 {
 	struct own_run *run = xcalloc(1, sizeof(*run));
 
-	run->number = merge->next_number++;
 	ARRAY_GROW(merge->runs, merge->run_count, merge->run_capacity, 16);
 	merge->runs[merge->run_count++] = run;
 	return run;
@@ -129,34 +129,6 @@ static void take_first(struct own_merge *merge, struct own_run *run)
 	run->begin = run->end = run->capacity = 0;
 }
 
-/* --- The heap of those that have an event, the earliest on top ------------------------------- */
-
-static bool is_before(const struct own_run *a, const struct own_run *b)
-{
-	uint64_t a_ns = first_of(a)->time_ns, b_ns = first_of(b)->time_ns;
-
-	return a_ns != b_ns ? a_ns < b_ns : a->number < b->number;
-}
-
-static void sift_down(struct own_merge *merge, size_t at)
-{
-	struct own_run **heap = merge->heap, *moved = heap[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= merge->heap_count)
-			break;
-		if (child + 1 < merge->heap_count && is_before(heap[child + 1], heap[child]))
-			child++;
-		if (!is_before(heap[child], moved))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = moved;
-}
-
 /* Of runs that have ended and are empty nothing is left. */
 static void make_heap(struct own_merge *merge)
 {
@@ -170,22 +142,23 @@ static void make_heap(struct own_merge *merge)
 			run_free(run);
 			continue;
 		}
-		merge->runs[kept++] = run;
-		if (run->begin == run->end)
-			continue;
-		ARRAY_GROW(merge->heap, merge->heap_count, merge->heap_capacity, 16);
-		merge->heap[merge->heap_count++] = run;
+		merge->runs[kept] = run;
+		if (run->begin < run->end) {
+			ARRAY_GROW(merge->heap, merge->heap_count, merge->heap_capacity, 16);
+			merge->heap[merge->heap_count++] = (struct heap_entry){ first_of(run)->time_ns, kept };
+		}
+		kept++;
 	}
 	merge->run_count = kept;
-	for (size_t i = merge->heap_count / 2; i--;)
-		sift_down(merge, i);
+	heap_make(merge->heap, merge->heap_count);
 }
 
 uint64_t own_merge_push(struct own_merge *merge, uint64_t until_ns)
 {
 	make_heap(merge);
 	while (merge->heap_count) {
-		struct own_run *run = merge->heap[0];
+		struct heap_entry *top = &merge->heap[0];
+		struct own_run *run = merge->runs[top->number];
 		const struct kept *kept = first_of(run);
 
 		if (kept->time_ns > until_ns)
@@ -193,10 +166,12 @@ uint64_t own_merge_push(struct own_merge *merge, uint64_t until_ns)
 		if (session_push(merge->session, merge->stream, &kept->time_ns, kept->size_bytes) == -ENOSPC)
 			return kept->time_ns;
 		take_first(merge, run);
-		if (run->begin == run->end)
-			merge->heap[0] = merge->heap[--merge->heap_count];
+		if (run->begin < run->end)
+			top->time_ns = first_of(run)->time_ns;
+		else
+			*top = merge->heap[--merge->heap_count];
 		if (merge->heap_count)
-			sift_down(merge, 0);
+			heap_sift_down(merge->heap, merge->heap_count, 0);
 	}
 	return until_ns;
 }
