@@ -105,7 +105,7 @@ int area_find(uint32_t pid, bool is_writable, void (*on_area)(void *data, const 
 
 	if (search.count)
 		return search.count;
-	if (err)
+	if (err && err != -ESRCH)
 		return err;
 	return search.err ? search.err : -ENOENT;
 }

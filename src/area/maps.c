@@ -72,6 +72,7 @@ int area_maps_read(uint32_t pid, void (*on_mapping)(void *data, const struct are
 	size_t count = 0, line_bytes = 0, lines;
 	char path[32], *line = NULL;
 	FILE *file;
+	int err;
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
 	file = fopen(path, "re");
@@ -83,7 +84,9 @@ int area_maps_read(uint32_t pid, void (*on_mapping)(void *data, const struct are
 		if (parse_line(line, &mapping) && is_new(seen, &count, &mapping))
 			on_mapping(data, &mapping);
 	}
+	/* A process that is gone has a file that opens and is empty, or fails with ESRCH. */
+	err = ferror(file) ? -errno : lines ? 0 : -ESRCH;
 	free(line);
 	fclose(file);
-	return 0;
+	return err;
 }

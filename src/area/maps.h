@@ -10,8 +10,8 @@ struct area_mapping {
 };
 
 /*
- * Calls on_mapping for the first mapping of each file, AREA_MAPPINGS_MAX at most. 0, or a negative errno of reading the
- * maps.
+ * Calls on_mapping for the first mapping of each file, AREA_MAPPINGS_MAX at most, in the order of addresses. 0; -ESRCH: the process has
+ * no mappings, as it has ended; or a negative errno of reading the maps. Reading them can take as long as the process likes.
  */
 int area_maps_read(uint32_t pid, void (*on_mapping)(void *data, const struct area_mapping *mapping), void *data);
 

@@ -2,68 +2,42 @@
 #include "helper/area_file.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 
+#include "area/maps.h"
 #include "helper/close_file.h"
 #include "helper/held_files.h"
-#include "helper/maps_file.h"
 #include "helper/open_file.h"
 
-enum { AREAS_MAX = 16 };
-
 struct search {
-	struct {
-		uint64_t start, end, device, inode;
-	} found[AREAS_MAX];
-	uint32_t count;
+	uint32_t number, count;
+	uint64_t start, end; /* where the one with that number is mapped */
 };
 
-/* A file is mapped twice: as a whole, and its switches once more. */
-static void on_mapping(void *data, const struct file_mapping *mapping)
+static void on_mapping(void *data, const struct area_mapping *mapping)
 {
 	struct search *search = data;
 
-	for (uint32_t i = 0; i < search->count; i++)
-		if (search->found[i].device == mapping->device && search->found[i].inode == mapping->inode)
-			return;
-	if (search->count == AREAS_MAX)
+	if (search->count++ != search->number)
 		return;
-	search->found[search->count].start = mapping->start;
-	search->found[search->count].end = mapping->end;
-	search->found[search->count].device = mapping->device;
-	search->found[search->count++].inode = mapping->inode;
-}
-
-/* A process that has ended has none. */
-static bool has_maps(uint32_t pid)
-{
-	char path[32];
-	bool has_any;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	file = fopen(path, "re");
-	has_any = file && getc(file) != EOF;
-	if (file)
-		fclose(file);
-	return has_any;
+	search->start = mapping->start;
+	search->end = mapping->end;
 }
 
 int area_file_open(uint32_t pid, uint32_t number)
 {
-	struct search search = { .count = 0 };
+	struct search search = { .number = number };
+	int fd = area_maps_read(pid, on_mapping, &search);
 	char link[64];
-	int fd = maps_file_read_areas(pid, on_mapping, &search);
 
 	if (fd == -ENOENT) /* it has ended */
 		return -ESRCH;
-	if (fd && fd != -E2BIG && fd != -ESRCH)
+	if (fd)
 		return fd;
 	if (number >= search.count)
-		return has_maps(pid) ? -ENOENT : -ESRCH;
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", pid,
-		 (unsigned long long)search.found[number].start, (unsigned long long)search.found[number].end);
+		return -ENOENT;
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)search.start,
+		 (unsigned long long)search.end);
 	fd = file_open(link);
 	if (fd == -ENOENT) /* meanwhile */
 		return -ESRCH;

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "area/area.h"
-
 /* Of executable ones; the kernel's own default for all is 65530. Whoever asks keeps them, paths and all. */
 enum {
 	MAPPINGS_MAX = 16384,      /* twice those of the largest programs seen */
@@ -32,21 +30,8 @@ static void unescape(char *path)
 	*out = '\0';
 }
 
-static bool is_code(const char *mode, const char *path)
-{
-	(void)path;
-	return mode[2] == 'x';
-}
-
-static bool is_area(const char *mode, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return mode[3] == 's' && slash && !strncmp(slash + 1, PINCHTRACE_NAME, strlen(PINCHTRACE_NAME));
-}
-
-/* False when the line is not one of a mapping that is wanted. */
-static bool parse_line(char *line, bool (*is_wanted)(const char *mode, const char *path), struct file_mapping *mapping)
+/* False when the line is not one of an executable mapping. */
+static bool parse_line(char *line, struct file_mapping *mapping)
 {
 	unsigned long long start, end, offset, inode;
 	unsigned int major, minor;
@@ -55,11 +40,9 @@ static bool parse_line(char *line, bool (*is_wanted)(const char *mode, const cha
 
 	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, mode, &offset, &major, &minor, &inode,
 		   &path_at) != 7 ||
-	    !path_at)
+	    !path_at || mode[2] != 'x')
 		return false;
 	line[strcspn(line, "\n")] = '\0';
-	if (!is_wanted(mode, line + path_at))
-		return false;
 	unescape(line + path_at);
 	*mapping = (struct file_mapping){
 		.start = start,
@@ -72,8 +55,7 @@ static bool parse_line(char *line, bool (*is_wanted)(const char *mode, const cha
 	return true;
 }
 
-static int read_maps(uint32_t pid, bool (*is_wanted)(const char *mode, const char *path),
-		     void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data)
+int maps_file_read(uint32_t pid, void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data)
 {
 	struct file_mapping mapping;
 	size_t capacity = 0, count = 0, paths_bytes = 0;
@@ -89,7 +71,7 @@ static int read_maps(uint32_t pid, bool (*is_wanted)(const char *mode, const cha
 		return -errno;
 	errno = 0;
 	while (!is_cut && getline(&line, &capacity, file) > 0) {
-		if (parse_line(line, is_wanted, &mapping)) {
+		if (parse_line(line, &mapping)) {
 			paths_bytes += strlen(mapping.path) + 1;
 			is_cut = count++ == MAPPINGS_MAX || paths_bytes > PATHS_BYTES_MAX;
 			if (!is_cut)
@@ -102,14 +84,4 @@ static int read_maps(uint32_t pid, bool (*is_wanted)(const char *mode, const cha
 	free(line);
 	fclose(file);
 	return err;
-}
-
-int maps_file_read(uint32_t pid, void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data)
-{
-	return read_maps(pid, is_code, on_mapping, data);
-}
-
-int maps_file_read_areas(uint32_t pid, void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data)
-{
-	return read_maps(pid, is_area, on_mapping, data);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* /proc/PID/maps: what a living process has mapped to execute, and areas of events (lib/pinchtrace_format.h). */
+/* /proc/PID/maps: what a living process has mapped to execute. */
 #pragma once
 
 #include <stdint.h>
@@ -15,6 +15,3 @@ struct file_mapping {
  * the process likes: only the opener does that to others.
  */
 int maps_file_read(uint32_t pid, void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data);
-
-/* The same for mappings of areas, by their names. -ESRCH: it has none. */
-int maps_file_read_areas(uint32_t pid, void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data);
