@@ -2,7 +2,6 @@
 #include "scope/spool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/out/out_file.h"
+#include "base/out/out_temporary.h"
 #include "scope/receiver.h"
 
 enum { COPIED_BYTES = 256 << 10 };
@@ -19,27 +19,16 @@ struct spool {
 	char path[32];
 };
 
-/* Where large files may lie, then where there is space at all. */
-static int open_nameless(void)
-{
-	static const char *const directories[] = { "/var/tmp", "/tmp" };
-	int fd = -1;
-
-	for (size_t i = 0; fd < 0 && i < sizeof(directories) / sizeof(*directories); i++)
-		fd = open(directories[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	return fd;
-}
-
 int spool_new(struct spool **out)
 {
-	struct spool *spool = xcalloc(1, sizeof(*spool));
+	int fd = out_temporary_open_large();
+	struct spool *spool;
 
-	spool->fd = open_nameless();
-	if (spool->fd < 0) {
-		free(spool);
-		return fail(-errno, "cannot make a temporary file in /var/tmp");
-	}
-	snprintf(spool->path, sizeof(spool->path), "/proc/self/fd/%d", spool->fd);
+	if (fd < 0)
+		return fail(fd, "cannot make a temporary file in /var/tmp");
+	spool = xcalloc(1, sizeof(*spool));
+	spool->fd = fd;
+	snprintf(spool->path, sizeof(spool->path), "/proc/self/fd/%d", fd);
 	*out = spool;
 	return 0;
 }

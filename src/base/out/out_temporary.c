@@ -27,6 +27,16 @@ int out_temporary_open(int directory)
 	return errno == EISDIR || errno == EINVAL || errno == ENOENT ? -EOPNOTSUPP : -errno;
 }
 
+int out_temporary_open_large(void)
+{
+	static const char *const directories[] = { "/var/tmp", "/tmp" };
+	int fd = -1;
+
+	for (size_t i = 0; fd < 0 && i < sizeof(directories) / sizeof(*directories); i++)
+		fd = open(directories[i], O_TMPFILE | O_RDWR | O_CLOEXEC, private_mode);
+	return fd < 0 ? -errno : fd;
+}
+
 static int choose_name(char name[OUT_TEMPORARY_NAME_BYTES])
 {
 	uint64_t number;

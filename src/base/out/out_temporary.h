@@ -11,6 +11,9 @@ enum { OUT_TEMPORARY_NAME_BYTES = 32 };
 /* Without a name; for its owner alone. A descriptor, or a negative errno: -EOPNOTSUPP, there are none here. */
 int out_temporary_open(int directory);
 
+/* The same where large files may lie, or else where there is space at all. */
+int out_temporary_open_large(void);
+
 /* With a name. Removes others whose writers are gone. A descriptor, or a negative errno. */
 int out_temporary_open_named(int directory, char name[OUT_TEMPORARY_NAME_BYTES]);
 
