@@ -50,15 +50,30 @@ static bool is_of_other(const struct named_event *event)
 	       event->stored->event == TRACE_EVENT_SCHED_WAKE;
 }
 
-uint32_t named_event_cpu(const struct named_event *event)
+bool named_event_says_cpu(const struct named_event *event, uint32_t *cpu)
 {
 	const struct event_field *field;
 	const void *bytes;
 	size_t size_bytes;
 
-	if (!event->is_own && named_event_field(event, "cpu", &field, &bytes, &size_bytes) && size_bytes)
-		return event_field_number(field, bytes);
-	return event_context_cpu(event->context, is_of_other(event) ? event->other_thread : event->thread);
+	if (event->is_own || !named_event_field(event, "cpu", &field, &bytes, &size_bytes) || !size_bytes)
+		return false;
+	*cpu = event_field_number(field, bytes);
+	return true;
+}
+
+uint32_t named_event_runner(const struct named_event *event)
+{
+	return is_of_other(event) ? event->other_thread : event->thread;
+}
+
+uint32_t named_event_cpu(const struct named_event *event)
+{
+	uint32_t cpu;
+
+	if (named_event_says_cpu(event, &cpu))
+		return cpu;
+	return event_context_cpu(event->context, named_event_runner(event));
 }
 
 const struct thread *named_event_thread(const struct named_event *event)

@@ -4,7 +4,7 @@
  * events in this form only.
  *
  * Owns: events by names, filters of them, what an activity is, and what a script language has to offer.
- * Used by: activity/lua, activity/decode, findings/parts, options, query, cmd.
+ * Used by: activity/lua, activity/decode, findings/parts, options, query, rows, cmd.
  */
 #pragma once
 
@@ -37,6 +37,12 @@ struct named_event named_event_of(const struct event_context *context, const str
 
 /* It is one of a program's own. */
 void named_event_set_own(struct named_event *event, uint32_t argument);
+
+/* Whether the event itself says where it happened. */
+bool named_event_says_cpu(const struct named_event *event, uint32_t *cpu);
+
+/* The number of the thread on whose CPU it happened if it does not. */
+uint32_t named_event_runner(const struct named_event *event);
 
 /* Where it happened; CPU_UNKNOWN. */
 uint32_t named_event_cpu(const struct named_event *event);

@@ -7,7 +7,7 @@
 #include "activity/event_context.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cmd/event_line.h"
+#include "rows/event_line.h"
 #include "session/hosts.h"
 #include "session/threads.h"
 

@@ -6,16 +6,14 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "cmd/activity_line.h"
-#include "cmd/dump_choice.h"
-#include "cmd/event_line.h"
 #include "cmd/trace_source.h"
 #include "engine/trace_open.h"
 #include "options/settings.h"
-#include "own/own_events.h"
-#include "session/event_kinds.h"
+#include "rows/event_line.h"
+#include "rows/row_choice.h"
+#include "rows/row_reader.h"
 #include "session/thread_cpus.h"
 #include "trace/trace_reader.h"
-#include "trace/trace_schema.h"
 #include "view/output.h"
 
 enum { WRITTEN_AT_ONCE_BYTES = 64 << 10 };
@@ -23,27 +21,14 @@ enum { WRITTEN_AT_ONCE_BYTES = 64 << 10 };
 struct dump {
 	const struct dump_options *options;
 	const char *path;
-	struct dump_choice *choice;
+	struct row_choice *choice;
+	struct row_reader *rows;
 	struct trace_reader *reader;
-	struct trace_schema *schema; /* NULL: the trace has none */
-	struct own_events *own;
 	struct thread_cpus *cpus; /* of a log */
 	uint64_t first_ns;
 	struct text out;      /* not written yet */
 	size_t damaged_count; /* of chunks */
-	uint64_t undescribed_count;
 };
-
-/* As the trace describes it; what it does not describe is as this version has it. NULL: nobody knows it. */
-static const struct event_kind *kind_of(const struct dump *dump, const struct ev_header *header, size_t size_bytes)
-{
-	const struct event_kind *kind = trace_schema_find(dump->schema, header->subsys, header->event, size_bytes);
-
-	if (kind)
-		return kind;
-	kind = event_kind_find(header->subsys, header->event);
-	return kind && kind->size_bytes <= size_bytes ? kind : NULL;
-}
 
 static int write_out(struct dump *dump)
 {
@@ -51,29 +36,6 @@ static int write_out(struct dump *dump)
 
 	dump->out.length = 0;
 	return err;
-}
-
-/* An event that has the layout of this version, at most with more behind. */
-static bool is_known(const struct ev_header *header, size_t size_bytes)
-{
-	return event_kind_find(header->subsys, header->event) && event_is_well_formed(header, size_bytes);
-}
-
-/* What a program's own event is in its own words, if anything says so. */
-static void find_own(struct dump *dump, struct event_line *line, struct own_event *own)
-{
-	const struct ev_header *header = line->header;
-
-	if (header->subsys != TRACE_SUBSYS_USER || header->event != TRACE_EVENT_USER_EVENT ||
-	    !is_known(header, line->size_bytes))
-		return;
-	own_events_find(dump->own, (const struct ev_user_event *)header, own);
-	if (!own->kind)
-		return;
-	line->kind = own->kind;
-	line->header = own->stored;
-	line->size_bytes = own->stored_bytes;
-	line->argument = &own->argument;
 }
 
 static void put_line(struct dump *dump, const struct event_line *line)
@@ -96,35 +58,23 @@ static int flush(struct dump *dump)
 	return dump->out.length < WRITTEN_AT_ONCE_BYTES ? 0 : write_out(dump);
 }
 
-static int put_event(struct dump *dump, const struct ev_header *header, size_t size_bytes)
+static int put_event(struct dump *dump, struct event_line *line)
 {
-	struct event_line line = {
-		.kind = kind_of(dump, header, size_bytes),
-		.header = header,
-		.size_bytes = size_bytes,
-		.first_ns = dump->first_ns,
-		.cpu = -1,
-	};
-	struct own_event own;
+	const struct ev_header *known = trace_reader_known(dump->reader);
 
-	if (!line.kind) {
-		dump->undescribed_count++;
-		return 0;
+	if (dump->cpus && known) {
+		thread_cpus_follow(dump->cpus, known);
+		line->cpu = thread_cpus_find(dump->cpus, known->thread);
 	}
-	if (dump->cpus && is_known(header, size_bytes)) {
-		thread_cpus_follow(dump->cpus, header);
-		line.cpu = thread_cpus_find(dump->cpus, header->thread);
-	}
-	find_own(dump, &line, &own);
-	if (dump_choice_take(dump->choice, trace_reader_known(dump->reader), &line) && !dump->options->lists_activities)
-		put_line(dump, &line);
+	if (row_choice_take(dump->choice, known, line) && !dump->options->lists_activities)
+		put_line(dump, line);
 	return flush(dump);
 }
 
 static void put_activity(void *data, const struct activity *activity)
 {
 	struct dump *dump = data;
-	const struct event_context *context = dump_choice_context(dump->choice);
+	const struct event_context *context = row_choice_context(dump->choice);
 
 	if (dump->options->form == DUMP_JSON)
 		activity_line_put_json(&dump->out, activity, context);
@@ -134,19 +84,18 @@ static void put_activity(void *data, const struct activity *activity)
 
 static int put_events(struct dump *dump)
 {
-	const struct ev_header *header;
-	size_t size_bytes;
+	struct event_line line;
 	int got, err = 0;
 
-	while (!err && (got = trace_reader_next_stored(dump->reader, &header, &size_bytes))) {
+	while (!err && (got = row_reader_next(dump->rows, &line))) {
 		if (got == 1)
-			err = put_event(dump, header, size_bytes);
+			err = put_event(dump, &line);
 		else if (got == -EBADMSG)
 			dump->damaged_count++;
 		else
 			err = fail(got, "cannot read %s", dump->path);
 	}
-	dump_choice_finish(dump->choice);
+	row_choice_finish(dump->choice);
 	return err ? err : write_out(dump);
 }
 
@@ -164,13 +113,27 @@ static int report_missing(const struct dump *dump)
 		     (unsigned long long)extent->unread_bytes);
 	else if (!extent->is_ended)
 		warn("%s has no end: its writer was killed, or is still writing", dump->path);
-	if (dump->undescribed_count)
+	if (row_reader_undescribed(dump->rows))
 		warn("%s: %llu events were left out: the trace does not describe their kinds", dump->path,
-		     (unsigned long long)dump->undescribed_count);
+		     (unsigned long long)row_reader_undescribed(dump->rows));
 	if (!dump->damaged_count)
 		return 0;
 	return fail_plain(-EBADMSG, "%s is damaged: %zu part%s left out", dump->path, dump->damaged_count,
 			  dump->damaged_count == 1 ? " was" : "s were");
+}
+
+static int open_choice(struct dump *dump, const struct settings *settings, const char *path)
+{
+	struct row_choice_options options = {
+		.filter = settings->filter,
+		.scripts = settings->scripts,
+		.script_count = settings->script_count,
+		.sink = { settings->dump.lists_activities ? put_activity : NULL, dump },
+	};
+
+	options.filter.from_ns = settings->range.from_ns;
+	options.filter.to_ns = settings->range.to_ns;
+	return row_choice_open(&options, dump->reader, path, &dump->choice);
 }
 
 /* path: where it is; name: as the user calls it. */
@@ -180,36 +143,31 @@ static int dump_trace(const struct settings *settings, const char *path, const c
 		.options = &settings->dump,
 		.path = name,
 	};
-	struct activity_sink sink = { settings->dump.lists_activities ? put_activity : NULL, &dump };
 	int err = output_check("-");
 
 	if (!err)
-		err = trace_open(path, &dump.reader);
+		err = row_reader_open(path, &dump.rows);
 	if (err)
 		return EXIT_FAILED;
 	signal(SIGPIPE, SIG_IGN);
-	dump.schema = trace_schema_read(dump.reader);
+	dump.reader = row_reader_trace(dump.rows);
 	dump.first_ns = trace_reader_extent(dump.reader)->first_ns;
-	dump.own = own_events_new();
-	own_events_read(dump.own, dump.reader);
 	if (dump.options->form == DUMP_LOG)
 		dump.cpus = thread_cpus_new();
-	err = dump_choice_open(settings, dump.reader, path, sink, &dump.choice);
+	err = open_choice(&dump, settings, path);
 	if (err)
 		goto out_close;
 	err = put_events(&dump);
 	if (!err)
 		err = report_missing(&dump);
 	if (!err)
-		err = dump_choice_report(dump.choice, path);
+		err = row_choice_report(dump.choice, path);
 
 out_close:
-	dump_choice_close(dump.choice);
+	row_choice_close(dump.choice);
 	text_fini(&dump.out);
 	thread_cpus_free(dump.cpus);
-	own_events_free(dump.own);
-	trace_schema_free(dump.schema);
-	trace_reader_close(dump.reader);
+	row_reader_close(dump.rows);
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
 }
 

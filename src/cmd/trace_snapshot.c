@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "cmd/event_line.h"
+#include "rows/event_line.h"
 #include "events.h"
 #include "options/settings.h"
 #include "outside/event_names.h"

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "activity/event_context.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/out/out_file.h"
@@ -104,6 +105,7 @@ static void open_rest(struct trace_states *all, struct trace_reader *trace, bool
 	all->files = files_new(all->session, 0);
 	all->others = others_new(all->session);
 	all->hosts = hosts_new(all->session);
+	all->context = event_context_new(all->session, all->threads, false);
 	all->klocks = klocks_new(all->session, all->threads);
 	all->executions = execution_log_new(all->session);
 	all->names = path_names_new(all->symbols, all->stacks, NULL);
@@ -261,6 +263,7 @@ void trace_states_close(struct trace_states *all)
 	execution_log_free(all->executions);
 	others_free(all->others);
 	hosts_free(all->hosts);
+	event_context_free(all->context);
 	files_free(all->files);
 	klocks_free(all->klocks);
 	symbols_free(all->symbols);

@@ -4,7 +4,7 @@
  * known of threads, files and addresses. The caller owns the struct.
  *
  * Owns: what commands ask of a trace: its history, threads, ranges and spans.
- * Used by: derive, show, live, cmd.
+ * Used by: rows, derive, show, live, cmd.
  */
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct ev_collect_run;
+struct event_context;
 struct execution_log;
 struct files;
 struct hosts;
@@ -36,6 +37,7 @@ struct trace_states {
 	struct klocks *klocks;
 	struct others *others;
 	struct hosts *hosts;
+	struct event_context *context; /* who threads, processes and hosts are; of no CPUs */
 	struct symbols *symbols;
 	struct path_names *names;
 	struct execution_log *executions;

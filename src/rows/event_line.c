@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd/event_line.h"
+#include "rows/event_line.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -157,23 +157,37 @@ static void put_time(struct text *out, const struct event_line *line)
 	text_printf(out, "%s%" PRIu64 ".%09" PRIu64, is_before ? "-" : "", ns / 1000000000, ns % 1000000000);
 }
 
-void event_line_put(struct text *out, const struct event_line *line)
+/* lead: what stands before the first one. */
+static void put_fields(struct text *out, const struct event_line *line, const char *lead)
 {
 	struct event_fields fields = event_fields_of(line->kind, line->header, line->size_bytes);
 	const struct event_field *field;
 	const void *bytes;
 	size_t size_bytes;
 
-	put_time(out, line);
-	text_printf(out, " %" PRIu32 " %s.%s", line->header->thread, line->kind->subsys, line->kind->event);
-	if (line->argument)
-		text_printf(out, " argument=%" PRIu32, *line->argument);
+	if (line->argument) {
+		text_printf(out, "%sargument=%" PRIu32, lead, *line->argument);
+		lead = " ";
+	}
 	while (event_fields_next(&fields, &field, &bytes, &size_bytes)) {
-		text_put(out, " ");
+		text_put(out, lead);
 		text_put(out, field->name);
 		text_put(out, "=");
 		put_value(out, &text_form, field, bytes, size_bytes);
+		lead = " ";
 	}
+}
+
+void event_line_put_fields(struct text *out, const struct event_line *line)
+{
+	put_fields(out, line, "");
+}
+
+void event_line_put(struct text *out, const struct event_line *line)
+{
+	put_time(out, line);
+	text_printf(out, " %" PRIu32 " %s.%s", line->header->thread, line->kind->subsys, line->kind->event);
+	put_fields(out, line, " ");
 	text_put(out, "\n");
 }
 

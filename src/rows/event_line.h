@@ -19,8 +19,11 @@ struct event_line {
 	int32_t cpu;              /* on which it happened; -1: unknown */
 };
 
-/* Seconds, thread, event, fields with their names. */
+/* Seconds, thread, event, fields with their names; ends with a newline. */
 void event_line_put(struct text *out, const struct event_line *line);
+
+/* The fields of that alone, with a space between two of them. */
+void event_line_put_fields(struct text *out, const struct event_line *line);
 
 /* CPU, seconds, event and values without names, with one space between two of them: for awk. */
 void event_line_put_log(struct text *out, const struct event_line *line);

@@ -3,7 +3,7 @@
  * Filters and scripts want to know who threads are: a session of its own gets each event, if any of them asks. Else chunks
  * without chosen events are skipped.
  */
-#include "cmd/dump_choice.h"
+#include "rows/row_choice.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,15 +14,14 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "cmd/event_line.h"
-#include "options/settings.h"
+#include "rows/event_line.h"
 #include "query/filter_threads.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "trace/trace_reader.h"
 #include "values.h"
 
-struct dump_choice {
+struct row_choice {
 	struct event_filter filter;
 	struct table *chosen_threads; /* NULL: all */
 	struct session *session;
@@ -31,17 +30,17 @@ struct dump_choice {
 	bool has_context; /* events are handed to the session */
 };
 
-/* Whether what is asked for can be said of an event alone. */
-static bool needs_context(const struct settings *settings)
+/* Whether what is asked for cannot be said of an event alone. */
+static bool needs_context(const struct row_choice_options *options)
 {
-	const struct filter_words *words = settings->filter.words;
+	const struct filter_words *words = options->filter.words;
 
-	return settings->script_count || settings->dump.lists_activities || words[FILTER_HOST].count ||
-	       words[FILTER_CPU].count || words[FILTER_PROCESS].count;
+	return options->script_count || options->sink.take || words[FILTER_HOST].count || words[FILTER_CPU].count ||
+	       words[FILTER_PROCESS].count;
 }
 
 /* Nobody asks for threads that have ended: the reader bounds how many live at a time. */
-static void forget_ended(struct dump_choice *choice, const struct ev_header *known)
+static void forget_ended(struct row_choice *choice, const struct ev_header *known)
 {
 	const struct ev_sched_switch *e = (const struct ev_sched_switch *)known;
 
@@ -51,43 +50,53 @@ static void forget_ended(struct dump_choice *choice, const struct ev_header *kno
 		threads_forget(choice->threads, threads_get(choice->threads, known->thread));
 }
 
-/* Only of one thread are chunks known that have none of its events. */
-static void skip_chunks(const struct dump_choice *choice, struct trace_reader *reader)
+static bool is_number(const char *word)
 {
-	const struct filter_words *words = &choice->filter.words[FILTER_THREAD];
+	return *word >= '0' && *word <= '9';
+}
 
+/* Of numbers of threads, which is what such words are taken for. */
+static void choose_threads(const struct filter_words *words, struct trace_reader *reader)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (!is_number(words->words[i]))
+			return;
+	for (size_t i = 0; i < words->count; i++)
+		trace_reader_choose_thread(reader, strtoul(words->words[i], NULL, 10));
+}
+
+static void skip_chunks(const struct row_choice *choice, struct trace_reader *reader)
+{
 	if (choice->has_context)
 		return;
-	if (words->count == 1 && words->words[0][0] >= '0' && words->words[0][0] <= '9')
-		trace_reader_choose_thread(reader, strtoul(words->words[0], NULL, 10));
+	choose_threads(&choice->filter.words[FILTER_THREAD], reader);
 	if (choice->filter.from_ns)
 		trace_reader_seek(reader, trace_reader_extent(reader)->first_ns + choice->filter.from_ns);
 }
 
-int dump_choice_open(const struct settings *settings, struct trace_reader *reader, const char *path,
-		     struct activity_sink sink, struct dump_choice **out)
+int row_choice_open(const struct row_choice_options *options, struct trace_reader *reader, const char *path,
+		    struct row_choice **out)
 {
-	struct dump_choice *choice = xcalloc(1, sizeof(*choice));
-	struct decoders_options options = {
-		.scripts = settings->scripts,
-		.script_count = settings->script_count,
+	struct row_choice *choice = xcalloc(1, sizeof(*choice));
+	struct decoders_options decoding = {
+		.scripts = options->scripts,
+		.script_count = options->script_count,
 		.filter = &choice->filter,
-		.sink = sink,
-		.only_filters = !sink.take,
+		.sink = options->sink,
+		.only_filters = !options->sink.take,
 	};
-	int err;
+	int err = 0;
 
-	choice->filter = settings->filter;
-	choice->filter.from_ns = settings->range.from_ns;
-	choice->filter.to_ns = settings->range.to_ns;
-	choice->has_context = needs_context(settings);
+	choice->filter = options->filter;
+	choice->has_context = needs_context(options);
 	choice->session = session_new(1, 0);
 	choice->threads = threads_new(choice->session);
-	err = filter_threads_find(&choice->filter, reader, path, &choice->chosen_threads);
+	if (!choice->filter.threads)
+		err = filter_threads_find(&choice->filter, reader, path, &choice->chosen_threads);
 	if (!err)
-		err = decoders_open(choice->session, choice->threads, &options, &choice->decoders);
+		err = decoders_open(choice->session, choice->threads, &decoding, &choice->decoders);
 	if (err) {
-		dump_choice_close(choice);
+		row_choice_close(choice);
 		return err;
 	}
 	decoders_set_first(choice->decoders, trace_reader_extent(reader)->first_ns);
@@ -96,7 +105,7 @@ int dump_choice_open(const struct settings *settings, struct trace_reader *reade
 	return 0;
 }
 
-void dump_choice_close(struct dump_choice *choice)
+void row_choice_close(struct row_choice *choice)
 {
 	if (!choice)
 		return;
@@ -107,7 +116,12 @@ void dump_choice_close(struct dump_choice *choice)
 	free(choice);
 }
 
-bool dump_choice_take(struct dump_choice *choice, const struct ev_header *known, const struct event_line *line)
+bool row_choice_needs_all(const struct row_choice *choice)
+{
+	return choice->has_context;
+}
+
+bool row_choice_take(struct row_choice *choice, const struct ev_header *known, const struct event_line *line)
 {
 	struct named_event event;
 	bool passes;
@@ -123,17 +137,17 @@ bool dump_choice_take(struct dump_choice *choice, const struct ev_header *known,
 	return passes;
 }
 
-void dump_choice_finish(struct dump_choice *choice)
+void row_choice_finish(struct row_choice *choice)
 {
 	decoders_finish(choice->decoders);
 }
 
-const struct event_context *dump_choice_context(const struct dump_choice *choice)
+const struct event_context *row_choice_context(const struct row_choice *choice)
 {
 	return decoders_context(choice->decoders);
 }
 
-int dump_choice_report(const struct dump_choice *choice, const char *path)
+int row_choice_report(const struct row_choice *choice, const char *path)
 {
 	struct text note = { 0 }, said = { 0 };
 

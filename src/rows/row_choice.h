@@ -1,35 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which events of a trace a user wants to see, by filters and scripts. */
+/* Which rows of a trace somebody wants to see, by filters and scripts: its events go through it in their order. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "activity/activity.h"
+#include "activity/event_filter.h"
 
-struct dump_choice;
-struct ev_header;
 struct event_context;
 struct event_line;
-struct settings;
+struct ev_header;
+struct row_choice;
 struct trace_reader;
 
+struct row_choice_options {
+	struct event_filter
+		filter; /* copied; words are borrowed. Without threads: its words are looked up in the trace */
+	const char *const *scripts; /* paths, borrowed */
+	size_t script_count;
+	struct activity_sink sink; /* gets activities; take may be NULL: none are looked for */
+};
+
 /*
- * For a trace that has not been read yet, at whose first event to be looked at the reader is then. sink: gets activities; take may be
- * NULL: none are looked for. 0, or a negative errno after a message.
+ * For a trace that has not been read yet, of which the reader then leaves out chunks that have no chosen event. 0, or a negative
+ * errno after a message.
  */
-int dump_choice_open(const struct settings *settings, struct trace_reader *reader, const char *path,
-		     struct activity_sink sink, struct dump_choice **out);
-void dump_choice_close(struct dump_choice *choice);
+int row_choice_open(const struct row_choice_options *options, struct trace_reader *reader, const char *path,
+		    struct row_choice **out);
+void row_choice_close(struct row_choice *choice);
+
+/* Whether an event that is not chosen may say something of one behind it: all have to be taken in. */
+bool row_choice_needs_all(const struct row_choice *choice);
 
 /* Takes the next event in; known: as this version lays it out, NULL: it does not know the kind. Whether it is to be shown. */
-bool dump_choice_take(struct dump_choice *choice, const struct ev_header *known, const struct event_line *line);
+bool row_choice_take(struct row_choice *choice, const struct ev_header *known, const struct event_line *line);
 
 /* There are no more events. */
-void dump_choice_finish(struct dump_choice *choice);
+void row_choice_finish(struct row_choice *choice);
 
 /* Who and where events are from. */
-const struct event_context *dump_choice_context(const struct dump_choice *choice);
+const struct event_context *row_choice_context(const struct row_choice *choice);
 
 /* Warns of what has gone wrong. 0, or -EINVAL: a script has failed. */
-int dump_choice_report(const struct dump_choice *choice, const char *path);
+int row_choice_report(const struct row_choice *choice, const char *path);

@@ -40,12 +40,16 @@ void trace_places_fini(struct trace_places *places);
 
 void trace_places_add(struct trace_places *places, const struct trace_place *place);
 
-/* In which of the bits that a thread is. */
-static inline bool trace_place_may_have(const struct trace_place *place, uint32_t thread)
+/* Of the bits of two places: whether a thread may be in both. */
+static inline bool trace_places_may_share(const struct trace_place *one, const struct trace_place *other)
 {
-	return place->threads[thread / 64 % TRACE_THREAD_WORDS] >> thread % 64 & 1;
+	for (int i = 0; i < TRACE_THREAD_WORDS; i++)
+		if (one->threads[i] & other->threads[i])
+			return true;
+	return false;
 }
 
+/* Sets the one of the bits that a thread is in. */
 static inline void trace_place_note_thread(struct trace_place *place, uint32_t thread)
 {
 	place->threads[thread / 64 % TRACE_THREAD_WORDS] |= 1ull << thread % 64;

@@ -21,7 +21,10 @@ struct trace_reader {
 	struct event_decoder *decoder;
 	const struct ev_header *known; /* of the event that was read last; NULL: its kind is not known here */
 	size_t next;                   /* the chunk to take events from when this one has no more */
+	size_t end;                    /* the last one is before this one */
+	uint32_t event_count;          /* of the chunk, so far; by trace_reader_next_stored() */
 	bool is_in_chunk;
+	bool ignores_past;
 	bool is_prologue;                  /* what is in it was */
 	struct seen_definitions *recorded; /* NULL: nothing was repeated */
 	struct bad_times bad_times;
@@ -30,8 +33,8 @@ struct trace_reader {
 	uint64_t crowded_out;
 	uint64_t unknown_before; /* of the decoder's count, what came before this reading */
 	bool only_schemas;       /* chunks that have none are left out */
-	bool has_thread;         /* chunks that cannot have this one are left out */
-	uint32_t thread;
+	bool has_threads;        /* chunks that cannot have one of these are left out */
+	struct trace_place threads_chosen;
 };
 
 static void measure(struct trace_reader *reader)
@@ -181,8 +184,8 @@ int trace_reader_content(struct trace_reader *reader, size_t i, const void **con
 
 void trace_reader_choose_thread(struct trace_reader *reader, uint32_t thread)
 {
-	reader->has_thread = true;
-	reader->thread = thread;
+	reader->has_threads = true;
+	trace_place_note_thread(&reader->threads_chosen, thread);
 }
 
 void trace_reader_choose_schemas(struct trace_reader *reader, bool only_schemas)
@@ -209,6 +212,7 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns)
 	/* What is lost just before may have been as late. */
 	while (reader->next && reader->places.list[reader->next - 1].kind == TRACE_CHUNK_LOST)
 		reader->next--;
+	reader->end = reader->places.count;
 	reader->is_in_chunk = false;
 	if (!time_ns) {
 		reader->bad_times = (struct bad_times){ 0 };
@@ -220,6 +224,18 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns)
 	forget_recorded(reader);
 }
 
+void trace_reader_begin_chunk(struct trace_reader *reader, size_t i)
+{
+	reader->next = i;
+	reader->end = i + 1;
+	reader->is_in_chunk = false;
+}
+
+void trace_reader_ignore_past(struct trace_reader *reader)
+{
+	reader->ignores_past = true;
+}
+
 /* Damage is seen where chunks are missing, too. */
 static bool is_seen(const struct trace_reader *reader, const struct trace_place *place)
 {
@@ -227,7 +243,7 @@ static bool is_seen(const struct trace_reader *reader, const struct trace_place 
 		return place->kind == TRACE_CHUNK_LOST;
 	if (reader->only_schemas && !(place->flags & TRACE_CHUNK_HAS_SCHEMA))
 		return false;
-	return !reader->has_thread || trace_place_may_have(place, reader->thread);
+	return !reader->has_threads || trace_places_may_share(place, &reader->threads_chosen);
 }
 
 /* 1 when there is a chunk with events, and they can be read. */
@@ -238,9 +254,9 @@ static int open_next(struct trace_reader *reader)
 	size_t size_bytes;
 	int err;
 
-	while (reader->next < reader->places.count && !is_seen(reader, &reader->places.list[reader->next]))
+	while (reader->next < reader->end && !is_seen(reader, &reader->places.list[reader->next]))
 		reader->next++;
-	if (reader->next == reader->places.count)
+	if (reader->next == reader->end)
 		return 0;
 	place = &reader->places.list[reader->next];
 	err = trace_reader_content(reader, reader->next++, &content, &size_bytes);
@@ -248,6 +264,7 @@ static int open_next(struct trace_reader *reader)
 		return err;
 	reader->is_prologue = place->reserved == TRACE_PLACE_PROLOGUE;
 	event_decoder_begin(reader->decoder, content, size_bytes);
+	reader->event_count = 0;
 	reader->is_in_chunk = true;
 	return 1;
 }
@@ -277,7 +294,8 @@ static bool is_news(const struct trace_reader *reader, const struct ev_header *h
 /* What the reader guarantees. */
 static bool is_let_through(struct trace_reader *reader, struct ev_header *event)
 {
-	return has_its_time(reader, event) && is_news(reader, event) && has_space(reader, event);
+	return has_its_time(reader, event) &&
+	       (reader->ignores_past || (is_news(reader, event) && has_space(reader, event)));
 }
 
 int trace_reader_next(struct trace_reader *reader, const struct ev_header **header)
@@ -330,6 +348,7 @@ int trace_reader_next_stored(struct trace_reader *reader, const struct ev_header
 				return result;
 		}
 		result = event_decoder_next_stored(reader->decoder, &event, stored, size_bytes);
+		reader->event_count++;
 		if (result > 0 &&
 		    !(event ? is_let_through(reader, event) : is_in_its_chunk(reader, (*stored)->time_ns)))
 			continue;
@@ -345,6 +364,11 @@ int trace_reader_next_stored(struct trace_reader *reader, const struct ev_header
 const struct ev_header *trace_reader_known(const struct trace_reader *reader)
 {
 	return reader->known;
+}
+
+uint32_t trace_reader_event_at(const struct trace_reader *reader)
+{
+	return reader->event_count - 1;
 }
 
 uint64_t trace_reader_unknown(const struct trace_reader *reader)

@@ -59,7 +59,7 @@ int trace_reader_grow(struct trace_reader *reader);
  */
 int trace_reader_content(struct trace_reader *reader, size_t i, const void **content, size_t *size_bytes);
 
-/* Chunks that have no event of this thread are left out from now on. */
+/* Chunks that have no event of this thread, nor of others that were chosen before, are left out from now on. */
 void trace_reader_choose_thread(struct trace_reader *reader, uint32_t thread);
 
 /* Chunks without any user.SCHEMA are left out from now on, or are not any more. */
@@ -67,6 +67,15 @@ void trace_reader_choose_schemas(struct trace_reader *reader, bool only_schemas)
 
 /* The next event that is read is the first of the first chunk with one at or after time_ns. */
 void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns);
+
+/* The next event that is read is the first of the chunk numbered i, and behind its last one there is none. */
+void trace_reader_begin_chunk(struct trace_reader *reader, size_t i);
+
+/*
+ * What is read of a chunk does not depend any more on what was read before: what was recorded before is repeated, and threads may
+ * be too many.
+ */
+void trace_reader_ignore_past(struct trace_reader *reader);
 
 /*
  * The next event, valid until the next call. 1; 0: there is none; -EBADMSG: a chunk is damaged or some are missing, the next
@@ -85,6 +94,12 @@ int trace_reader_next_stored(struct trace_reader *reader, const struct ev_header
 
 /* The event that trace_reader_next_stored() returned last, as trace_reader_next() has it; NULL: its kind is not known here. */
 const struct ev_header *trace_reader_known(const struct trace_reader *reader);
+
+/*
+ * The number in its chunk, from 0 on, of the event that trace_reader_next_stored() returned last, among all that are recorded there, also
+ * those that were left out.
+ */
+uint32_t trace_reader_event_at(const struct trace_reader *reader);
 
 /* Of the events since it was last read from its beginning: those skipped because their kinds are not known here. */
 uint64_t trace_reader_unknown(const struct trace_reader *reader);

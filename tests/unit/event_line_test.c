@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cmd/event_line.h"
+#include "rows/event_line.h"
 #include "events.h"
 #include "session/event_kinds.h"
 

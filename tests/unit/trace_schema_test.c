@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cmd/event_line.h"
+#include "rows/event_line.h"
 #include "trace/event_code.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_schema.h"
