@@ -55,6 +55,27 @@ void text_put_varint(struct text *text, uint64_t value)
 	text->length = at - text->bytes;
 }
 
+static void put_digits(struct text *text, uint64_t value, unsigned int base, unsigned int digits_min)
+{
+	enum { DIGITS_MAX = 20 };
+	char digits[DIGITS_MAX];
+	unsigned int count = 0;
+
+	for (; value || count < digits_min; value /= base)
+		digits[DIGITS_MAX - ++count] = "0123456789abcdef"[value % base];
+	text_put_bytes(text, digits + DIGITS_MAX - count, count);
+}
+
+void text_put_decimal(struct text *text, uint64_t value, unsigned int digits_min)
+{
+	put_digits(text, value, 10, digits_min);
+}
+
+void text_put_hexadecimal(struct text *text, uint64_t value, unsigned int digits_min)
+{
+	put_digits(text, value, 16, digits_min);
+}
+
 void text_printf(struct text *text, const char *format, ...)
 {
 	va_list args, again;

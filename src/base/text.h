@@ -19,6 +19,9 @@ void text_put(struct text *text, const char *string);
 void text_put_bytes(struct text *text, const char *bytes, size_t count);
 /* Puts a number as a varint: seven bits a byte, the lowest ones first; the highest bit says that more follow. */
 void text_put_varint(struct text *text, uint64_t value);
+/* Puts a number, with zeros in front of it if it has fewer digits than that, at most 20. */
+void text_put_decimal(struct text *text, uint64_t value, unsigned int digits_min);
+void text_put_hexadecimal(struct text *text, uint64_t value, unsigned int digits_min);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*

@@ -20,21 +20,22 @@ struct form {
 
 static void put_decimal(struct text *out, const struct event_field *field, uint64_t number)
 {
-	const char *format = field->kind == FIELD_SIGNED ? "%" PRId64 : "%" PRIu64;
-	char digits[24];
+	bool is_negative = field->kind == FIELD_SIGNED && (int64_t)number < 0;
 
-	text_put_bytes(out, digits, snprintf(digits, sizeof(digits), format, number));
+	if (is_negative)
+		text_put(out, "-");
+	text_put_decimal(out, is_negative ? -number : number, 1);
 }
 
 static void put_number(struct text *out, const struct event_field *field, uint64_t number)
 {
-	char digits[24];
-
 	if (field->kind == FIELD_UNSIGNED && field->width_bytes == sizeof(number) &&
-	    (field->is_flexible || number > DECIMAL_MAX))
-		text_put_bytes(out, digits, snprintf(digits, sizeof(digits), "0x%" PRIx64, number));
-	else
+	    (field->is_flexible || number > DECIMAL_MAX)) {
+		text_put(out, "0x");
+		text_put_hexadecimal(out, number, 1);
+	} else {
 		put_decimal(out, field, number);
+	}
 }
 
 void event_line_put_string(struct text *out, const char *string)
@@ -154,7 +155,18 @@ static void put_time(struct text *out, const struct event_line *line)
 	bool is_before = time_ns < line->first_ns;
 	uint64_t ns = is_before ? line->first_ns - time_ns : time_ns - line->first_ns;
 
-	text_printf(out, "%s%" PRIu64 ".%09" PRIu64, is_before ? "-" : "", ns / 1000000000, ns % 1000000000);
+	if (is_before)
+		text_put(out, "-");
+	text_put_decimal(out, ns / 1000000000, 1);
+	text_put(out, ".");
+	text_put_decimal(out, ns % 1000000000, 9);
+}
+
+static void put_name(struct text *out, const struct event_kind *kind)
+{
+	text_put(out, kind->subsys);
+	text_put(out, ".");
+	text_put(out, kind->event);
 }
 
 /* lead: what stands before the first one. */
@@ -166,7 +178,9 @@ static void put_fields(struct text *out, const struct event_line *line, const ch
 	size_t size_bytes;
 
 	if (line->argument) {
-		text_printf(out, "%sargument=%" PRIu32, lead, *line->argument);
+		text_put(out, lead);
+		text_put(out, "argument=");
+		text_put_decimal(out, *line->argument, 1);
 		lead = " ";
 	}
 	while (event_fields_next(&fields, &field, &bytes, &size_bytes)) {
@@ -186,7 +200,10 @@ void event_line_put_fields(struct text *out, const struct event_line *line)
 void event_line_put(struct text *out, const struct event_line *line)
 {
 	put_time(out, line);
-	text_printf(out, " %" PRIu32 " %s.%s", line->header->thread, line->kind->subsys, line->kind->event);
+	text_put(out, " ");
+	text_put_decimal(out, line->header->thread, 1);
+	text_put(out, " ");
+	put_name(out, line->kind);
 	put_fields(out, line, " ");
 	text_put(out, "\n");
 }

@@ -44,6 +44,23 @@ static const char *count(uint64_t value)
 	return PUTS(text_put_count(&text, value));
 }
 
+TEST(digits_are_those_of_printf)
+{
+	static const uint64_t values[] = { 0, 1, 9, 10, 15, 16, 65536, 999999999, 1000000000, UINT64_MAX };
+	struct text digits = { 0 }, printed = { 0 };
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		text_put_decimal(&digits, values[i], 9);
+		text_put_decimal(&digits, values[i], 1);
+		text_put_hexadecimal(&digits, values[i], 1);
+		text_printf(&printed, "%09llu%llu%llx", (unsigned long long)values[i], (unsigned long long)values[i],
+			    (unsigned long long)values[i]);
+	}
+	CHECK_STRING(digits.bytes, printed.bytes);
+	text_fini(&digits);
+	text_fini(&printed);
+}
+
 TEST(pieces_are_put_one_after_another)
 {
 	struct text text = { 0 };
