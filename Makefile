@@ -582,7 +582,7 @@ golden-update: all $(TEST_BINARIES)
 BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm $O/bench/sample_depth
 TRACE_BENCH := $(addprefix $O/bench/,trace_event trace_flush)
 BENCH_GET_STACK := $O/bench/get_stack
-BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_read states_ask many_cpus scope_send scripts)
+BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_read states_ask rows_ask many_cpus scope_send scripts)
 
 bench: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
