@@ -323,6 +323,11 @@ $O/tests/as_host: tests/hosts/as_host.c $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $O/libpinch.a $(LDLIBS)
 
+# The list of events of a trace, for tests/e2e/rows.py.
+$O/tests/rows_print: tests/rows/rows_print.c $O/libpinch.a
+	@echo "  TEST  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $O/libpinch.a $(LDLIBS)
+
 # Programs that take scenarios in text.
 GOLDEN_O := $(patsubst tests/golden/%.c,$O/tests/golden/%.o,$(wildcard tests/golden/*.c))
 SCENARIO_O := $(addprefix $O/tests/golden/,scenario.o scenario_events.o)
@@ -445,7 +450,7 @@ analyze: lint-packages
 # --- Running them ---------------------------------------------------------------------------
 
 TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $(TRACE_TESTS) $O/tests/replay $O/tests/graph_replay $(SCHEMAS) \
-	$(if $(SAN),$(FUZZ) $O/fuzz/commands,$O/tests/unwind_probe $O/tests/as_host $O/tests/html_make $O/web/.copied)
+	$(if $(SAN),$(FUZZ) $O/fuzz/commands,$O/tests/unwind_probe $O/tests/as_host $O/tests/rows_print $O/tests/html_make $O/web/.copied)
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1
 export O

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rows_ask TRACE [JUMPS [ROWS [SEED]]]				(1000 jumps, 100 rows each, seed 1)
+ * rows_ask TRACE [JUMPS [ROWS [SEED [ONLY]]]]			(1000 jumps, 100 rows each, seed 1)
  * Opens the list of events of a trace and jumps to random rows of it, before they are counted and after that; scrolls; finds
- * random times; then the same with filters. The history of states is made before, if it is not there. Prints as JSON how long
+ * random times; then the same with filters; or only one of these. The history of states is made before, if it is not there. Prints as JSON how long
  * that took, and how much memory.
  */
 #include <stdbool.h>
@@ -120,22 +120,24 @@ static bool ask(const char *name, const struct event_rows_options *options)
 	return true;
 }
 
-static bool ask_all(void)
+static bool ask_all(const char *only)
 {
 	static const struct {
 		const char *name;
 		enum filter_kind kind;
 		const char *word, *search;
 	} filters[] = {
-		{ "event", FILTER_EVENT, "sched.WAKE", NULL }, { "rare", FILTER_EVENT, "thread.BORN", NULL },
-		{ "thread", FILTER_THREAD, "5", NULL },        { "cpu", FILTER_CPU, "1", NULL },
-		{ "process", FILTER_PROCESS, "1", NULL },      { "search", FILTER_KINDS, NULL, "STATE=3" },
+		{ "event", FILTER_EVENT, "sched.WAKE", NULL },  { "rare", FILTER_EVENT, "thread.BORN", NULL },
+		{ "thread", FILTER_THREAD, "5", NULL },         { "cpu", FILTER_CPU, "1", NULL },
+		{ "process", FILTER_PROCESS, "front-1", NULL }, { "search", FILTER_KINDS, NULL, "STATE=2" },
 	};
 	struct event_rows_options options = { .states = &w.states };
 
-	if (!ask("all", &options))
+	if ((!only || !strcmp(only, "all")) && !ask("all", &options))
 		return false;
 	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
+		if (only && strcmp(filters[i].name, only))
+			continue;
 		options = (struct event_rows_options){ .states = &w.states, .search = filters[i].search };
 		if (filters[i].word)
 			event_filter_add(&options.filter, filters[i].kind, filters[i].word);
@@ -151,7 +153,7 @@ int main(int argc, char **argv)
 	bool is_done;
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: rows_ask TRACE [JUMPS [ROWS [SEED]]]\n");
+		fprintf(stderr, "usage: rows_ask TRACE [JUMPS [ROWS [SEED [ONLY]]]]\n");
 		return 2;
 	}
 	w.path = argv[1];
@@ -163,7 +165,7 @@ int main(int argc, char **argv)
 		return 1;
 	getrusage(RUSAGE_SELF, &before);
 	printf("{\"states_rss_kb\": %ld", before.ru_maxrss);
-	is_done = ask_all();
+	is_done = ask_all(argc > 5 ? argv[5] : NULL);
 	getrusage(RUSAGE_SELF, &after);
 	printf(",\n\"rss_kb\": %ld}\n", after.ru_maxrss);
 	trace_states_close(&w.states);

@@ -18,7 +18,8 @@
 #include "states/states.h"
 #include "trace/trace_reader.h"
 
-enum { BLOCKS = 8 };
+/* Of rows that are far apart, a block has few. */
+enum { BLOCKS = 64, BLOCKS_BYTES_MAX = 16 << 20 };
 
 struct event_rows {
 	struct arena *arena;
@@ -144,8 +145,20 @@ static const struct row_block *find_block(struct event_rows *rows, uint64_t row)
 	return NULL;
 }
 
+/* Rows can be long. */
+static void bound_blocks(struct event_rows *rows)
+{
+	size_t size_bytes = 0;
+
+	for (int i = 0; i < BLOCKS; i++)
+		size_bytes += rows->blocks[i] ? row_block_bytes(rows->blocks[i]) : 0;
+	if (size_bytes > BLOCKS_BYTES_MAX)
+		forget_blocks(rows);
+}
+
 static const struct row_block *make_block(struct event_rows *rows, uint64_t row)
 {
+	bound_blocks(rows);
 	if (!rows->blocks[BLOCKS - 1])
 		rows->blocks[BLOCKS - 1] = row_block_new();
 	row_block_fill(rows->blocks[BLOCKS - 1], rows->cursor, rows->index, rows->cpus, rows->context, row);

@@ -17,7 +17,7 @@
 #include "session/threads.h"
 
 /* A row that is there is taken whatever it costs; no further ones then. */
-enum { TEXT_BYTES_MAX = 1 << 20, FILL_NS_MAX = 30000000 };
+enum { TEXT_BYTES_MAX = 256 << 10, FILL_NS_MAX = 30000000 };
 
 struct row_block {
 	struct event_row rows[ROW_BLOCK_ROWS];
@@ -104,6 +104,11 @@ void row_block_fill(struct row_block *block, struct row_cursor *cursor, struct r
 bool row_block_has(const struct row_block *block, uint64_t row)
 {
 	return row >= block->first && row - block->first < block->count;
+}
+
+size_t row_block_bytes(const struct row_block *block)
+{
+	return block->words.capacity;
 }
 
 size_t row_block_get(const struct row_block *block, uint64_t row, size_t count_max, const struct event_row **out)

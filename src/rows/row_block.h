@@ -27,5 +27,8 @@ void row_block_fill(struct row_block *block, struct row_cursor *cursor, struct r
 
 bool row_block_has(const struct row_block *block, uint64_t row);
 
+/* The memory that its words take. */
+size_t row_block_bytes(const struct row_block *block);
+
 /* Rows from one that it has on, which is borrowed; returns how many, count_max at most. */
 size_t row_block_get(const struct row_block *block, uint64_t row, size_t count_max, const struct event_row **out);

@@ -10,8 +10,8 @@
 #include "states/states.h"
 #include "values.h"
 
-/* It ran, was preempted or blocked, and was woken: further back, it did not live or nobody knows. */
-enum { STATES_BACK_MAX = 4 };
+/* It ran, blocked and was woken; a gap between these makes a state of two and one of unknown. */
+enum { STATES_BACK_MAX = 12 };
 
 struct row_cpus {
 	struct states *states; /* NULL: there are none */

@@ -2,8 +2,9 @@
 /*
  * Arbitrary bytes as a trace file. Its checksums are made right, or hardly anything would get past
  * them: an enemy can do that, too. Reading comes to an end, gives well-formed events alone, and the
- * same ones twice.
+ * same ones twice; and so do rows that are asked for at random.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,15 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/text.h"
+#include "rows/event_line.h"
+#include "rows/event_row.h"
+#include "rows/event_rows.h"
+#include "rows/row_reader.h"
 #include "session/event_kinds.h"
 #include "trace/trace_reader.h"
 
-enum { FILE_BYTES_MAX = 1 << 16, CHUNKS_MAX = 64 };
+enum { FILE_BYTES_MAX = 1 << 16, CHUNKS_MAX = 64, ROWS_MAX = 1 << 14, JUMPS = 16 };
 
 static uint8_t bytes[FILE_BYTES_MAX];
 static size_t size_bytes;
@@ -97,9 +103,89 @@ static uint64_t read_all(const char *path)
 	return hash;
 }
 
+/* --- Rows ------------------------------------------------------------------------------------ */
+
+static uint64_t row_hashes[ROWS_MAX]; /* of the first ones, as they are read one after the other */
+static size_t row_count;
+
+static uint64_t hash_of(uint64_t time_ns, uint32_t thread, const char *text)
+{
+	return XXH64(text, strlen(text), XXH64(&time_ns, sizeof(time_ns), thread));
+}
+
+/* Whether these are all rows. */
+static bool read_rows(const char *path)
+{
+	struct row_reader *reader;
+	struct text text = { 0 };
+	struct event_line line;
+	int got;
+
+	if (row_reader_open(path, &reader))
+		abort();
+	row_count = 0;
+	while (row_count < ROWS_MAX && (got = row_reader_next(reader, &line))) {
+		if (got != 1)
+			continue;
+		text.length = 0;
+		text_put(&text, "");
+		event_line_put_fields(&text, &line);
+		row_hashes[row_count++] =
+			hash_of(line.header->time_ns - line.first_ns, line.header->thread, text.bytes);
+	}
+	row_reader_close(reader);
+	text_fini(&text);
+	return row_count < ROWS_MAX;
+}
+
+/* is_right: they must be the ones that were read. */
+static void ask_rows(struct event_rows *rows, uint64_t random, bool is_right)
+{
+	const struct event_row *list;
+
+	for (int i = 0; i < JUMPS; i++, random = XXH64(&random, sizeof(random), i)) {
+		uint64_t row = random % (is_right && row_count ? row_count : event_rows_count(rows) + 1);
+		size_t count = event_rows_get(rows, row, ROWS_MAX, &list);
+
+		for (size_t k = 0; k < count; k++)
+			if (list[k].row != row + k ||
+			    (is_right && row + k < row_count &&
+			     row_hashes[row + k] != hash_of(list[k].time_ns, list[k].thread, list[k].text)))
+				abort();
+		if (is_right && row < row_count && !count)
+			abort();
+		if (event_rows_at(rows, random) > event_rows_count(rows))
+			abort();
+	}
+}
+
+static void check_rows(const char *path, uint64_t random)
+{
+	struct event_rows_options options = { 0 };
+	bool has_all = read_rows(path);
+	struct event_rows *rows;
+
+	if (event_rows_open(path, &options, &rows))
+		abort();
+	ask_rows(rows, random, false);
+	while (event_rows_step(rows, 1000000) == 1)
+		;
+	if (!event_rows_is_counted(rows) || (has_all && event_rows_count(rows) != row_count))
+		abort();
+	ask_rows(rows, random, true);
+	event_rows_close(rows);
+	options.search = "1";
+	if (event_rows_open(path, &options, &rows))
+		abort();
+	event_rows_step(rows, 1000000);
+	ask_rows(rows, random, false);
+	event_rows_close(rows);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[64];
+	uint64_t hash;
 	int fd = memfd_create("trace", MFD_CLOEXEC);
 
 	if (fd < 0)
@@ -110,8 +196,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (write(fd, bytes, size_bytes) != (ssize_t)size_bytes)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (read_all(path) != read_all(path))
+	hash = read_all(path);
+	if (hash != read_all(path))
 		abort();
+	if (hash)
+		check_rows(path, hash);
 	close(fd);
 	return 0;
 }
