@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "activity/decode/decoders.h"
 #include "activity/named_event.h"
@@ -52,7 +53,7 @@ static void forget_ended(struct row_choice *choice, const struct ev_header *know
 
 static bool is_number(const char *word)
 {
-	return *word >= '0' && *word <= '9';
+	return *word && !word[strspn(word, "0123456789")];
 }
 
 /* Of numbers of threads, which is what such words are taken for. */

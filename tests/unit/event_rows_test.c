@@ -67,22 +67,24 @@ static void lines_add(const struct event_line *line, const char *search)
 	lines.time_ns[lines.count++] = line->header->time_ns - line->first_ns;
 }
 
-/* As pinch dump does it. */
+/* As pinch dump does it, but no chunk is left out: the choice may say so of another reader only. */
 static void lines_read(const struct event_rows_options *options)
 {
 	struct row_choice_options choosing = { .filter = options->filter };
+	struct row_reader *reader, *other;
 	struct row_choice *choice;
-	struct row_reader *reader;
 	struct event_line line;
 	int got;
 
 	lines_forget();
 	CHECK(!row_reader_open(trace_path, &reader));
-	CHECK(!row_choice_open(&choosing, row_reader_trace(reader), trace_path, &choice));
+	CHECK(!row_reader_open(trace_path, &other));
+	CHECK(!row_choice_open(&choosing, row_reader_trace(other), trace_path, &choice));
 	while ((got = row_reader_next(reader, &line)))
 		if (got == 1 && row_choice_take(choice, trace_reader_known(row_reader_trace(reader)), &line))
 			lines_add(&line, options->search);
 	row_choice_close(choice);
+	row_reader_close(other);
 	row_reader_close(reader);
 }
 
