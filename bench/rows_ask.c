@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * rows_ask TRACE [JUMPS [ROWS [SEED [ONLY]]]]			(1000 jumps, 100 rows each, seed 1)
- * Opens the list of events of a trace and jumps to random rows of it, before they are counted and after that; scrolls; finds
- * random times; then the same with filters; or only one of these. The history of states is made before, if it is not there. Prints as JSON how long
- * that took, and how much memory.
+ * Opens the list of events of a trace and jumps to random rows of it, before they are counted and after that; scrolls;
+ * finds random times; then the same with filters; or only one of these. The history of states is made before, if it is
+ * not there. Prints as JSON how long that took, and how much memory.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events of a trace as rows of a list: what pinch dump prints of it, line by line, all of them or those that a filter and a text
- * choose. Any row is there at once, whatever the trace's size; how many there are is counted step by step. Whoever uses it says when.
- * The list of all events is there before it is counted: by what the trace says of itself, which may turn out to be wrong where it
- * is damaged. Of a filter, the rows are there that are counted so far.
+ * The events of a trace as rows of a list: what pinch dump prints of it, line by line, all of them or those that
+ * a filter and a text choose. Any row is there at once, whatever the trace's size; how many there are is counted
+ * step by step. Whoever uses it says when. The list of all events is there before it is counted: by what the trace
+ * says of itself, which may turn out to be wrong where it is damaged. Of a filter, the rows are there that are
+ * counted so far.
  *
  * Owns: events as rows and lines, and which of them somebody wants to see.
  * Used by: cmd.
@@ -22,18 +23,20 @@ struct text;
 struct trace_states;
 
 struct event_rows_options {
-	const struct trace_states
-		*states; /* of the trace, borrowed; NULL: names, and where threads ran before, are not known */
+	/* Of the trace, borrowed; NULL: names are not known, and CPUs only if a thread changed them shortly before. */
+	const struct trace_states *states;
 	struct event_filter filter; /* copied, with its words */
-	const char
-		*search; /* copied: what lines have to have in them, in upper or lower case; NULL or empty: anything */
+	const char *search;         /* copied: what lines have in them, whatever the case; NULL or empty: anything */
 };
 
 /* 0, or a negative errno after a message: -ENOENT: a name that the filter has is that of no thread. */
 int event_rows_open(const char *path, const struct event_rows_options *options, struct event_rows **out);
 void event_rows_close(struct event_rows *rows);
 
-/* Goes on counting for about budget_ns. 1: there is more to count; 0; or a negative errno after a message: it does not come further. */
+/*
+ * Goes on counting for about budget_ns. 1: there is more to count; 0; or a negative errno after a message: it does
+ * not come further.
+ */
 int event_rows_step(struct event_rows *rows, uint64_t budget_ns);
 
 /* How many rows there are, as far as that is known; whether it is final. */
@@ -41,8 +44,9 @@ uint64_t event_rows_count(const struct event_rows *rows);
 bool event_rows_is_counted(const struct event_rows *rows);
 
 /*
- * Rows from one on, valid until the next call on rows. Returns how many, count_max at most, and fewer where they would be long or take
- * long to find: there are more behind them as long as it is not 0. 0: there is no such row, as far as they are counted, or it cannot be read.
+ * Rows from one on, valid until the next call on rows. Returns how many, count_max at most, and fewer where they
+ * would be long or take long to find: there are more behind them as long as it is not 0. 0: there is no such row,
+ * as far as they are counted, or it cannot be read.
  */
 size_t event_rows_get(struct event_rows *rows, uint64_t row, size_t count_max, const struct event_row **out);
 

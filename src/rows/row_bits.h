@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which events of one chunk are rows, a bit each. The caller owns the struct, which begins zeroed; row_bits_fini() frees what it holds. */
+/*
+ * Which events of one chunk are rows, a bit each. The caller owns the struct, which begins zeroed; row_bits_fini()
+ * frees what it holds.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -19,8 +19,9 @@ struct row_block *row_block_new(void);
 void row_block_free(struct row_block *block);
 
 /*
- * Takes rows from the cursor in place of those that it has, from a row on, which is one of row_index_rows(): fewer if they are long or
- * take long to find, none if the trace has none there or cannot be read. context: NULL: nobody is known; lives as long as the block.
+ * Takes rows from the cursor in place of those that it has, from a row on, which is one of row_index_rows():
+ * fewer if they are long or take long to find, none if the trace has none there or cannot be read. context: NULL:
+ * nobody is known; lives as long as the block.
  */
 void row_block_fill(struct row_block *block, struct row_cursor *cursor, struct row_index *index, struct row_cpus *cpus,
 		    const struct event_context *context, uint64_t row);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Filters and scripts want to know who threads are: a session of its own gets each event, if any of them asks. Else chunks
- * without chosen events are skipped.
+ * Filters and scripts want to know who threads are: a session of its own gets each event, if any of them asks. Else
+ * chunks without chosen events are skipped.
  */
 #include "rows/row_choice.h"
 

@@ -15,16 +15,16 @@ struct row_choice;
 struct trace_reader;
 
 struct row_choice_options {
-	struct event_filter
-		filter; /* copied; words are borrowed. Without threads: its words are looked up in the trace */
+	/* Copied; words are borrowed. Unless it has threads, the words that mean some are looked up in the trace. */
+	struct event_filter filter;
 	const char *const *scripts; /* paths, borrowed */
 	size_t script_count;
 	struct activity_sink sink; /* gets activities; take may be NULL: none are looked for */
 };
 
 /*
- * For a trace that has not been read yet, of which the reader then leaves out chunks that have no chosen event. 0, or a negative
- * errno after a message.
+ * For a trace that has not been read yet, of which the reader then leaves out chunks that have no chosen event.
+ * 0, or a negative errno after a message.
  */
 int row_choice_open(const struct row_choice_options *options, struct trace_reader *reader, const char *path,
 		    struct row_choice **out);
@@ -33,7 +33,10 @@ void row_choice_close(struct row_choice *choice);
 /* Whether an event that is not chosen may say something of one behind it: all have to be taken in. */
 bool row_choice_needs_all(const struct row_choice *choice);
 
-/* Takes the next event in; known: as this version lays it out, NULL: it does not know the kind. Whether it is to be shown. */
+/*
+ * Takes the next event in; known: as this version lays it out, NULL: it does not know the kind. Whether it is to
+ * be shown.
+ */
 bool row_choice_take(struct row_choice *choice, const struct ev_header *known, const struct event_line *line);
 
 /* There are no more events. */

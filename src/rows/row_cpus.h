@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * On which CPU events happened of a chunk that is read alone: what events of the chunk before them say, and what the history of states
- * has of the time before the chunk.
+ * On which CPU events happened of a chunk that is read alone: what events of the chunk before them say, and what
+ * the history of states has of the time before the chunk.
  */
 #pragma once
 

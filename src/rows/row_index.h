@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which rows each chunk of a trace has: what the chunks say of themselves, until somebody has counted; then a number for each chunk in
- * memory, and where events are left out, a bit for each in a file without a name.
+ * Which rows each chunk of a trace has: what the chunks say of themselves, until somebody has counted; then a
+ * number for each chunk in memory, and where events are left out, a bit for each in a file without a name.
  */
 #pragma once
 

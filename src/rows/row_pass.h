@@ -11,8 +11,8 @@ struct row_pass;
 struct trace_reader;
 
 /*
- * choice: NULL: all rows, if search is NULL, too. search: a text that is in their lines, in upper or lower case; borrowed. 0, or a
- * negative errno after a message.
+ * choice: NULL: all rows, if search is NULL, too. search: a text that is in their lines, in upper or lower case;
+ * borrowed. 0, or a negative errno after a message.
  */
 int row_pass_open(const char *path, const struct row_choice_options *choice, const char *search, struct row_pass **out);
 void row_pass_close(struct row_pass *pass);
@@ -21,7 +21,7 @@ void row_pass_close(struct row_pass *pass);
 const struct trace_reader *row_pass_trace(const struct row_pass *pass);
 
 /*
- * Goes on for about budget_ns, and tells the index, which is of the same trace, of each chunk that is counted. 1: there is more to
- * count; 0; or a negative errno after a message: it does not come further.
+ * Goes on for about budget_ns, and tells the index, which is of the same trace, of each chunk that is counted.
+ * 1: there is more to count; 0; or a negative errno after a message: it does not come further.
  */
 int row_pass_step(struct row_pass *pass, struct row_index *index, uint64_t budget_ns);

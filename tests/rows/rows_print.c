@@ -2,8 +2,9 @@
 /*
  * The list of events of a trace, for tests/e2e/rows.py to ask.
  *
- * Usage: rows_print TRACE [KIND=WORD...]. KIND: what pinch dump can filter by, from and to in ns, or search. Answers each
- * line of standard input with JSON: "get ROW COUNT", "at NS" since the first event; "count" counts all.
+ * Usage: rows_print TRACE [KIND=WORD...]. KIND: what pinch dump can filter by, from and to in ns, or search.
+ * Answers each line of standard input with JSON: "get ROW COUNT", "at NS" since the first event; "count" counts
+ * all.
  */
 #include <inttypes.h>
 #include <stdbool.h>
