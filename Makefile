@@ -32,7 +32,7 @@ FORTIFY = $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),$(if $(findstring _FORT
 HARDENING = $(if $(findstring -fsanitize,$(CFLAGS)),,-fPIE -fstack-protector-strong -fstack-clash-protection \
 	$(if $(filter x86,$(ARCH)),-fcf-protection,-mbranch-protection=standard) -Wformat -Wformat-security $(FORTIFY))
 HARDENING_LINK = $(if $(HARDENING),-pie -Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now -Wl$(comma)-z$(comma)noexecstack)
-LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm -lcapstone -lzstd -lxxhash -ljansson -lseccomp -lcap -lncursesw -ltinfo
+LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm -lcapstone -lzstd -lxxhash -ljansson -lseccomp -lcap -lncursesw -ltinfo -lcivetweb
 # Scripts of activities.
 CPPFLAGS += $(or $(shell pkg-config --cflags lua5.4 2>/dev/null),-I/usr/include/lua5.4)
 LDLIBS += $(or $(shell pkg-config --libs lua5.4 2>/dev/null),-llua5.4)
@@ -77,7 +77,7 @@ help:
 # --- What is missing on this machine: Debian packages only ------------------------------
 
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
-	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libseccomp-dev libcap-dev libgnutls28-dev liblua5.4-dev libc6-dev linux-libc-dev \
+	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libseccomp-dev libcap-dev libgnutls28-dev liblua5.4-dev libcivetweb-dev libc6-dev linux-libc-dev \
 	$(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
@@ -216,10 +216,10 @@ $O/gen/report_head.inc: $O/web/.copied
 	@echo "  WEB   $@"; mkdir -p $(@D)
 	$Qnode $O/web/bundle.mjs $O/gen
 
-$O/gen/report_tail.inc: $O/gen/report_head.inc ;
+$O/gen/report_start.inc $O/gen/report_tail.inc: $O/gen/report_head.inc ;
 
 GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc $O/gen/klock_rules.inc $O/gen/klock_json.inc \
-	$O/gen/report_head.inc $O/gen/report_tail.inc \
+	$O/gen/report_start.inc $O/gen/report_head.inc $O/gen/report_tail.inc \
 	$O/gen/syscall_names.inc $O/gen/events_json.inc $O/gen/event_kinds.inc
 
 # --- The tool ------------------------------------------------------------------------------

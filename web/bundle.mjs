@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Bundles src/ into one page and writes it, as C, in two pieces: what stands before the data and what
-// stands behind it. Usage: node bundle.mjs DIRECTORY
+// Bundles src/ into one page and writes it, as C, in pieces: what stands before what the page may ask for, before
+// the data, and behind it. Usage: node bundle.mjs DIRECTORY
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -41,15 +41,14 @@ async function bundle() {
 
 const hash = text => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-function head({ script, style }) {
-	const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; ` +
-		"base-uri 'none'; form-action 'none'";
-
-	return `<!DOCTYPE html>
+const start = `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; `;
+
+function head({ script, style }) {
+	return `script-src ${hash(script)}; style-src ${hash(style)}; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="pinch">
@@ -78,9 +77,10 @@ function asC(text) {
 
 const page = await bundle();
 const [before, behind] = [head(page), tail(page)];
-const bytes = Buffer.byteLength(before + behind);
+const bytes = Buffer.byteLength(start + before + behind);
 
 if (bytes > BYTES_MAX)
 	throw new Error(`the page takes ${bytes} bytes, more than ${BYTES_MAX}`);
+writeFileSync(join(process.argv[2], "report_start.inc"), asC(start));
 writeFileSync(join(process.argv[2], "report_head.inc"), asC(before));
 writeFileSync(join(process.argv[2], "report_tail.inc"), asC(behind));

@@ -12,7 +12,6 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/out/out_file.h"
-#include "base/pause.h"
 #include "base/text.h"
 #include "engine/trace_open.h"
 #include "findings/names/path_names.h"
@@ -155,7 +154,7 @@ static void take_no_pause(void *data)
 
 /* In the first place where it can be. */
 static int make(const struct states_places *places, const char *trace_path, struct trace_reader *trace,
-		bool opens_files, struct pause *pause, const bool *is_cancelled, const char **path)
+		bool opens_files, struct states_waiter *waiter, const char **path)
 {
 	struct out_file *file;
 	int err = 0;
@@ -164,7 +163,7 @@ static int make(const struct states_places *places, const char *trace_path, stru
 		err = states_place_make(&places->list[i], &file);
 		*path = places->list[i].path.bytes;
 		if (!err)
-			return trace_states_make(file, *path, trace_path, trace, opens_files, pause, is_cancelled);
+			return trace_states_make(file, *path, trace_path, trace, opens_files, waiter);
 	}
 	return fail_without_place(trace_path, err);
 }
@@ -182,7 +181,7 @@ static int open_states(int fd, const char *path, struct trace_states *all)
 /* In memory, where nobody else sees it. */
 static int make_in_memory(const char *trace_path, struct trace_reader *trace, bool opens_files, const char **path)
 {
-	struct pause pause = { .take = take_no_pause, .period_ns = UINT64_MAX / 2 };
+	struct states_waiter waiter = { .pause = { .take = take_no_pause, .period_ns = UINT64_MAX / 2 } };
 	struct out_file *file;
 	int memory, fd;
 	char link[64];
@@ -195,7 +194,7 @@ static int make_in_memory(const char *trace_path, struct trace_reader *trace, bo
 	snprintf(link, sizeof(link), "/dev/fd/%d", memory);
 	fd = out_file_open(link, 0, &file);
 	if (!fd)
-		fd = trace_states_make(file, NULL, trace_path, trace, opens_files, &pause, NULL);
+		fd = trace_states_make(file, NULL, trace_path, trace, opens_files, &waiter);
 	close(memory);
 	*path = trace_path;
 	return fd;
@@ -203,8 +202,7 @@ static int make_in_memory(const char *trace_path, struct trace_reader *trace, bo
 
 /* How states are made that are not there yet. */
 struct making_how {
-	struct pause *pause;
-	const bool *is_cancelled;
+	struct states_waiter *waiter;
 	bool is_for_once;
 	const char *own_span;
 };
@@ -224,7 +222,7 @@ static int open_any(const char *trace_path, bool opens_files, const struct makin
 	if (fd < 0 && how->is_for_once)
 		fd = make_in_memory(trace_path, trace, opens_files, &path);
 	else if (fd < 0)
-		fd = make(&places, trace_path, trace, opens_files, how->pause, how->is_cancelled, &path);
+		fd = make(&places, trace_path, trace, opens_files, how->waiter, &path);
 	err = fd < 0 ? fd : open_states(fd, path, all);
 	if (fd >= 0)
 		close(fd);
@@ -237,11 +235,10 @@ static int open_any(const char *trace_path, bool opens_files, const struct makin
 	return err;
 }
 
-int trace_states_open_pausing(const char *trace_path, bool opens_files, struct pause *pause, const bool *is_cancelled,
+int trace_states_open_waiting(const char *trace_path, bool opens_files, struct states_waiter *waiter,
 			      struct trace_states *all)
 {
-	return open_any(trace_path, opens_files, &(struct making_how){ .pause = pause, .is_cancelled = is_cancelled },
-			all);
+	return open_any(trace_path, opens_files, &(struct making_how){ .waiter = waiter }, all);
 }
 
 int trace_states_open(const char *trace_path, bool opens_files, const char *own_span, struct trace_states *all)

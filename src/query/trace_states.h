@@ -21,10 +21,10 @@ struct fold_rules;
 struct graph_labels;
 struct others;
 struct path_names;
-struct pause;
 struct session;
 struct stacks;
 struct states;
+struct states_waiter;
 struct symbols;
 struct threads;
 
@@ -59,11 +59,8 @@ int trace_states_open(const char *trace_path, bool opens_files, const char *own_
  */
 int trace_states_open_for_once(const char *trace_path, bool opens_files, struct trace_states *all);
 
-/*
- * The same with pauses, while the states are made, which may set *is_cancelled: then it is -ECANCELED, and
- * nothing has been said.
- */
-int trace_states_open_pausing(const char *trace_path, bool opens_files, struct pause *pause, const bool *is_cancelled,
+/* The same for somebody who waits for them (trace_states_make.h) and may cancel: then it is -ECANCELED, and nothing has been said. */
+int trace_states_open_waiting(const char *trace_path, bool opens_files, struct states_waiter *waiter,
 			      struct trace_states *all);
 
 /* Says so if parts of the file turned out to be damaged. */

@@ -91,8 +91,7 @@ struct making {
 	bool opens_files;
 	bool has_stacks; /* the trace is read for the second time */
 	bool is_watched; /* by somebody at a terminal */
-	struct pause *pause;
-	const bool *is_cancelled;
+	struct states_waiter *waiter;
 };
 
 static uint64_t mix(uint64_t key, uint64_t value)
@@ -160,19 +159,33 @@ static bool is_description(const struct ev_header *header)
 	return false;
 }
 
-/* Of a large trace it takes a while. */
-static void report_progress(const struct making *making, const struct trace_reader *trace, bool is_over)
+static unsigned int percent_done(const struct making *making, const struct trace_reader *trace)
 {
 	size_t count, at = trace_reader_at(trace);
 
+	trace_reader_places(trace, &count);
+	return count ? 50 * (making->has_stacks ? count + at : at) / count : 0;
+}
+
+/* Of a large trace it takes a while. */
+static void report_progress(const struct making *making, const struct trace_reader *trace, bool is_over)
+{
 	if (!making->is_watched)
 		return;
-	trace_reader_places(trace, &count);
 	if (is_over)
 		fputs("\r\033[K", stderr);
 	else
-		fprintf(stderr, "\rpinch: indexing the trace for queries: %zu %%",
-			count ? 50 * (making->has_stacks ? count + at : at) / count : 0);
+		fprintf(stderr, "\rpinch: indexing the trace for queries: %u %%", percent_done(making, trace));
+}
+
+/* Whether who waits still wants the states. */
+static bool take_pause(struct making *making, const struct trace_reader *trace)
+{
+	if (!making->waiter)
+		return true;
+	making->waiter->percent = percent_done(making, trace);
+	pause_take_if_due(&making->waiter->pause);
+	return !making->waiter->is_cancelled;
 }
 
 /* Once: later queries read what is made here. */
@@ -215,9 +228,7 @@ static int take_events(struct making *making, struct trace_reader *trace, struct
 	while ((got = trace_reader_next(trace, &header))) {
 		if (!(++events % EVENTS_A_STEP))
 			report_progress(making, trace, false);
-		if (!(events % EVENTS_A_PAUSE))
-			pause_take_if_due(making->pause);
-		if (making->is_cancelled && *making->is_cancelled)
+		if (!(events % EVENTS_A_PAUSE) && !take_pause(making, trace))
 			return -ECANCELED;
 		if (got != 1 && got != -EBADMSG)
 			return got;
@@ -279,7 +290,7 @@ static int write_states(struct making *making, struct trace_reader *trace)
 	activities = activity_log_new(session, making->writer);
 	if (!err)
 		err = take_events(making, trace, session);
-	if (!err && !making->pause)
+	if (!err && !making->waiter)
 		report_left_out(trace);
 	state_log_finish(log, making->end_ns);
 	activity_log_finish(activities, making->end_ns);
@@ -304,13 +315,12 @@ static int fail_to_write(int err, const char *path, const char *trace_path)
 }
 
 int trace_states_make(struct out_file *file, const char *path, const char *trace_path, struct trace_reader *trace,
-		      bool opens_files, struct pause *pause, const bool *is_cancelled)
+		      bool opens_files, struct states_waiter *waiter)
 {
 	struct making making = {
 		.opens_files = opens_files,
-		.is_watched = !pause && isatty(STDERR_FILENO),
-		.pause = pause,
-		.is_cancelled = is_cancelled,
+		.is_watched = !waiter && isatty(STDERR_FILENO),
+		.waiter = waiter,
 	};
 	int err = trace_writer_begin(file, NULL, &making.writer), fd;
 

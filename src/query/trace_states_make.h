@@ -2,21 +2,29 @@
 /* Makes the file with the history of states of a trace. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/pause.h"
+
 struct out_file;
-struct pause;
 struct trace_reader;
+
+/* Who waits while states are made. The caller owns the struct. */
+struct states_waiter {
+	struct pause pause;  /* taken from time to time */
+	bool is_cancelled;   /* a pause may set it: then they are not made */
+	atomic_uint percent; /* how far they are; another thread may read it */
+};
 
 /* Whether the file with that descriptor is whole, and of the trace as it is now, with names from where they are
  * wanted. */
 bool trace_states_are_of(int fd, const struct trace_reader *trace, bool opens_files);
 
 /*
- * Reads the trace once; opens_files: see symbols_set_offline(). With pauses (NULL: none), which may set
- * *is_cancelled (NULL: never). file: as it was just opened; it is closed in any case. path: what it is
- * called; NULL: nothing is said of what goes wrong. Returns a descriptor of it, to be read and closed;
+ * Reads the trace; opens_files: see symbols_set_offline(). waiter: NULL: nobody, or somebody at a terminal.
+ * file: as it was just opened; it is closed in any case. path: what it is called; NULL: nothing is said of what goes wrong. Returns a descriptor of it, to be read and closed;
  * -ECANCELED, or another negative errno after a message.
  */
 int trace_states_make(struct out_file *file, const char *path, const char *trace_path, struct trace_reader *trace,
-		      bool opens_files, struct pause *pause, const bool *is_cancelled);
+		      bool opens_files, struct states_waiter *waiter);

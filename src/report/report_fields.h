@@ -75,6 +75,9 @@ const struct report_field *report_field_named(const struct report_type *type, co
 /* Of struct report; those of all others are reached from it. */
 const struct report_type *report_type(void);
 
+/* Of struct report_frame. */
+const struct report_type *report_frame_type(void);
+
 /* Of the structs of these names. */
 const struct report_type *report_path_type(void);
 const struct report_type *report_wait_type(void);

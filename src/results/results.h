@@ -6,7 +6,7 @@
  * Who fills one in owns what it points to; strings are those of what is shown.
  *
  * Owns: what JSON has of traces and of programs; it computes nothing.
- * Used by: view/graph, view/trace, outside.
+ * Used by: view/graph, view/trace, lanes, outside.
  */
 #pragma once
 
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "report/report_enums.h"
+#include "report/report_frame.h"
 
 /* clang-format off */
 #include "report/forms/declare.def"
@@ -32,3 +33,5 @@ const struct report_type *result_whatif_type(void);
 const struct report_type *result_comparison_type(void);
 const struct report_type *result_configurations_alone_type(void);
 const struct report_type *result_own_programs_type(void);
+const struct report_type *result_viewed_type(void);
+const struct report_type *result_state_type(void);

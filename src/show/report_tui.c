@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/pause.h"
 #include "engine/replay.h"
 #include "findings/findings.h"
 #include "graph/graph_label.h"
 #include "options/settings.h"
 #include "query/chosen_threads.h"
 #include "query/trace_states.h"
+#include "query/trace_states_make.h"
 #include "tui/rows/graphs.h"
 #include "tui/tui.h"
 #include "tui/ui.h"
@@ -29,7 +29,7 @@ struct viewer {
 	struct replay *replay;
 	struct tui *tui;
 	int signal_fd;
-	struct pause pause;
+	struct states_waiter waiter;
 	bool wants_quit;
 	bool has_states;
 	int states_err; /* there are none: it has been said */
@@ -102,7 +102,10 @@ static void look(struct viewer *viewer)
 /* While a graph is made. */
 static void take_pause(void *data)
 {
-	look(data);
+	struct viewer *viewer = data;
+
+	look(viewer);
+	viewer->waiter.is_cancelled = viewer->wants_quit;
 }
 
 static void look_on(struct viewer *viewer)
@@ -125,8 +128,8 @@ static int open_states(struct viewer *viewer)
 {
 	if (viewer->has_states || viewer->states_err)
 		return viewer->states_err;
-	viewer->states_err = trace_states_open_pausing(viewer->path, viewer->settings->opens_files, &viewer->pause,
-						       &viewer->wants_quit, &viewer->states);
+	viewer->states_err = trace_states_open_waiting(viewer->path, viewer->settings->opens_files, &viewer->waiter,
+						       &viewer->states);
 	viewer->has_states = !viewer->states_err;
 	return viewer->states_err;
 }
@@ -214,7 +217,7 @@ int report_tui(const struct settings *settings, const char *path, struct replay 
 	struct findings *findings;
 	int err;
 
-	viewer.pause = (struct pause){ take_pause, &viewer, pause_interval_ns, 0 };
+	viewer.waiter.pause = (struct pause){ take_pause, &viewer, pause_interval_ns, 0 };
 	findings = replay_findings(replay, settings->has_path_count ? settings->path_count_max : PATHS_MAX);
 	err = open_signals(&viewer);
 	if (!err) {

@@ -100,15 +100,22 @@ static const struct result_path_part *results_of_parts(const struct path_view *v
 	return results;
 }
 
-void path_put_json(struct text *out, const struct path_view *view, size_t part_count_max)
+struct result_path path_result(const struct path_view *view, size_t part_count_max, struct arena *arena)
 {
 	struct choice choice = choose_longest(view->path, part_count_max);
 	struct result_path result = { .thread = view->thread, .has_left_out = part_count_max != SIZE_MAX };
-	struct arena *arena = arena_new();
 
 	result.sums = results_of_sums(view, arena, &result.sum_count);
 	result.parts = results_of_parts(view, arena, choice, &result.part_count);
 	result.left_out = view->path->count - result.part_count;
+	return result;
+}
+
+void path_put_json(struct text *out, const struct path_view *view, size_t part_count_max)
+{
+	struct arena *arena = arena_new();
+	struct result_path result = path_result(view, part_count_max, arena);
+
 	json_put_document(out, result_path_type(), &result);
 	arena_free(arena);
 }

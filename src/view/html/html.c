@@ -23,9 +23,14 @@ struct html {
 		struct text json;
 	} parts[PARTS_MAX];
 	size_t count;
+	bool is_served;
 };
 
 /* In pieces: no compiler has to take a string of half a megabyte. */
+static const char *const page_start[] = {
+#include "report_start.inc"
+};
+
 static const char *const page_head[] = {
 #include "report_head.inc"
 };
@@ -137,8 +142,16 @@ static void put_pieces(const char *const *pieces, size_t count, struct text *out
 		text_put(out, pieces[i]);
 }
 
+void html_serve(struct html *html)
+{
+	html->is_served = true;
+}
+
 void html_put(const struct html *html, struct text *out)
 {
+	put_pieces(page_start, sizeof(page_start) / sizeof(*page_start), out);
+	if (html->is_served)
+		text_put(out, "connect-src 'self'; ");
 	put_pieces(page_head, sizeof(page_head) / sizeof(*page_head), out);
 	for (size_t i = 0; i < html->count; i++)
 		put_part(html->parts[i].name, &html->parts[i].json, out);

@@ -4,7 +4,7 @@
  * draws. Parts are compressed and in base64, so that nothing in them can end the element it is in.
  *
  * Owns: the report as a page for a browser.
- * Used by: show, cmd.
+ * Used by: show, serve, cmd.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ void html_free(struct html *html);
 /*
  * Where to put the JSON of one more part; valid until the next call. web/src/parts.ts knows the names:
  * "report", "left_out", "timelines", "marks", "graph", "path", "comparison", "configurations", "first", "first_left_out",
- * "second", "second_left_out", "klock".
+ * "second", "second_left_out", "klock", "viewer".
  */
 struct text *html_part(struct html *html, const char *name);
 bool html_has_part(const struct html *html, const char *name);
@@ -35,6 +35,9 @@ void html_add_excerpt(struct html *html, const char *name, const char *left_out,
 
 /* The same as "report" and "left_out"; if strips were kept and there are none yet, "timelines", too. */
 void html_add_report(struct html *html, const struct report *report);
+
+/* The page may ask the server that it comes from; else it asks nobody. */
+void html_serve(struct html *html);
 
 /* The whole file. */
 void html_put(const struct html *html, struct text *out);

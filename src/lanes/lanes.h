@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The lanes of the viewer: what there is a line for, in a tree of hosts, CPUs, processes, threads of one name, threads. A lane stands for
+ * all threads below it; these are neighbours in one list.
+ *
+ * Owns: what the viewer draws of a trace's history of states: lanes, their tiles, what a state was.
+ * Used by: serve.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/report_enums.h"
+#include "states/state.h"
+
+struct text;
+struct trace_states;
+
+enum { LANE_NONE = UINT32_MAX };
+
+/* What a CPU does, where a thread has shares. */
+enum cpu_share { CPU_UNKNOWN, CPU_TRACED, CPU_OTHER, CPU_IDLE, CPU_SHARES };
+
+struct lane {
+	enum lane_kind kind;
+	uint32_t parent; /* its index, which is lower; LANE_NONE */
+	const char *name;
+	uint32_t tid, pid;                   /* in the program's container; 0: it stands for several */
+	uint32_t cpu;                        /* LANE_CPU */
+	uint32_t first_thread, thread_count; /* in lanes.threads */
+	uint64_t begin_ns, end_ns;           /* from the first to the last state; CLOCK_MONOTONIC */
+	uint64_t ns[SHARES];                 /* of all its threads; of a CPU nothing */
+};
+
+struct lanes {
+	struct lane *list; /* a parent before what is below it, which comes next */
+	size_t count;
+	uint32_t *threads; /* numbers */
+	size_t thread_count;
+	struct arena *arena;
+};
+
+/* Of all traced threads. Names are escaped by nobody. To be freed with lanes_fini(). */
+void lanes_of_trace(const struct trace_states *all, struct lanes *out);
+void lanes_fini(struct lanes *lanes);
+
+/* The lane of one thread, by its number; LANE_NONE: it has none. */
+uint32_t lanes_find_thread(const struct lanes *lanes, uint32_t thread);
+
+/* A time that is certainly lost: ready without a CPU, or kept by others' locks, faults, disks. At most what the lane's threads lived. */
+uint64_t lane_lost_ns(const struct lane *lane);
+
+/* Whether it has next to nothing to show: it waits nearly all the time, for what may be nothing. */
+bool lane_is_idle(const struct lane *lane);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a thread did at a time, why, and who or what ended it: all that the viewer tells of it. */
+#pragma once
+
+#include <stdint.h>
+
+struct graph_labels;
+struct text;
+struct trace_states;
+
+/* time_ns: CLOCK_MONOTONIC. 0; -ENOENT: the thread did not live then. */
+int state_put_json(struct text *out, const struct trace_states *all, struct graph_labels *labels, uint32_t thread,
+		   uint64_t time_ns);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tiles: what a lane shows over 256 columns of 2^shift ns each, as the page draws it. They lie side by side from tile_origin_ns() on. A lane
+ * of one thread or CPU, with columns below 2^20 ns, has its changes exactly if they are few; another one has how much of each column is
+ * spent how. Both add up to the history of states to the nanosecond.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct lanes;
+struct states;
+struct text;
+
+enum { TILE_COLUMNS_SHIFT = 8, TILE_COLUMNS = 1 << TILE_COLUMNS_SHIFT, TILE_SHIFT_MIN = 8, TILE_SHIFT_MAX = 43 };
+
+/* Begins every tile's kind. */
+enum tile_kind { TILE_EMPTY, TILE_SLICES, TILE_SHARES };
+
+/* How a slice differs from a state. */
+enum { SLICE_BEGINS_BEFORE = 1, SLICE_ENDS_AFTER = 2 };
+
+/* A multiple of the widest tile's width, at or before the time: CLOCK_MONOTONIC. */
+uint64_t tile_origin_ns(uint64_t first_ns);
+
+/*
+ * Puts the tile number index of each of the lanes, by their places, in varints. First its kind. Slices: how many; each: ns since the end
+ * of the one before, or the tile's beginning; its length in ns; its share; SLICE_ bits; with SHARE_RUNNABLE who woke it, by number; of a
+ * CPU: CPU_TRACED and a thread's number or CPU_OTHER and a tid. Shares: for so many columns alike: how many, how many shares, for each
+ * its number and ns.
+ */
+void tiles_put(struct states *states, const struct lanes *lanes, const uint32_t *ids, size_t count, unsigned int shift,
+	       uint64_t index, uint64_t origin_ns, struct text *out);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "serve/http_server.h"
+
+#include <civetweb.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "serve/answer.h"
+#include "serve/secrets.h"
+
+enum {
+	HOST_BYTES = 32,
+	COOKIE_NAME_BYTES = 16,
+	STATUS_OK = 200,
+	STATUS_SEE_OTHER = 303,
+	STATUS_FORBIDDEN = 403,
+	STATUS_METHOD = 405,
+};
+
+struct http_server {
+	struct http_answers answers;
+	struct mg_context *context;
+	struct secrets secrets;
+	pthread_mutex_t lock; /* of secrets */
+	uint16_t port;
+	char cookie_name[COOKIE_NAME_BYTES]; /* browsers tell cookies of two ports apart by nothing else */
+};
+
+/* --- Who may ask --------------------------------------------------------------------------------- */
+
+/* A page of somebody else whose name leads here has another host. */
+static bool is_own_host(const struct http_server *server, const char *host)
+{
+	static const char *const names[] = { "127.0.0.1", "localhost" };
+	char own[HOST_BYTES];
+
+	for (size_t i = 0; host && i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(own, sizeof(own), "%s:%u", names[i], server->port);
+		if (!strcmp(host, own))
+			return true;
+	}
+	return false;
+}
+
+static bool is_own_origin(const struct http_server *server, const char *origin)
+{
+	return !strncmp(origin, "http://", 7) && is_own_host(server, origin + 7);
+}
+
+/* NULL: it may. Browsers say where a request comes from; links from elsewhere are followed, and nothing more. */
+static const char *refusal(const struct http_server *server, struct mg_connection *connection)
+{
+	const char *origin = mg_get_header(connection, "Origin");
+	const char *site = mg_get_header(connection, "Sec-Fetch-Site");
+	const char *mode = mg_get_header(connection, "Sec-Fetch-Mode");
+
+	if (!is_own_host(server, mg_get_header(connection, "Host")))
+		return "the name of this server is 127.0.0.1 or localhost";
+	if (origin && !is_own_origin(server, origin))
+		return "the request comes from another page";
+	if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0 &&
+	    (!mode || strcmp(mode, "navigate") != 0))
+		return "the request comes from another page";
+	return NULL;
+}
+
+static bool has_cookie(struct http_server *server, struct mg_connection *connection)
+{
+	const char *cookies = mg_get_header(connection, "Cookie");
+	char cookie[SECRET_BYTES];
+
+	return cookies && mg_get_cookie(cookies, server->cookie_name, cookie, sizeof(cookie)) > 0 &&
+	       secrets_is_cookie(&server->secrets, cookie);
+}
+
+static bool use_token(struct http_server *server, const char *query)
+{
+	char token[SECRET_BYTES];
+	bool is_used;
+
+	if (mg_get_var(query, strlen(query), "token", token, sizeof(token)) < 0)
+		return false;
+	pthread_mutex_lock(&server->lock);
+	is_used = secrets_use_token(&server->secrets, token);
+	pthread_mutex_unlock(&server->lock);
+	return is_used;
+}
+
+/* --- Answers ------------------------------------------------------------------------------------ */
+
+static const char common_headers[] = "X-Content-Type-Options: nosniff\r\n"
+				     "X-Frame-Options: DENY\r\n"
+				     "Referrer-Policy: no-referrer\r\n"
+				     "Cross-Origin-Resource-Policy: same-origin\r\n";
+
+static void send_reply(struct mg_connection *connection, const struct reply *reply, bool has_body)
+{
+	mg_printf(connection,
+		  "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: %s\r\n%s\r\n",
+		  reply->status, mg_get_response_code_text(connection, reply->status), reply->type, reply->body.length,
+		  reply->is_constant ? "private, max-age=86400, immutable" : "no-store", common_headers);
+	if (has_body && reply->body.length)
+		mg_write(connection, reply->body.bytes, reply->body.length);
+}
+
+static int send_refusal(struct mg_connection *connection, int status, const char *why)
+{
+	struct reply reply = { 0 };
+
+	reply_fail(&reply, status, "pinch: %s", why);
+	send_reply(connection, &reply, true);
+	text_fini(&reply.body);
+	return status;
+}
+
+/* The token does not stay in the address. */
+static int welcome(struct http_server *server, struct mg_connection *connection)
+{
+	char link[HTTP_LINK_BYTES];
+
+	mg_printf(connection,
+		  "HTTP/1.1 %d See Other\r\nLocation: /\r\nContent-Length: 0\r\nCache-Control: no-store\r\n"
+		  "Set-Cookie: %s=%s; Path=/; HttpOnly; SameSite=Lax\r\n%s\r\n",
+		  STATUS_SEE_OTHER, server->cookie_name, server->secrets.cookie, common_headers);
+	http_server_link(server, link);
+	fprintf(stderr, "pinch: for another reader: %s\n", link);
+	return STATUS_SEE_OTHER;
+}
+
+static int answer(struct http_server *server, struct mg_connection *connection, const struct mg_request_info *info)
+{
+	struct request request = { .path = info->local_uri, .query = info->query_string ? info->query_string : "" };
+	struct reply reply = { .status = STATUS_OK, .type = "application/json" };
+
+	server->answers.answer(server->answers.data, &request, &reply);
+	send_reply(connection, &reply, strcmp(info->request_method, "HEAD") != 0);
+	text_fini(&reply.body);
+	return reply.status;
+}
+
+static int on_request(struct mg_connection *connection, void *data)
+{
+	const struct mg_request_info *info = mg_get_request_info(connection);
+	struct http_server *server = data;
+	const char *why = refusal(server, connection);
+
+	if (why)
+		return send_refusal(connection, STATUS_FORBIDDEN, why);
+	if (strcmp(info->request_method, "GET") != 0 && strcmp(info->request_method, "HEAD") != 0)
+		return send_refusal(connection, STATUS_METHOD, "this server is for reading: GET");
+	if (!strcmp(info->local_uri, "/") && info->query_string && use_token(server, info->query_string))
+		return welcome(server, connection);
+	if (!has_cookie(server, connection))
+		return send_refusal(connection, STATUS_FORBIDDEN,
+				    "this link was used already, or it is of another run: use the link that pinch view "
+				    "printed last");
+	return answer(server, connection, info);
+}
+
+/* Of what goes wrong with one connection, its reader hears. */
+static int ignore_message(const struct mg_connection *connection, const char *message)
+{
+	(void)connection;
+	(void)message;
+	return 1;
+}
+
+static int listen_on(struct http_server *server, uint16_t port)
+{
+	static const struct mg_callbacks callbacks = { .log_message = ignore_message };
+	struct mg_server_port ports[1];
+	char address[HOST_BYTES];
+	const char *options[] = {
+		"listening_ports",
+		address,
+		"num_threads",
+		"16",
+		"request_timeout_ms",
+		"10000",
+		"enable_keep_alive",
+		"yes",
+		"keep_alive_timeout_ms",
+		"10000",
+		"tcp_nodelay",
+		"1",
+		NULL,
+	};
+
+	snprintf(address, sizeof(address), "127.0.0.1:%u", port);
+	server->context = mg_start(&callbacks, server, options);
+	if (!server->context)
+		return fail(errno ? -errno : -EADDRINUSE, "cannot listen on %s", address);
+	if (mg_get_server_ports(server->context, 1, ports) < 1)
+		return fail_plain(-EIO, "cannot find out the port that the server listens on");
+	server->port = ports[0].port;
+	snprintf(server->cookie_name, sizeof(server->cookie_name), "pinch-%u", server->port);
+	mg_set_request_handler(server->context, "/", on_request, server);
+	return 0;
+}
+
+int http_server_open(uint16_t port, const struct http_answers *answers, struct http_server **out)
+{
+	struct http_server *server = xcalloc(1, sizeof(*server));
+	int err;
+
+	server->answers = *answers;
+	pthread_mutex_init(&server->lock, NULL);
+	err = secrets_make(&server->secrets);
+	if (!err)
+		err = listen_on(server, port);
+	if (err)
+		http_server_close(server);
+	else
+		*out = server;
+	return err;
+}
+
+void http_server_close(struct http_server *server)
+{
+	if (!server)
+		return;
+	if (server->context)
+		mg_stop(server->context);
+	pthread_mutex_destroy(&server->lock);
+	free(server);
+}
+
+void http_server_link(struct http_server *server, char link[static HTTP_LINK_BYTES])
+{
+	pthread_mutex_lock(&server->lock);
+	snprintf(link, HTTP_LINK_BYTES, "http://127.0.0.1:%u/?token=%s", server->port, server->secrets.token);
+	pthread_mutex_unlock(&server->lock);
+}

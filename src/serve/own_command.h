@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pinch itself, in another process. */
+#pragma once
+
+struct text;
+
+/*
+ * Runs it with these arguments, the last one NULL, and waits. What it prints is added to out, its messages to messages. 0; -EIO: it
+ * failed; or another negative errno: it could not be started.
+ */
+int own_command_run(const char *const *arguments, struct text *out, struct text *messages);
