@@ -13,6 +13,8 @@
 #include "session/threads.h"
 #include "states/states.h"
 
+enum { LANES_MAX = 1 << 15 };
+
 enum { IDLE_PARTS = 1000 }; /* who is busy for less than one of so many parts of its time is idle */
 
 /* A thread, and what decides about its place. */
@@ -157,9 +159,13 @@ static void add_threads(struct building *building, uint32_t parent, size_t from,
 		parent = add_group(building, LANE_NAME, parent, building->places[from].name, from, to);
 	for (size_t i = from; i < to; i++) {
 		const struct thread *thread = building->places[i].thread;
-		const char *name = arena_strdup(building->lanes->arena, thread->name);
-		struct lane *lane = add_lane(building, LANE_THREAD, parent, name);
+		struct lane *lane;
 
+		if (building->lanes->count >= LANES_MAX) {
+			building->lanes->left_out += to - i;
+			return;
+		}
+		lane = add_lane(building, LANE_THREAD, parent, arena_strdup(building->lanes->arena, thread->name));
 		lane->tid = thread->ns_tid;
 		lane->pid = thread->ns_pid;
 		lane->first_thread = i;

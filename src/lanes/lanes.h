@@ -39,10 +39,11 @@ struct lanes {
 	size_t count;
 	uint32_t *threads; /* numbers */
 	size_t thread_count;
+	size_t left_out; /* threads without a lane of their own, since there are too many */
 	struct arena *arena;
 };
 
-/* Of all traced threads. Names are escaped by nobody. To be freed with lanes_fini(). */
+/* Of all traced threads; of very many, not each has a lane of its own, but all are in those of their processes. Names are escaped by nobody. To be freed with lanes_fini(). */
 void lanes_of_trace(const struct trace_states *all, struct lanes *out);
 void lanes_fini(struct lanes *lanes);
 

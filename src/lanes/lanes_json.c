@@ -73,6 +73,7 @@ void lanes_put_json(struct text *out, const char *name, const struct trace_state
 				  .cpu_share_count = CPU_SHARES,
 				  .lanes = results,
 				  .lane_count = lanes->count,
+				  .left_out = lanes->left_out,
 			  });
 	free(results);
 }

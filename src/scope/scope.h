@@ -4,7 +4,7 @@
  * nothing here waits for a client.
  *
  * Owns: the clients of a scope and what they are sent; a scope's trace as a reader gets it.
- * Used by: live, cmd.
+ * Used by: live, serve, cmd.
  */
 #pragma once
 

@@ -12,7 +12,7 @@
 #include "serve/answer.h"
 #include "serve/own_command.h"
 
-enum { KEPT = 4, MOMENT_BYTES = 32, PATH_BYTES = 4096, STATUS_BAD_REQUEST = 400, STATUS_INTERNAL = 500 };
+enum { KEPT = 4, MOMENT_BYTES = 32, STATUS_BAD_REQUEST = 400, STATUS_INTERNAL = 500 };
 
 struct page {
 	int64_t from_ns, to_ns;
@@ -69,11 +69,9 @@ static int cut_to(const struct report_pages *pages, const struct page *page, con
 /* By way of a trace of that part, in a directory that nobody else can read. */
 static int report_part(const struct report_pages *pages, struct page *page, struct text *messages)
 {
-	const char *directory = getenv("TMPDIR");
-	char place[PATH_BYTES], path[PATH_BYTES + 16], states[PATH_BYTES + 32];
+	char place[] = "/var/tmp/pinch-view-XXXXXX", path[sizeof(place) + 16], states[sizeof(path) + 16];
 	int err;
 
-	snprintf(place, sizeof(place), "%s/pinch-view-XXXXXX", directory && *directory ? directory : "/tmp");
 	if (!mkdtemp(place))
 		return -errno;
 	snprintf(path, sizeof(path), "%s/part.pinch", place);

@@ -143,7 +143,7 @@ static void answer_tiles(struct viewer *viewer, const struct request *request, s
 	int64_t shift, index;
 
 	if (!request_number(request, "shift", TILE_SHIFT_MIN, TILE_SHIFT_MAX, &shift) ||
-	    !request_number(request, "index", 0, INT64_MAX >> (shift + TILE_COLUMNS_SHIFT), &index)) {
+	    !request_number(request, "index", 0, (INT64_MAX >> (shift + TILE_COLUMNS_SHIFT)) / 2, &index)) {
 		reply_fail(reply, STATUS_BAD_REQUEST, "tiles need a shift from %d to %d and an index", TILE_SHIFT_MIN,
 			   TILE_SHIFT_MAX);
 		return;

@@ -4,9 +4,11 @@
 Traces that an enemy has made: every checksum is right, and what they say is not. Whatever they say, every command
 comes to its end, in bounds of time and memory, and opens nothing that they name.
 """
+import http.client
 import os
 import re
 import resource
+import signal
 import stat
 import subprocess
 
@@ -28,8 +30,9 @@ COMMANDS = (
     ("dump", "--json"), ("dump", "--activities", "--subsystem", "sched"),
     ("cut", "-o", "cut.pinch", "--from", "1ms"), ("merge", "-o", "merged.pinch", "plain.pinch"),
     ("graph", "--json", "json", "-o", "text"), ("graph", "--html", "html"), ("critical-path",), ("whatif",),
-    ("spans",), ("compare", "plain.pinch"), ("klock", "-o", "text"),
+    ("spans",), ("compare", "plain.pinch"), ("klock", "-o", "text"), ("view",),
 )
+VIEW = COMMANDS[-1]         # it ends when its user wants that
 
 
 def make(kind, name, *argument):
@@ -46,11 +49,38 @@ def measured(*arguments):
     return process.returncode, usage.ru_maxrss >> 10
 
 
+def viewed(*arguments):
+    """What the page of pinch view asks at once: the server does not crash, nor take what it wants."""
+    process = lib.start(PINCH, *arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S)))
+    link = re.search(r"http://127.0.0.1:(\d+)(/\?token=\w+)", process.stderr.readline().decode())
+    if link:
+        connection = http.client.HTTPConnection("127.0.0.1", int(link.group(1)), timeout=lib.LIMIT_S)
+        cookie = asked(connection, link.group(2)).headers["Set-Cookie"].split(";")[0]
+        lib.wait_until(lambda: process.poll() is not None or b'"is_ready": true' in asked(connection, "/trace", cookie).body,
+                       "the history is made, or cannot be made")
+        for path in ("/tiles?shift=20&index=0&lanes=0", "/tiles?shift=43&index=0&lanes=0-1", "/slice?lane=0&time=0"):
+            if process.poll() is None:
+                assert asked(connection, path, cookie).status in (200, 400, 404), path
+        connection.close()
+        process.send_signal(signal.SIGINT)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_maxrss >> 10
+
+
+def asked(connection, path, cookie=""):
+    connection.request("GET", path, headers={"Cookie": cookie})
+    reply = connection.getresponse()
+    reply.body = reply.read()
+    return reply
+
+
 def each_command(trace):
     """Every command on the trace: none crashes, hangs or takes what it wants."""
     make("turns", "plain.pinch")
     for command in COMMANDS:
-        status, memory_mb = measured(*command, trace)
+        status, memory_mb = viewed(*command, trace) if command == VIEW else measured(*command, trace)
         assert status in (0, 1, 3), (f"pinch {' '.join(command)} {trace} ended with {status}\n"
                                      + lib.read("error"))
         assert memory_mb <= MEMORY_MB, f"pinch {' '.join(command)} {trace} took {memory_mb} MB"

@@ -22,6 +22,9 @@
 
 #include "mutate.h"
 #include "options/command.h"
+#include "query/trace_states_make.h"
+#include "serve/answer.h"
+#include "serve/viewer.h"
 
 #define TRACE "t.pinch"
 #define STATES TRACE ".states"
@@ -59,6 +62,7 @@ static const char *const lines[][ARGUMENTS_MAX] = {
 	{ "compare", TRACE },
 	{ "compare", "--json", "json", "--html", "html", "-o", "text", "source.pinch", TRACE },
 	{ "klock", "--json", "json", "-o", "text", TRACE },
+	{ "view", TRACE },
 };
 
 enum { LINES = sizeof(lines) / sizeof(*lines) };
@@ -120,6 +124,47 @@ static void copy_file(const char *from, const char *to)
 
 /* --- One command ----------------------------------------------------------------------------- */
 
+static void ask(struct viewer *viewer, const char *path, const char *query)
+{
+	struct reply reply = { .status = 200 };
+
+	viewer_answer(viewer, &(struct request){ path, query }, &reply);
+	if (reply.status != 200 &&
+	    (!reply.body.length || strchr(reply.body.bytes, '\n') != reply.body.bytes + reply.body.length - 1))
+		abort();
+	text_fini(&reply.body);
+}
+
+static void take_no_pause(void *data)
+{
+	(void)data;
+}
+
+/* A viewer ends when its user wants that: its server does not run here, but it is asked what the page asks. */
+static int view(const char *path)
+{
+	struct viewer *viewer = viewer_new(&(struct viewer_options){ .path = path, .name = path });
+	struct states_waiter waiter = { .pause = { .take = take_no_pause, .period_ns = UINT64_MAX / 2 } };
+	char query[64];
+
+	if (viewer_load(viewer, &waiter)) {
+		viewer_free(viewer);
+		return EXIT_FAILED;
+	}
+	ask(viewer, "/", "");
+	ask(viewer, "/trace", "");
+	for (unsigned int shift = 8; shift <= 43; shift += 5) {
+		snprintf(query, sizeof(query), "shift=%u&index=0&lanes=0-4", shift);
+		ask(viewer, "/tiles", query);
+	}
+	for (unsigned int i = 0; i < 100; i++) {
+		snprintf(query, sizeof(query), "lane=%u&time=%u000000", i % 10, i * i);
+		ask(viewer, "/slice", query);
+	}
+	viewer_free(viewer);
+	return 0;
+}
+
 static _Noreturn void be_command(const char *const *line)
 {
 	const struct rlimit cpu = { all.cpu_seconds, all.cpu_seconds };
@@ -137,7 +182,7 @@ static _Noreturn void be_command(const char *const *line)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setrlimit(RLIMIT_CPU, &cpu);
 	setrlimit(RLIMIT_CORE, &core);
-	exit(command_find(arguments[0])->run(count, arguments));
+	exit(strcmp(arguments[0], "view") ? command_find(arguments[0])->run(count, arguments) : view(arguments[1]));
 }
 
 static uint64_t resident_mb(pid_t pid)

@@ -18,6 +18,8 @@
 #include "graph/graph.h"
 #include "graph/lost_most.h"
 #include "input.h"
+#include "lanes/lanes.h"
+#include "lanes/tile.h"
 #include "states/activity.h"
 #include "states/interruptions.h"
 #include "states/state_block.h"
@@ -360,6 +362,28 @@ static void ask_path(struct states *states, uint32_t thread, const struct range 
 	critical_path_fini(&path);
 }
 
+/* Of two threads, of all, and of a CPU, as wide as the range at least. */
+static void ask_tiles(struct states *states, uint32_t *threads, size_t thread_count, const struct range *range)
+{
+	struct lane list[] = {
+		{ .kind = LANE_THREAD, .first_thread = 0, .thread_count = 1 },
+		{ .kind = LANE_THREAD, .first_thread = thread_count - 1, .thread_count = 1 },
+		{ .kind = LANE_PROCESS, .thread_count = thread_count },
+		{ .kind = LANE_CPU, .cpu = 1 },
+	};
+	struct lanes lanes = { .list = list, .count = 4, .threads = threads, .thread_count = thread_count };
+	uint64_t origin_ns = tile_origin_ns(range->from_ns), width_ns = range->to_ns - range->from_ns;
+	unsigned int shift = TILE_SHIFT_MIN;
+	struct text out = { 0 };
+
+	while (shift < TILE_SHIFT_MAX && width_ns >> (shift + TILE_COLUMNS_SHIFT))
+		shift++;
+	tiles_put(states, &lanes, (uint32_t[]){ 0, 1, 2, 3 }, 4, shift,
+		  (range->from_ns - origin_ns) >> (shift + TILE_COLUMNS_SHIFT), origin_ns, &out);
+	check(out.length >= 4);
+	text_fini(&out);
+}
+
 static void ignore(void *data, uint32_t thread)
 {
 	(void)data, (void)thread;
@@ -383,6 +407,7 @@ static void ask(struct states *states, const struct range *range)
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
 		ask_cpu(states, cpu, range);
 	ask_disks(states, range);
+	ask_tiles(states, threads, THREADS, range);
 }
 
 static void check_file(struct input *input, bool is_tame)

@@ -4,7 +4,7 @@
  * time are shown together.
  *
  * Owns: graphs and critical paths, in all forms.
- * Used by: view/trace, show, cmd.
+ * Used by: view/trace, lanes, show, cmd.
  */
 #pragma once
 

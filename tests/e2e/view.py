@@ -1,0 +1,242 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The server of pinch view: who may ask it, and that what it answers is what the trace says."""
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+
+import lib
+from lib import PINCH, main, pinch, program, read_line, start, stop, test
+
+TILE_COLUMNS, CPU_IDLE = 256, 3
+
+
+class Viewer:
+    """A server that was started, and a reader with its cookie."""
+
+    def __init__(self, path):
+        self.process = start(PINCH, "view", path, stderr=subprocess.PIPE)
+        self.link = self.next_link()
+        self.port = int(re.search(r":(\d+)/", self.link).group(1))
+        status, headers, _ = self.ask(self.link[self.link.index("/?"):])
+        assert status == 303 and headers["Location"] == "/", (status, headers)
+        self.cookie = headers["Set-Cookie"].split(";")[0]
+        self.trace = lib.wait_until(self.when_ready, "the history of states is made")
+
+    def next_link(self):
+        return re.search(r"http://[^; \n]+", self.process.stderr.readline().decode()).group()
+
+    def ask(self, path, method="GET", **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=lib.LIMIT_S)
+        connection.putrequest(method, path, skip_host="Host" in headers)
+        for name, value in headers.items():
+            connection.putheader(name.replace("_", "-"), value)
+        connection.endheaders()
+        reply = connection.getresponse()
+        result = reply.status, reply.headers, reply.read()
+        connection.close()
+        return result
+
+    def get(self, path, **headers):
+        return self.ask(path, Cookie=self.cookie, **headers)
+
+    def json(self, path):
+        status, _, body = self.get(path)
+        assert status == 200, (path, status, body)
+        return json.loads(body)
+
+    def when_ready(self):
+        trace = self.json("/trace")
+        return trace if trace["is_ready"] else None
+
+    def end(self):
+        assert stop(self.process, signal.SIGINT) == 0
+
+
+def record():
+    result = pinch("record", "-q", "-o", "t.pinch", "--", program("lock_convoy"))
+    assert result.status == 0, result.text
+
+
+def viewer():
+    record()
+    return Viewer("t.pinch")
+
+
+# --- Tiles, as the page reads them ----------------------------------------------------------------
+
+class Tile:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def slices(self, is_cpu, add):
+        for _ in range(self.number()):
+            self.number()
+            length, share, _ = self.number(), self.number(), self.number()
+            if share != CPU_IDLE if is_cpu else share == 3:
+                self.number()
+            add(share, length)
+
+    def columns(self, add):
+        left = TILE_COLUMNS
+        while left:
+            repeat = self.number()
+            left -= repeat
+            for _ in range(self.number()):
+                add(self.number(), self.number() * repeat)
+
+    def lane(self, is_cpu):
+        """ns by share."""
+        sums = {}
+
+        def add(share, ns):
+            sums[share] = sums.get(share, 0) + ns
+
+        kind = self.number()
+        if kind == 1:
+            self.slices(is_cpu, add)
+        elif kind == 2:
+            self.columns(add)
+        return sums
+
+
+def sums_of_tiles(reader, shift):
+    """ns by share of each lane, by all tiles of that width."""
+    trace, width = reader.trace, 1 << (shift + 8)
+    first = -trace["origin_ns"] // width
+    last = (trace["whole_ns"] - trace["origin_ns"]) // width
+    sums = [{} for _ in trace["lanes"]]
+    for index in range(first, last + 1):
+        status, headers, body = reader.get(f"/tiles?shift={shift}&index={index}&lanes=0-{len(sums) - 1}")
+        assert status == 200 and "immutable" in headers["Cache-Control"], (status, body)
+        tile = Tile(body)
+        for lane, total in zip(trace["lanes"], sums):
+            for share, ns in tile.lane(lane["kind"] == "cpu").items():
+                total[share] = total.get(share, 0) + ns
+        assert tile.at == len(body), "there is more in a tile than lanes"
+    return sums
+
+
+# --- Tests ----------------------------------------------------------------------------------------
+
+@test("only who has come by the link may ask, and a link works once")
+def guarded():
+    reader = viewer()
+    query = reader.link[reader.link.index("/?"):]
+    assert reader.ask("/trace")[0] == 403
+    assert reader.ask(query)[0] == 403, "the link works twice"
+    assert reader.ask("/?token=" + 32 * "0")[0] == 403
+    assert reader.ask("/trace", Cookie=reader.cookie[:-1] + ("0" if reader.cookie[-1] != "0" else "1"))[0] == 403
+    other = reader.next_link()
+    assert other != reader.link and reader.ask(other[other.index("/?"):])[0] == 303
+    reader.end()
+
+
+@test("it answers no other page, no other name, and no request that would change something")
+def other_pages():
+    reader = viewer()
+    own = f"127.0.0.1:{reader.port}"
+    assert reader.get("/trace", Host=own)[0] == 200
+    assert reader.get("/trace", Host=f"localhost:{reader.port}", Origin=f"http://localhost:{reader.port}")[0] == 200
+    for headers in ({"Host": f"evil.example:{reader.port}"}, {"Host": "127.0.0.1"}, {"Origin": "http://evil.example"}, {"Origin": "null"},
+                    {"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site", "Sec_Fetch_Mode": "no-cors"}):
+        status, _, body = reader.get("/trace", **headers)
+        assert status == 403 and body.endswith(b"\n"), (headers, status, body)
+    for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+        assert reader.ask("/trace", method=method, Cookie=reader.cookie)[0] in (403, 405), method
+    status, headers, body = reader.get("/")
+    assert status == 200 and headers["X-Frame-Options"] == "DENY" and b"connect-src 'self'" in body
+    reader.end()
+
+
+@test("wrong requests get an error of one line, and the server goes on")
+def wrong_requests():
+    reader = viewer()
+    lanes = len(reader.trace["lanes"])
+    for path, expected in (("/nowhere", 404), ("/../etc/passwd", 404), ("/tiles", 400), ("/tiles?shift=20&index=0", 400),
+                           ("/tiles?shift=7&index=0&lanes=0", 400), ("/tiles?shift=44&index=0&lanes=0", 400),
+                           ("/tiles?shift=20&index=-1&lanes=0", 400), ("/tiles?shift=20&index=9999999999999999999&lanes=0", 400),
+                           (f"/tiles?shift=20&index=0&lanes={lanes}", 400), ("/tiles?shift=20&index=0&lanes=0-", 400),
+                           ("/tiles?shift=20&index=0&lanes=1-0", 400), ("/tiles?shift=20&index=0&lanes=" + "0," * 5000 + "0", 400),
+                           ("/slice?lane=x&time=0", 400), (f"/slice?lane={lanes}&time=0", 400),
+                           ("/report?from=5&to=5", 400), ("/tiles?" + "x" * 10000, 400)):
+        status, _, body = reader.get(path)
+        assert status == expected and body.count(b"\n") == 1 and body.endswith(b"\n"), (path, status, body)
+    assert reader.json("/trace") == reader.trace
+    reader.end()
+
+
+@test("the tiles of each width add up to what the lanes spent, and lanes to what their threads did")
+def tiles():
+    reader = viewer()
+    lanes = reader.trace["lanes"]
+    assert any(lane["kind"] == "name" and lane["threads"] > 2 for lane in lanes), lanes
+    assert sum(lane["kind"] == "cpu" for lane in lanes) == os.cpu_count()
+    for shift in (16, 18, 20, 23, 30, 43):
+        for lane, sums in zip(lanes, sums_of_tiles(reader, shift)):
+            if lane["kind"] != "cpu":
+                expected = {share: ns for share, ns in enumerate(lane["ns"]) if ns}
+                assert sums == expected, (shift, lane, sums)
+    for lane in lanes:
+        below = [other for other in lanes if other.get("parent") == lane["id"]]
+        assert not below or [sum(ns) for ns in zip(*(other["ns"] for other in below))] == lane["ns"], lane
+    reader.end()
+
+
+@test("a wait tells what it is for, who ended it, and its critical path, which adds up to it")
+def waits():
+    reader = viewer()
+    shares = reader.trace["shares"]
+    lane = max((lane for lane in reader.trace["lanes"] if lane["kind"] == "thread"),
+               key=lambda lane: lane["ns"][shares.index("lock")])
+    middle = (lane["begin_ns"] + lane["end_ns"]) // 2
+    state = next(state for state in (reader.json(f"/slice?lane={lane['id']}&time={middle + i * 100_000}") for i in range(1000))
+                 if state["share"] == "lock")
+    assert state["begin_ns"] < state["end_ns"] and state["thread"] == lane["thread"], state
+    assert "journal_lock" in state["what"] or state["stack"] == [], state
+    assert state["waker"]["who"].startswith("logger-"), state
+    assert sum(part["ns"] for part in state["path"]["sums"]) == state["end_ns"] - state["begin_ns"], state
+    reader.end()
+
+
+@test("the report of a part is what pinch cut and pinch report make of it")
+def reports():
+    reader = viewer()
+    status, _, page = reader.get("/report?from=20000000&to=70000000")
+    assert status == 200, page
+    assert pinch("cut", "-o", "part.pinch", "--from", "20000000ns", "--to", "70000000ns", "t.pinch").status == 0
+    expected = pinch("report", "-q", "--html", "-", "part.pinch")
+    assert expected.status == 0 and len(expected.out) > 100_000
+
+    def parts(html):
+        return re.findall(rb'data-part="(\w+)" data-bytes="(\d+)"', html)
+    assert parts(page) == parts(expected.out), (parts(page), parts(expected.out))
+    assert reader.get("/report?from=99999999999&to=100000000000")[0] in (200, 500)
+    reader.end()
+
+
+@test("what is no trace is refused before a link is printed")
+def no_trace():
+    with open("x", "w") as f:
+        f.write("nothing")
+    for path in ("x", "missing"):
+        result = pinch("view", path)
+        assert result.status == 1 and path in result.text and "http" not in result.text, result.text
+    for arguments in ((), ("a", "b"), ("--port", "70000", "x"), ("--port", "x", "x")):
+        assert pinch("view", *arguments).status == 2, arguments
+
+
+main()

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tiles against the history of states: at every width, what a tile says of a lane adds up to what its threads, or its CPU, did. */
+#include "test.h"
+
+#include <string.h>
+
+#include "base/byte_cursor.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "lanes/lanes.h"
+#include "lanes/tile.h"
+#include "session/threads.h"
+#include "state_stage.h"
+#include "states/state_log.h"
+#include "states/states.h"
+#include "values.h"
+
+enum { THREADS = 12, CPUS = 3, STEPS = 60000, QUESTIONS = 100, LANES = THREADS + CPUS + 3 };
+
+static struct {
+	uint64_t random, now_ns, begin_ns;
+	struct state_stage stage;
+	uint8_t kinds[THREADS + 1]; /* what each thread does; STATE_UNKNOWN: it does not live */
+	uint32_t running[CPUS];     /* numbers */
+	uint32_t numbers[THREADS];
+	struct lane list[LANES];
+	struct lanes lanes;
+} w;
+
+static uint64_t pick(uint64_t below)
+{
+	w.random = w.random * 6364136223846793005ull + 1442695040888963407ull;
+	return (w.random >> 33) % below;
+}
+
+/* --- Lives --------------------------------------------------------------------------------------- */
+
+static void tell(uint32_t number, struct state_change change)
+{
+	change.thread = threads_get(w.stage.threads, number);
+	change.time_ns = w.now_ns;
+	w.stage.listener->on_change(w.stage.listener->data, &change);
+}
+
+static void leave_cpu(uint32_t number)
+{
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		if (w.running[cpu] == number)
+			w.running[cpu] = 0;
+}
+
+static void step(uint32_t number)
+{
+	struct ev_sched_switch out = { .state = SWITCH_SLEEPING, .object = pick(10), .syscall = pick(2) ? 202 : 35 };
+	struct ev_sched_wake wake = { .waker = 1 + pick(THREADS), .context = WAKE_THREAD, .syscall = 202 };
+	uint32_t cpu = pick(CPUS);
+
+	switch (w.kinds[number]) {
+	case STATE_UNKNOWN:
+	case STATE_BLOCKED:
+		tell(number, (struct state_change){ .phase = PHASE_RUNNABLE,
+						    .wake = w.kinds[number] == STATE_BLOCKED ? &wake : NULL });
+		w.kinds[number] = STATE_RUNNABLE;
+		return;
+	case STATE_RUNNABLE:
+		if (w.running[cpu])
+			return;
+		w.running[cpu] = number;
+		tell(number, (struct state_change){ .phase = PHASE_RUNNING, .cpu = cpu });
+		w.kinds[number] = STATE_RUNNING;
+		return;
+	}
+	leave_cpu(number);
+	if (!pick(300)) {
+		tell(number, (struct state_change){ .phase = PHASE_DEAD });
+		w.kinds[number] = STATE_UNKNOWN;
+	} else {
+		tell(number, (struct state_change){ .phase = PHASE_BLOCKED, .out = &out });
+		w.kinds[number] = STATE_BLOCKED;
+	}
+}
+
+/* Threads from the sixth on do little. */
+static void make_lives(uint64_t seed)
+{
+	memset(&w, 0, sizeof(w));
+	w.random = seed * 0x9e3779b97f4a7c15ull + 1;
+	w.now_ns = w.begin_ns = (1 + pick(100)) * 1000000000000ull;
+	state_stage_open(&w.stage);
+	state_log_subscribe(w.stage.log, w.stage.session);
+	for (unsigned int i = 0; i < STEPS; i++) {
+		w.now_ns += pick(1ull << (1 + pick(20)));
+		if (!pick(STEPS / 4))
+			w.now_ns += pick(20) * 1000000000ull;
+		step(1 + (pick(1000) ? pick(6) : pick(THREADS)));
+	}
+	state_stage_finish(&w.stage, w.now_ns);
+}
+
+static void add_lane(enum lane_kind kind, uint32_t first, uint32_t count, uint32_t cpu)
+{
+	w.list[w.lanes.count++] = (struct lane){
+		.kind = kind, .parent = LANE_NONE, .first_thread = first, .thread_count = count, .cpu = cpu
+	};
+}
+
+/* Threads, some together, all together, and CPUs. */
+static void make_lanes(void)
+{
+	w.lanes = (struct lanes){ .list = w.list, .threads = w.numbers, .thread_count = THREADS };
+	for (uint32_t i = 0; i < THREADS; i++) {
+		w.numbers[i] = i + 1;
+		add_lane(LANE_THREAD, i, 1, 0);
+	}
+	add_lane(LANE_NAME, 2, 3, 0);
+	add_lane(LANE_NAME, 8, 4, 0);
+	add_lane(LANE_PROCESS, 0, THREADS, 0);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		add_lane(LANE_CPU, 0, 0, cpu);
+}
+
+/* --- What is true -------------------------------------------------------------------------------- */
+
+typedef uint64_t column_ns[SHARES];
+
+static void add_part(column_ns *columns, unsigned int shift, uint64_t tile_ns, uint64_t begin_ns, uint64_t end_ns,
+		     unsigned int share)
+{
+	for (unsigned int i = 0; i < TILE_COLUMNS; i++) {
+		uint64_t from_ns = tile_ns + ((uint64_t)i << shift), to_ns = from_ns + (1ull << shift);
+		uint64_t low = begin_ns > from_ns ? begin_ns : from_ns, high = end_ns < to_ns ? end_ns : to_ns;
+
+		if (low < high)
+			columns[i][share] += high - low;
+	}
+}
+
+static void columns_of_lane(const struct lane *lane, unsigned int shift, uint64_t tile_ns, column_ns *columns)
+{
+	uint64_t end_ns = tile_ns + (1ull << (shift + TILE_COLUMNS_SHIFT));
+	struct state_walk walk;
+	struct cpu_walk cpu_walk;
+	struct cpu_state owner;
+	struct state state;
+
+	for (uint32_t i = 0; i < lane->thread_count; i++) {
+		states_walk(w.stage.states, w.numbers[lane->first_thread + i], tile_ns, end_ns, &walk);
+		while (state_walk_next(&walk, &state))
+			add_part(columns, shift, tile_ns, state.begin_ns, state.end_ns,
+				 state_share(state.kind, state.value.why));
+	}
+	if (lane->kind != LANE_CPU)
+		return;
+	states_walk_cpu(w.stage.states, lane->cpu, tile_ns, end_ns, &cpu_walk);
+	while (cpu_walk_next(&cpu_walk, &owner))
+		add_part(columns, shift, tile_ns, owner.begin_ns, owner.end_ns,
+			 owner.thread ? CPU_TRACED
+			 : owner.tid  ? CPU_OTHER
+				      : CPU_IDLE);
+}
+
+/* --- What tiles say ------------------------------------------------------------------------------ */
+
+static void read_slices(struct byte_cursor *cursor, const struct lane *lane, unsigned int shift, uint64_t tile_ns,
+			column_ns *columns)
+{
+	uint64_t count = byte_cursor_uleb(cursor), at_ns = tile_ns;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t begin_ns = at_ns + byte_cursor_uleb(cursor), share, bits, who = 0;
+		struct state state;
+
+		at_ns = begin_ns + byte_cursor_uleb(cursor);
+		share = byte_cursor_uleb(cursor);
+		bits = byte_cursor_uleb(cursor);
+		if (lane->kind == LANE_CPU ? share != CPU_IDLE : share == SHARE_RUNNABLE)
+			who = byte_cursor_uleb(cursor);
+		assert_true(share < SHARES);
+		add_part(columns, shift, tile_ns, begin_ns, at_ns, share);
+		if (lane->kind == LANE_CPU)
+			continue;
+		assert_true(states_at(w.stage.states, w.numbers[lane->first_thread], begin_ns, &state));
+		assert_int_equal(state_share(state.kind, state.value.why), share);
+		assert_int_equal(state.begin_ns < begin_ns, bits & SLICE_BEGINS_BEFORE);
+		assert_int_equal(state.end_ns > at_ns, (bits & SLICE_ENDS_AFTER) != 0);
+		assert_int_equal(state.kind == STATE_RUNNABLE ? state.value.thread : 0, who);
+	}
+}
+
+static void read_columns(struct byte_cursor *cursor, column_ns *columns)
+{
+	for (unsigned int i = 0; i < TILE_COLUMNS;) {
+		uint64_t repeat = byte_cursor_uleb(cursor), count = byte_cursor_uleb(cursor);
+		column_ns one = { 0 };
+
+		assert_true(repeat && repeat <= TILE_COLUMNS - i && count <= SHARES);
+		while (count--) {
+			uint64_t share = byte_cursor_uleb(cursor);
+
+			assert_true(share < SHARES);
+			one[share] = byte_cursor_uleb(cursor);
+		}
+		for (; repeat--; i++)
+			memcpy(columns[i], one, sizeof(one));
+	}
+}
+
+static void check_lane(struct byte_cursor *cursor, const struct lane *lane, unsigned int shift, uint64_t tile_ns)
+{
+	static column_ns said[TILE_COLUMNS], is[TILE_COLUMNS];
+
+	memset(said, 0, sizeof(said));
+	memset(is, 0, sizeof(is));
+	columns_of_lane(lane, shift, tile_ns, is);
+	switch (byte_cursor_uleb(cursor)) {
+	case TILE_EMPTY:
+		break;
+	case TILE_SLICES:
+		read_slices(cursor, lane, shift, tile_ns, said);
+		break;
+	case TILE_SHARES:
+		read_columns(cursor, said);
+		break;
+	default:
+		fail_msg("there is no such kind of tile");
+	}
+	assert_memory_equal(said, is, sizeof(said));
+}
+
+static void ask(unsigned int shift, uint64_t index)
+{
+	uint64_t origin_ns = tile_origin_ns(w.begin_ns);
+	uint32_t ids[LANES];
+	struct text out = { 0 };
+	struct byte_cursor cursor;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < w.lanes.count; i++)
+		if (pick(2))
+			ids[count++] = i;
+	tiles_put(w.stage.states, &w.lanes, ids, count, shift, index, origin_ns, &out);
+	cursor = byte_cursor_new(out.bytes, out.length);
+	for (size_t i = 0; i < count; i++)
+		check_lane(&cursor, &w.list[ids[i]], shift, origin_ns + (index << (shift + TILE_COLUMNS_SHIFT)));
+	assert_false(cursor.is_bad);
+	assert_int_equal(byte_cursor_left(&cursor), 0);
+	text_fini(&out);
+}
+
+TEST(tiles_add_up_to_what_threads_and_cpus_did)
+{
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		make_lives(seed);
+		make_lanes();
+		for (unsigned int i = 0; i < QUESTIONS; i++) {
+			unsigned int shift = TILE_SHIFT_MIN + pick(30), wide = shift + TILE_COLUMNS_SHIFT;
+			uint64_t time_ns = w.begin_ns + pick(w.now_ns - w.begin_ns);
+
+			ask(shift, (time_ns - tile_origin_ns(w.begin_ns)) >> wide);
+		}
+		ask(TILE_SHIFT_MAX, 0);
+		state_stage_close(&w.stage);
+	}
+}
