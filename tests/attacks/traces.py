@@ -49,21 +49,28 @@ def measured(*arguments):
     return process.returncode, usage.ru_maxrss >> 10
 
 
+def ask_viewer(process, pid):
+    """What the page of pinch view asks at once; then its user ends it."""
+    link = re.search(r"http://127.0.0.1:(\d+)(/\?token=\w+)", process.stderr.readline().decode())
+    if not link:
+        return
+    connection = http.client.HTTPConnection("127.0.0.1", int(link.group(1)), timeout=lib.LIMIT_S)
+    cookie = asked(connection, link.group(2)).headers["Set-Cookie"].split(";")[0]
+    lib.wait_until(lambda: not lib.is_alive(process.pid) or b'"is_ready": true' in asked(connection, "/trace", cookie).body,
+                   "the history is made, or cannot be made")
+    for path in ("/tiles?shift=20&index=0&lanes=0", "/tiles?shift=43&index=0&lanes=0-1", "/slice?lane=0&time=0"):
+        if lib.is_alive(process.pid):
+            assert asked(connection, path, cookie).status in (200, 400, 404), path
+    connection.close()
+    if lib.is_alive(process.pid):
+        os.kill(pid or int(lib.read(f"/proc/{process.pid}/task/{process.pid}/children").split()[0]), signal.SIGINT)
+
+
 def viewed(*arguments):
-    """What the page of pinch view asks at once: the server does not crash, nor take what it wants."""
+    """The same of pinch view, whose server does not crash, nor take what it wants."""
     process = lib.start(PINCH, *arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S)))
-    link = re.search(r"http://127.0.0.1:(\d+)(/\?token=\w+)", process.stderr.readline().decode())
-    if link:
-        connection = http.client.HTTPConnection("127.0.0.1", int(link.group(1)), timeout=lib.LIMIT_S)
-        cookie = asked(connection, link.group(2)).headers["Set-Cookie"].split(";")[0]
-        lib.wait_until(lambda: process.poll() is not None or b'"is_ready": true' in asked(connection, "/trace", cookie).body,
-                       "the history is made, or cannot be made")
-        for path in ("/tiles?shift=20&index=0&lanes=0", "/tiles?shift=43&index=0&lanes=0-1", "/slice?lane=0&time=0"):
-            if process.poll() is None:
-                assert asked(connection, path, cookie).status in (200, 400, 404), path
-        connection.close()
-        process.send_signal(signal.SIGINT)
+    ask_viewer(process, process.pid)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, usage.ru_maxrss >> 10
@@ -146,9 +153,12 @@ def opened(*arguments):
     """All paths that pinch and its worker open."""
     if not find("strace"):
         raise Skip("there is no strace")
-    subprocess.run([find("strace"), "-f", "-qq", "-o", "calls", "-e", "trace=open,openat,openat2", PINCH, *arguments],
-                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
-                   timeout=lib.LIMIT_S)
+    process = lib.start(find("strace"), "-f", "-qq", "-o", "calls", "-e", "trace=open,openat,openat2", PINCH, *arguments,
+                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if arguments[0] == VIEW[0]:
+        ask_viewer(process, None)
+    lib.finish(process)
+    assert process.returncode == 0, arguments
     return lib.read("calls")
 
 
