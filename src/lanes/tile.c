@@ -11,7 +11,7 @@
 #include "states/share_log.h"
 #include "states/states.h"
 
-enum { SLICES_MAX = 2 * TILE_COLUMNS };
+enum { SLICES_MAX = 2 * TILE_COLUMNS, CPU_BLOCKS_MAX = 6 };
 
 _Static_assert((int)CPU_SHARES <= (int)SHARES, "a column has space for both");
 
@@ -265,12 +265,27 @@ static void add_columns(const struct tile *tile, const struct lanes *lanes, stru
 	free(places);
 }
 
-/* Whether it has few changes: then they are put. */
-static bool put_as_slices(const struct tile *tile, const struct lanes *lanes, const struct lane *lane, struct text *out)
+/* Whether so many blocks of the history have a part in it that CPUs are not looked at. */
+static bool is_too_wide(const struct tile *tile)
+{
+	uint64_t at_ns = tile->begin_ns;
+
+	for (unsigned int i = 0; i < CPU_BLOCKS_MAX && at_ns < tile->end_ns; i++)
+		at_ns = states_next_block_ns(tile->states, at_ns);
+	return at_ns < tile->end_ns;
+}
+
+/* Whether it has few changes, or too many to be looked at: then that is put. */
+static bool put_without_columns(const struct tile *tile, const struct lanes *lanes, const struct lane *lane,
+				struct text *out)
 {
 	struct slices slices;
 	bool is_cpu = lane->kind == LANE_CPU, is_few;
 
+	if (is_cpu && is_too_wide(tile)) {
+		text_put_varint(out, TILE_TOO_WIDE);
+		return true;
+	}
 	if (tile->shift >= SHARE_SHIFT)
 		return false;
 	slices.count = 0;
@@ -308,7 +323,7 @@ void tiles_put(struct states *states, const struct lanes *lanes, const uint32_t 
 	tile.end_ns = tile.begin_ns + width_ns;
 	for (size_t i = 0; i < count; i++) {
 		wanted[i].lane = &lanes->list[ids[i]];
-		if (put_as_slices(&tile, lanes, wanted[i].lane, &wanted[i].slices))
+		if (put_without_columns(&tile, lanes, wanted[i].lane, &wanted[i].slices))
 			continue;
 		wanted[i].columns = xcalloc(TILE_COLUMNS, sizeof(*wanted[i].columns));
 		has_columns = true;

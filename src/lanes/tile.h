@@ -16,7 +16,12 @@ struct text;
 enum { TILE_COLUMNS_SHIFT = 8, TILE_COLUMNS = 1 << TILE_COLUMNS_SHIFT, TILE_SHIFT_MIN = 8, TILE_SHIFT_MAX = 43 };
 
 /* Begins every tile's kind. */
-enum tile_kind { TILE_EMPTY, TILE_SLICES, TILE_SHARES };
+enum tile_kind {
+	TILE_EMPTY,
+	TILE_SLICES,
+	TILE_SHARES,
+	TILE_TOO_WIDE, /* of a CPU: the history has no summaries of these, and would have to be read for long */
+};
 
 /* How a slice differs from a state. */
 enum { SLICE_BEGINS_BEFORE = 1, SLICE_ENDS_AFTER = 2 };

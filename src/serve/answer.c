@@ -26,9 +26,14 @@ void reply_fail(struct reply *reply, int status, const char *format, ...)
 	text_put(&reply->body, "\n");
 }
 
+bool request_text_at(const struct request *request, const char *name, size_t number, char *buffer, size_t size_bytes)
+{
+	return mg_get_var2(request->query, strlen(request->query), name, buffer, size_bytes, number) >= 0;
+}
+
 bool request_text(const struct request *request, const char *name, char *buffer, size_t size_bytes)
 {
-	return mg_get_var(request->query, strlen(request->query), name, buffer, size_bytes) >= 0;
+	return request_text_at(request, name, 0, buffer, size_bytes);
 }
 
 bool request_number(const struct request *request, const char *name, int64_t min, int64_t max, int64_t *out)

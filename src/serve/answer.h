@@ -31,5 +31,8 @@ void reply_fail(struct reply *reply, int status, const char *format, ...) __attr
 /* The value of a parameter, decoded. False: there is none, or it is longer than the buffer. */
 bool request_text(const struct request *request, const char *name, char *buffer, size_t size_bytes);
 
+/* The same of the one with this number among those of that name. */
+bool request_text_at(const struct request *request, const char *name, size_t number, char *buffer, size_t size_bytes);
+
 /* The same of a number. False: there is none, or it is no number of this range. */
 bool request_number(const struct request *request, const char *name, int64_t min, int64_t max, int64_t *out);

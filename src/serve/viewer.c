@@ -15,6 +15,7 @@
 #include "query/trace_states.h"
 #include "query/trace_states_make.h"
 #include "serve/answer.h"
+#include "serve/event_list.h"
 #include "serve/lane_list.h"
 #include "serve/report_pages.h"
 #include "stacks/fold.h"
@@ -37,6 +38,7 @@ struct viewer {
 	struct trace_states all;
 	struct lanes lanes;
 	struct graph_labels *labels;
+	struct event_list *events;
 };
 
 struct viewer *viewer_new(const struct viewer_options *options)
@@ -55,6 +57,7 @@ void viewer_free(struct viewer *viewer)
 	if (!viewer)
 		return;
 	if (viewer->is_ready) {
+		event_list_free(viewer->events);
 		graph_labels_free(viewer->labels);
 		lanes_fini(&viewer->lanes);
 		trace_states_close(&viewer->all);
@@ -77,6 +80,7 @@ int viewer_load(struct viewer *viewer, struct states_waiter *waiter)
 	if (err)
 		return err;
 	viewer->labels = trace_states_labels(&viewer->all, viewer->fold, false);
+	viewer->events = event_list_new(viewer->options.path, &viewer->all);
 	lanes_of_trace(&viewer->all, &viewer->lanes);
 	pthread_mutex_lock(&viewer->lock);
 	viewer->is_ready = true;
@@ -177,6 +181,16 @@ static void answer_slice(struct viewer *viewer, const struct request *request, s
 		reply_fail(reply, STATUS_NOT_FOUND, "the thread did not live then");
 }
 
+static void answer_events(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	event_list_answer(viewer->events, request, reply);
+}
+
+static void answer_events_at(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	event_list_answer_at(viewer->events, request, reply);
+}
+
 /* The trace is not looked at here: it is read by another process. */
 static void answer_report(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
@@ -191,6 +205,7 @@ static const struct route {
 } routes[] = {
 	{ "/", answer_page, false, false },         { "/trace", answer_trace, true, false },
 	{ "/tiles", answer_tiles, true, true },     { "/slice", answer_slice, true, true },
+	{ "/events", answer_events, true, true },   { "/events/at", answer_events_at, true, true },
 	{ "/report", answer_report, false, false },
 };
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The list of events for the page: all of them, or those that a request's filters choose. Who asks for rows has them counted for a moment,
+ * and asks again as long as they are not all counted. The lists of the last few filters are kept.
+ */
+#pragma once
+
+struct event_list;
+struct reply;
+struct request;
+struct trace_states;
+
+/* Both are borrowed. */
+struct event_list *event_list_new(const char *trace_path, const struct trace_states *states);
+void event_list_free(struct event_list *list);
+
+/*
+ * Rows, from the parameter row on, count of them. host, cpu, process, thread, subsystem, event: words of filters, which may be repeated;
+ * from, to: ns since the first event; search: a text in lines.
+ */
+void event_list_answer(struct event_list *list, const struct request *request, struct reply *reply);
+
+/* The number of the first row at or after the parameter time, with the same filters. */
+void event_list_answer_at(struct event_list *list, const struct request *request, struct reply *reply);
