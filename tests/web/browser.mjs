@@ -56,10 +56,11 @@ function markShown(selector) {
 }
 
 /** Opens a file and waits until it can be used; page.problems has what the console said, and attempts to reach a network.
-    shown: a selector; when it is there first is marked. */
-export async function open(file, { width = 1280, height = 900, scheme = "light", shown } = {}) {
-	const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme,
+    shown: a selector; when it is there first is marked. A page of a server may ask that server. */
+export async function open(file, { width = 1280, height = 900, scheme = "light", shown, touch = false } = {}) {
+	const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, hasTouch: touch,
 		permissions: ["clipboard-read", "clipboard-write"] });
+	const address = /^http:/.test(file) ? new URL(file) : pathToFileURL(file);
 	const page = await context.newPage();
 
 	page.setDefaultTimeout(LIMIT_MS);
@@ -70,12 +71,12 @@ export async function open(file, { width = 1280, height = 900, scheme = "light",
 	});
 	page.on("pageerror", error => page.problems.push(String(error)));
 	page.on("request", request => {
-		if (!/^(file|data|blob):/.test(request.url()))
+		if (!/^(file|data|blob):/.test(request.url()) && new URL(request.url()).origin !== address.origin)
 			page.problems.push(`asks for ${request.url()}`);
 	});
 	if (shown)
 		await page.addInitScript(markShown, shown);
-	await page.goto(pathToFileURL(file).href);
+	await page.goto(address.href);
 	if (shown)
 		await page.waitForFunction(() => performance.getEntriesByName("shown").length > 0);
 	await page.waitForFunction(() => performance.getEntriesByName("pinch-ready").length > 0);

@@ -1,49 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The report: which sections there are, by the parts that the file has.
+// The page: a report in a file, with the sections of which it has the parts, or the viewer.
 import { render } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { About, Licences } from "./about";
 import { Compared } from "./compare";
 import { ConfigurationSection } from "./configurations";
-import { Dependency } from "./dependency";
-import { Flames } from "./flames";
 import { duration, exactNs, visible } from "./format";
-import { Goroutines } from "./goroutines";
 import { Klock } from "./klock";
-import { Listeners } from "./listeners";
-import { EventLoops } from "./loops";
-import { Section, useLoaded } from "./page";
-import { type Layers, layersOf, Parallel } from "./parallel";
-import { type PartName, Parts, type PartTypes } from "./parts";
-import { Path } from "./path";
-import { Balance, Findings, Levels, Verdict } from "./summary";
-import { ThemeContext, useTheme } from "./theme";
-import { Threads } from "./threads";
-import { TimelineRows } from "./timelines";
-import { Tip } from "./tip";
+import { useLoaded } from "./page";
+import type { Parts } from "./parts";
+import { usePart, useParts } from "./parts_context";
 import type { Report } from "./report";
-import { Io, Locks, Paths, Waits } from "./waits";
-
-const parts = new Parts(document);
-
-/** States are known by system calls alone, of which these are one. */
-const FUTEX = "Barriers, semaphores and the like count as locks here where only their functions tell them apart.";
-
-/** What the page is about. */
-const mainPart = (["report", "comparison", "configurations", "klock", "graph"] as const).find(name => parts.has(name)) ?? "report";
-
-function usePart<N extends PartName>(name: N) {
-	return useLoaded<PartTypes[N]>(parts.load(name));
-}
+import { Broken, GraphPart, PathPart, ReportSections, Timelined } from "./sections";
+import { ThemeContext, useTheme } from "./theme";
+import { Tip } from "./tip";
+import { ViewerPage } from "./viewer/viewer";
 
 const reportLinks: [string, string][] = [
 	["verdict", "Verdict"], ["balance", "Balance"], ["findings", "Findings"], ["parallelism", "Parallelism"], ["threads", "Threads"],
 	["flames", "Flames"], ["locks", "Locks"], ["waits", "Waits"], ["io", "IO"], ["paths", "Paths"],
 ];
 
-function linksOf(report?: Report): [string, string][] {
+function linksOf(parts: Parts, report?: Report): [string, string][] {
 	const links: [string, string][] = parts.has("report") ? [...reportLinks] : [];
 
 	if (report?.goroutines.length)
@@ -67,65 +47,6 @@ function linksOf(report?: Report): [string, string][] {
 	return parts.has("report") ? [...links, ["about", "About"]] : links;
 }
 
-/** Without time lines, there is the mean number of active threads. */
-function meanLayers(report: Report): Layers {
-	const count = report.timeline.length || 1, { wall_ns } = report.target;
-
-	return layersOf(wall_ns / count, wall_ns, { running: report.timeline.map(n => n * 1000) });
-}
-
-function ParallelSection({ report }: { report: Report }) {
-	const { value: timelines } = usePart("timelines");
-	const layers = useMemo(() => timelines ? layersOf(timelines.part_ns, timelines.whole_ns, timelines.all)
-		: meanLayers(report), [timelines, report]);
-
-	return <Section id="parallelism" title="Parallelism" isHeavy
-		about={timelines || parts.has("timelines") ? `What all threads did over time, stacked. ${FUTEX} Drag to zoom, double-click to see all.`
-			: "How many threads were active over time, on average. Drag to zoom, double-click to see all."}>
-		{(timelines || !parts.has("timelines")) && <Parallel layers={layers} />}
-		<Levels report={report} />
-	</Section>;
-}
-
-function ReportSections({ report }: { report: Report }) {
-	const { value: leftOut } = usePart("left_out");
-
-	return <>
-		<Verdict report={report} />
-		<Balance report={report} />
-		<Findings report={report} />
-		<ParallelSection report={report} />
-		<Threads report={report} />
-		<Flames report={report} leftOut={leftOut} />
-		<Locks report={report} leftOut={leftOut} />
-		<Waits report={report} leftOut={leftOut} />
-		<Goroutines report={report} />
-		<EventLoops report={report} />
-		<Io report={report} />
-		<Listeners report={report} />
-		<Paths report={report} />
-	</>;
-}
-
-function Timelined() {
-	const { value } = usePart("timelines"), { value: marks } = usePart("marks");
-
-	return value ? <Section id="timelines" title="Time lines of threads" isHeavy about={`What each thread did over time. ${FUTEX} Drag to zoom, double-click to see all.`}>
-		<TimelineRows timelines={value} marks={marks} /></Section> : null;
-}
-
-function GraphPart() {
-	const { value } = usePart("graph");
-	return value ? <Dependency graph={value} /> : null;
-}
-
-function PathPart() {
-	const { value } = usePart("path"), { value: timelines } = usePart("timelines");
-	const frame = timelines && { begin_ns: timelines.begin_ns, whole_ns: timelines.whole_ns };
-
-	return value ? <Path path={value} frame={frame} /> : null;
-}
-
 function KlockPart() {
 	const { value, error } = usePart("klock");
 	return value ? <Klock klock={value} /> : <Broken error={error} />;
@@ -144,12 +65,8 @@ function ConfigurationsPart() {
 	return value ? <ConfigurationSection configurations={value} /> : <Broken error={error} />;
 }
 
-function Broken({ error }: { error?: string }) {
-	return error ? <p role="alert">The data of this report cannot be read: {error}</p> : <p class="muted">Reading the data\u2026</p>;
-}
-
 function Header({ report, theme, onTheme }: { report?: Report; theme: string; onTheme: () => void }) {
-	const target = report?.target;
+	const target = report?.target, parts = useParts();
 	const what = target ? visible(target.command || `process ${target.pids.join(", ")}`)
 		: parts.has("comparison") || parts.has("configurations") ? "Comparison" : parts.has("klock") ? "Kernel locks" : "Dependency graph";
 
@@ -164,8 +81,9 @@ function Header({ report, theme, onTheme }: { report?: Report; theme: string; on
 }
 
 function App() {
-	const theme = useTheme();
+	const theme = useTheme(), parts = useParts();
 	const { value: report, error } = usePart("report");
+	const mainPart = (["report", "comparison", "configurations", "klock", "graph"] as const).find(name => parts.has(name)) ?? "report";
 	const first = useLoaded<unknown>(parts.load(mainPart));
 	const isReady = Boolean(first.value ?? first.error);
 
@@ -175,7 +93,7 @@ function App() {
 	}, [isReady]);
 	return <ThemeContext.Provider value={theme}>
 		<Header report={report} theme={theme.theme} onTheme={theme.toggle} />
-		<nav class="no-print" aria-label="Sections"><ul>{linksOf(report).map(([id, title]) => <li key={id}><a href={`#${id}`}>{title}</a></li>)}</ul></nav>
+		<nav class="no-print" aria-label="Sections"><ul>{linksOf(parts, report).map(([id, title]) => <li key={id}><a href={`#${id}`}>{title}</a></li>)}</ul></nav>
 		<main id="main" tabIndex={-1}>
 			{parts.has("report") && (report ? <ReportSections report={report} /> : <Broken error={error} />)}
 			{isReady && <>
@@ -194,4 +112,8 @@ function App() {
 	</ThemeContext.Provider>;
 }
 
-render(<App />, document.getElementById("app")!);
+function Page() {
+	return useParts().has("viewer") ? <ViewerPage /> : <App />;
+}
+
+render(<Page />, document.getElementById("app")!);

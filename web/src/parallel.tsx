@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import { CopyCsv } from "./csv";
 import { duration } from "./format";
 import { Swatch, useWidth } from "./page";
-import { setRange, useRange } from "./range";
+import { type Range, useRange, useSetRange } from "./range";
 import { RangeButtons } from "./range_buttons";
 import { colourOf, stateNames, stateTitle } from "./states";
 import { colour, ThemeContext } from "./theme";
@@ -48,7 +48,7 @@ function tellAt(layers: Layers, shown: Layers["of"], at: number): string {
 	return [`at ${duration(at * layers.part_ns)}, mean of ${duration(layers.part_ns)}`, ...lines].join("\n");
 }
 
-function options(layers: Layers, shown: Layers["of"], width: number, onDrawn: () => void): uPlot.Options {
+function options(layers: Layers, shown: Layers["of"], width: number, setRange: (range: Range | null) => void, onDrawn: () => void): uPlot.Options {
 	const axis = { stroke: colour("fg"), grid: { stroke: colour("line"), width: 1 }, ticks: { stroke: colour("line"), width: 1 },
 		font: "12px system-ui, sans-serif" };
 	const onCursor = (plot: uPlot) => {
@@ -96,7 +96,7 @@ export function Parallel({ layers }: { layers: Layers }) {
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const [hidden, setHidden] = useState(new Set<string>());
 	const { theme } = useContext(ThemeContext);
-	const range = useRange();
+	const range = useRange(), setRange = useSetRange();
 	const plot = useRef<uPlot | null>(null);
 	const stack = useMemo(() => stacked(layers, hidden), [layers, hidden]);
 	const toggle = (state: string) => {
@@ -110,7 +110,7 @@ export function Parallel({ layers }: { layers: Layers }) {
 		if (!width || !stack.shown.length)
 			return;
 		const box = ref.current!;
-		const made = new uPlot(options(layers, stack.shown, width, () => box.setAttribute("data-drawn", "")),
+		const made = new uPlot(options(layers, stack.shown, width, setRange, () => box.setAttribute("data-drawn", "")),
 			[stack.times, ...[...stack.sums].reverse()], box);
 		plot.current = made;
 		made.over.addEventListener("dblclick", () => setRange(null));

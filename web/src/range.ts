@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The stretch of time that is examined: charts over time share it, so zooming into one zooms into all.
-import { useEffect, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
 
 export interface Range {
 	from_ns: number;
@@ -10,21 +11,52 @@ export interface Range {
 let range: Range | null = null;		// null: all
 const listeners = new Set<(range: Range | null) => void>();
 
+export function getRange(): Range | null {
+	return range;
+}
+
 export function setRange(next: Range | null): void {
+	if (next === range || (next && range && next.from_ns === range.from_ns && next.to_ns === range.to_ns))
+		return;
 	range = next;
 	for (const listener of listeners)
 		listener(range);
 }
 
+/** Returns what ends it. */
+export function onRange(listener: (range: Range | null) => void): () => void {
+	listeners.add(listener);
+	return () => { listeners.delete(listener); };
+}
+
+/** What the charts below are of: a report of part of a trace counts its time from the begin of that part. */
+export const RangeFrame = createContext<{ begin_ns: number; whole_ns: number | null }>({ begin_ns: 0, whole_ns: null });
+
+/** In the time of the charts; null, too, when it does not meet them or has all of them. */
+function framed(range: Range | null, begin_ns: number, whole_ns: number | null): Range | null {
+	if (!range || whole_ns === null)
+		return range;
+	const from_ns = Math.max(0, range.from_ns - begin_ns), to_ns = Math.min(whole_ns, range.to_ns - begin_ns);
+
+	return to_ns <= from_ns || (from_ns === 0 && to_ns === whole_ns) ? null : { from_ns, to_ns };
+}
+
 export function useRange(): Range | null {
 	const [shown, show] = useState(range);
+	const { begin_ns, whole_ns } = useContext(RangeFrame);
 
 	useEffect(() => {
-		listeners.add(show);
 		show(range);
-		return () => { listeners.delete(show); };
+		return onRange(show);
 	}, []);
-	return shown;
+	return framed(shown, begin_ns, whole_ns);
+}
+
+/** Takes it in the time of the charts. */
+export function useSetRange(): (next: Range | null) => void {
+	const { begin_ns } = useContext(RangeFrame);
+
+	return next => setRange(next && { from_ns: begin_ns + next.from_ns, to_ns: begin_ns + next.to_ns });
 }
 
 /** Nearer or farther around its middle, and along; inside of [0, whole_ns). */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { duration } from "./format";
-import { setRange, useRange, zoomed } from "./range";
+import { useRange, useSetRange, zoomed } from "./range";
 
 /** For those who have no wheel and no mouse. */
 export function RangeButtons({ whole_ns }: { whole_ns: number }) {
-	const range = useRange();
+	const range = useRange(), setRange = useSetRange();
 	const go = (factor: number, shift: number) => () => setRange(zoomed(range, whole_ns, factor, shift));
 
 	return <span class="choices" role="group" aria-label="Stretch of time">

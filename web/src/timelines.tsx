@@ -4,7 +4,7 @@ import { useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/h
 import { CopyCsv } from "./csv";
 import { cut, duration, plural, share, visible } from "./format";
 import { Swatch, useNear, useWidth } from "./page";
-import { type Range, setRange, useRange } from "./range";
+import { type Range, useRange, useSetRange } from "./range";
 import { RangeButtons } from "./range_buttons";
 import { colourOf, stateNames, stateTitle } from "./states";
 import { colour, ThemeContext } from "./theme";
@@ -101,7 +101,7 @@ function tellAt(row: Row, at: number, part_ns: number): string {
 function Block({ rows, marks, part_ns, range }: { rows: Row[]; marks: Mark[][]; part_ns: number; range: Range }) {
 	const { ref: near, isNear } = useNear<HTMLDivElement>();
 	const { ref, width } = useWidth<HTMLDivElement>();
-	const { theme } = useContext(ThemeContext);
+	const { theme } = useContext(ThemeContext), setRange = useSetRange();
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const begin = useRef<number | null>(null);
 	const timeAt = (event: PointerEvent) => range.from_ns +

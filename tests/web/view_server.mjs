@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A server as pinch view is one, of a trace that was made up, on a port of the loopback that nobody else has.
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { makePage } from "./browser.mjs";
+import { wholeReport } from "./data.mjs";
+import { SHARES } from "./made_trace.mjs";
+
+const FILTERED_ROWS_MAX = 200000;
+
+function lanesOf(text) {
+	return (text ?? "").split(",").filter(Boolean).flatMap(part => {
+		const [first, last = first] = part.split("-").map(Number);
+		return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+	});
+}
+
+export class ViewServer {
+	constructor(trace) {
+		this.trace = trace;
+		this.asked = [];			// paths
+		this.live = new Set();
+		this.done = null;			// of the index, while it is made
+		this.isRefusing = false;
+		this.held = null;			// answers that wait: null, or a list
+		this.page = readFileSync(makePage(`viewer-${trace.name}`, { viewer: { name: trace.name, pinch: "test" } }));
+		this.report = readFileSync(makePage(`report-${trace.name}`, wholeReport()));
+	}
+
+	async start(port = 0) {
+		this.server = createServer((request, response) => this.answer(request, response));
+		await new Promise(resolve => this.server.listen(port, "127.0.0.1", resolve));
+		this.port = this.server.address().port;
+		this.url = `http://127.0.0.1:${this.port}/`;
+		return this.url;
+	}
+
+	async stop() {
+		this.live.forEach(response => response.end());
+		this.server.closeAllConnections();
+		await new Promise(resolve => this.server.close(resolve));
+	}
+
+	tell(event) {
+		for (const response of this.live)
+			response.write(`event: ${event}\ndata: {}\n\n`);
+	}
+
+	answer(request, response) {
+		const url = new URL(request.url, this.url), send = (body, type = "application/json", status = 200) => {
+			const write = () => response.writeHead(status, { "content-type": type, "cache-control": "no-store" })
+				.end(typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+			if (this.held && url.pathname === "/tiles")
+				this.held.push(write);
+			else
+				write();
+		};
+
+		this.asked.push(url.pathname + url.search);
+		if (url.pathname === "/")
+			return send(this.page, "text/html; charset=utf-8");
+		if (this.isRefusing)
+			return send("pinch view: open the address that it printed", "text/plain", 403);
+		const handler = { "/trace": () => this.done === null ? this.trace.info() : { is_ready: false, done: this.done }, "/tiles": of => this.tilesOf(of),
+			"/slice": of => this.slice(of), "/marks": of => this.trace.marksIn(Number(of.get("from")), Number(of.get("to")), lanesOf(of.get("lanes"))),
+			"/events": of => this.events(of), "/events/at": of => this.eventAt(of) }[url.pathname];
+		if (url.pathname === "/live")
+			return this.listen(response);
+		if (url.pathname === "/report")
+			return send(this.report, "text/html; charset=utf-8");
+		if (!handler)
+			return send(`${url.pathname}: there is no such thing`, "text/plain", 404);
+		const body = handler(url.searchParams);
+		return body === null ? send(`${request.url}: nothing is known`, "text/plain", 404)
+			: Buffer.isBuffer(body) ? send(body, "application/octet-stream") : send(body);
+	}
+
+	listen(response) {
+		response.writeHead(200, { "content-type": "text/event-stream" }).write(": \n\n");
+		this.live.add(response);
+		response.on("close", () => this.live.delete(response));
+	}
+
+	tilesOf(of) {
+		const lanes = lanesOf(of.get("lanes")).map(id => this.trace.lanes[id]);
+
+		return Buffer.concat(lanes.map(lane => Buffer.from(this.trace.tile(lane, Number(of.get("shift")), Number(of.get("index"))))));
+	}
+
+	slice(of) {
+		const { trace } = this, lane = trace.lanes[Number(of.get("lane"))], slice = lane && trace.sliceAt(lane, Number(of.get("time")));
+		const next = slice && trace.sliceAt(lane, slice.end), waker = next?.waker || slice?.waker, by = waker ? trace.lanes[trace.laneOf.get(waker)] : null;
+
+		if (!slice)
+			return null;
+		const who = one => `${one.name} (tid ${one.tid})`, middle = Math.floor((slice.begin + slice.end) / 2);
+		const part = (begin_ns, end_ns, of, kind, what, end) => ({ begin_ns, end_ns, depth: of === lane ? 0 : 1, thread: of.thread, who: who(of), kind, what, end });
+		return { share: SHARES[slice.share], begin_ns: slice.begin, end_ns: slice.end, name: slice.share === 4 ? "mutex pool.lock" : SHARES[slice.share],
+			syscall: slice.share === 4 ? "futex" : null, stack: ["pool_get (pool.c:120)", "serve (server.c:42)", "main (server.c:7)"], cpu: slice.share === 1 ? 2 : null,
+			waker: by && { thread: waker, lane: by.id, name: by.name, tid: by.tid, kind: "thread", stack: ["pool_put (pool.c:140)", "serve (server.c:60)"] },
+			path: by && { thread: lane.thread, left_out: 0,
+				sums: [{ ns: slice.end - middle, count: 1, max_ns: slice.end - middle, thread: waker, who: who(by), kind: "running", what: "ran pool_put", end: null },
+					{ ns: middle - slice.begin, count: 1, max_ns: middle - slice.begin, thread: lane.thread, who: who(lane), kind: "wait", what: "waited", end: who(by) }],
+				parts: [part(slice.begin, middle, lane, "wait", "waited", who(by)), part(middle, slice.end, by, "running", "ran pool_put", null)] },
+			alike: { count: 12, ns: 34e6, longest: trace.statesOf(lane.thread).filter(one => one.share === slice.share).sort((a, b) => b.end - b.begin - a.end + a.begin)
+				.slice(0, 10).map(one => ({ lane: lane.id, begin_ns: one.begin, end_ns: one.end })) } };
+	}
+
+	/** Rows by number; with a filter, by going through them. */
+	rowsOf(of) {
+		const { trace } = this, wanted = name => of.getAll(name), search = (of.get("search") ?? "").toLowerCase();
+		const from = of.get("from"), to = of.get("to"), names = ["host", "cpu", "process", "thread", "event"];
+
+		if (!search && !from && !to && !names.some(name => wanted(name).length))
+			return { count: trace.events, at: row => trace.event(row) };
+		const rows = [];
+		for (let row = 0; row < Math.min(trace.events, FILTERED_ROWS_MAX); row++) {
+			const event = trace.event(row), is = names.every(name => !wanted(name).length || wanted(name).includes(String(event[name])));
+			if (is && (!from || event.time_ns >= Number(from)) && (!to || event.time_ns < Number(to)) && (!search || `${event.event} ${event.text}`.toLowerCase().includes(search)))
+				rows.push(row);
+		}
+		return { count: rows.length, at: i => ({ ...trace.event(rows[i]), row: i }) };
+	}
+
+	events(of) {
+		const { count, at } = this.rowsOf(of), first = Number(of.get("row")), n = Math.max(0, Math.min(Number(of.get("count")), 1000, count - first));
+
+		return { rows: count, is_counted: true, first, events: Array.from({ length: n }, (_, i) => at(first + i)) };
+	}
+
+	eventAt(of) {
+		const { count, at } = this.rowsOf(of), time = Number(of.get("time"));
+		let low = 0, high = count;
+
+		while (low < high) {
+			const middle = Math.floor((low + high) / 2);
+			if (at(middle).time_ns < time)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return { row: Math.min(low, Math.max(0, count - 1)) };
+	}
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a thread did at a place: what it waited for, who ended that, the way to the cause, and the waits alike.
+import { useEffect, useState } from "preact/hooks";
+import { duration, exactNs, plural, shareOf, visible } from "../format";
+import { Swatch } from "../page";
+import type { ResultPath, ResultPathPart } from "../report";
+import { Stack } from "../stack";
+import { colourOf, stateOfKind, stateTitle } from "../states";
+import { titleOf } from "./lanes";
+import { exactly } from "./moment";
+import { isAborted, query } from "./server";
+import type { Session } from "./session";
+import { useStored } from "./store";
+import type { Place, SliceDetail, StackLine } from "./trace";
+
+const STEPS_SHOWN = 40;
+
+interface Asked {
+	place: Place;
+	detail?: SliceDetail;
+	error?: string;
+}
+
+function useDetail(session: Session, place: Place | null): Asked | null {
+	const [asked, setAsked] = useState<Asked | null>(null);
+	const [again, setAgain] = useState(0);
+
+	useEffect(() => session.server.onConnection(() => session.server.connection === "there" && setAgain(n => n + 1)), [session]);
+	useEffect(() => {
+		const abort = new AbortController();
+		if (!place) {
+			setAsked(null);
+			return;
+		}
+		setAsked({ place });
+		session.server.json<SliceDetail>(query("slice", { lane: place.lane, time: Math.round(place.time_ns) }), abort.signal)
+			.then(detail => setAsked({ place, detail }), error => isAborted(error) || setAsked({ place, error: String(error.message ?? error) }));
+		return () => abort.abort();
+	}, [place?.lane, place?.time_ns, again]);
+	return asked;
+}
+
+function Lines({ lines }: { lines: StackLine[] }) {
+	if (lines.every(line => typeof line !== "string"))
+		return <Stack frames={lines.filter(line => typeof line !== "string")} />;
+	return <ol class="stack">{lines.map((line, i) => <li key={i}><span class="function">{visible(typeof line === "string" ? line : line.function ?? "")}</span></li>)}</ol>;
+}
+
+/** A button that goes to a lane at a time. */
+function Jump({ session, lane, begin_ns, end_ns, children }:
+	{ session: Session; lane: number | undefined; begin_ns: number; end_ns: number; children: string }) {
+	return lane === undefined || !session.trace.lanes[lane] ? <span>{children}</span>
+		: <button type="button" class="open" data-tip={`Show ${titleOf(session.trace.lanes[lane])} at ${exactly(begin_ns)}`}
+			onClick={() => session.reveal(lane, begin_ns, end_ns)}>{children}</button>;
+}
+
+function Waker({ session, detail }: { session: Session; detail: SliceDetail }) {
+	const { waker, end_ns } = detail;
+
+	if (!waker)
+		return null;
+	return <>
+		<h4>Ended by</h4>
+		<p>{waker.kind === "thread" || waker.lane >= 0
+			? <Jump session={session} lane={waker.lane} begin_ns={end_ns} end_ns={end_ns + 1}>{`${visible(waker.name)} ${waker.tid}`}</Jump>
+			: `${waker.kind}${waker.name ? `, ${visible(waker.name)}` : ""}`}</p>
+		{waker.stack.length > 0 && <Lines lines={waker.stack} />}
+	</>;
+}
+
+/** Steps of the path, in time; its times are those of the trace if they lie in the state, else CLOCK_MONOTONIC. */
+function PathSteps({ session, path, detail }: { session: Session; path: ResultPath; detail: SliceDetail }) {
+	const [shown, show] = useState(STEPS_SHOWN), { parts } = path;
+	const offset_ns = parts.length && (parts[0].begin_ns < detail.begin_ns - 1 || parts[0].begin_ns > detail.end_ns) ? parts[0].begin_ns - detail.begin_ns : 0;
+	const whole_ns = path.sums.reduce((sum, part) => sum + part.ns, 0);
+	const words = (part: ResultPathPart) => `${visible(part.who)} ${visible(part.what)}${part.end ? `, ended by ${visible(part.end)}` : ""}`;
+
+	if (!parts.length)
+		return null;
+	return <>
+		<h4>The way to its cause</h4>
+		<p class="muted">What it could not go on without, moment by moment. Each step leads to its lane.</p>
+		<ol class="steps">{parts.slice(0, shown).map((part, i) => <li key={i} data-tip={`${exactNs(part.end_ns - part.begin_ns)} since ${exactly(part.begin_ns - offset_ns)}`}
+			style={{ paddingLeft: `${Math.min(part.depth, 6) * 12}px` }}>
+			<Swatch colour={colourOf(stateOfKind(part.kind))} />
+			<Jump session={session} lane={session.tree.laneOfThread.get(part.thread)} begin_ns={part.begin_ns - offset_ns} end_ns={part.end_ns - offset_ns}>{words(part)}</Jump>
+			<span class="number">{duration(part.end_ns - part.begin_ns)} <b>{shareOf(part.end_ns - part.begin_ns, whole_ns)}</b></span>
+		</li>)}</ol>
+		{parts.length > shown && <button type="button" onClick={() => show(parts.length)}>All {plural(parts.length, "step")}</button>}
+		{path.left_out ? <p class="muted">{plural(path.left_out, "part")}, none longer than these, are not in the list.</p> : null}
+		{path.sums.length > 1 && <><h4>In sum</h4>
+			<ul class="sums">{path.sums.slice(0, 8).map((sum, i) => <li key={i} data-tip={`${plural(sum.count, "time")}, the longest ${duration(sum.max_ns)}`}>
+				<span>{visible(sum.who)} {visible(sum.what)}</span><b>{shareOf(sum.ns, whole_ns)}</b><span class="muted number">{duration(sum.ns)}</span></li>)}</ul></>}
+	</>;
+}
+
+function Alike({ session, detail }: { session: Session; detail: SliceDetail }) {
+	const { alike } = detail;
+
+	if (!alike)
+		return null;
+	return <>
+		<h4>Waits alike</h4>
+		<p data-tip={exactNs(alike.ns)}>{plural(alike.count, "wait")}, {duration(alike.ns)} in all; the longest:</p>
+		<ol class="longest">{alike.longest.map(({ lane, begin_ns, end_ns }, i) => <li key={i}>
+			<Jump session={session} lane={lane} begin_ns={begin_ns} end_ns={end_ns}>
+				{`${duration(end_ns - begin_ns)} of ${session.trace.lanes[lane] ? titleOf(session.trace.lanes[lane]) : "a thread"} at ${exactly(begin_ns)}`}</Jump></li>)}</ol>
+	</>;
+}
+
+function Found({ session, place, detail }: { session: Session; place: Place; detail: SliceDetail }) {
+	const { begin_ns, end_ns, name, share, syscall, cpu, stack } = detail;
+
+	return <>
+		<p class="what"><Swatch colour={colourOf(share)} /><b>{name ? visible(name) : stateTitle(share)}</b></p>
+		<dl class="plain">
+			<div><dt>state</dt><dd>{stateTitle(share)}</dd></div>
+			<div data-tip={exactNs(end_ns - begin_ns)}><dt>length</dt><dd>{duration(end_ns - begin_ns)}</dd></div>
+			<div><dt>since</dt><dd>{exactly(begin_ns)}</dd></div>
+			<div><dt>until</dt><dd>{exactly(end_ns)}</dd></div>
+			{syscall && <div><dt>system call</dt><dd>{visible(syscall)}</dd></div>}
+			{cpu !== null && cpu !== undefined && <div><dt>CPU</dt><dd>{cpu}</dd></div>}
+		</dl>
+		<div class="choices">
+			<button type="button" onClick={() => session.reveal(place.lane, begin_ns, end_ns)}>Show</button>
+			<button type="button" onClick={() => session.select({ from_ns: begin_ns, to_ns: end_ns })}>Select its time</button>
+		</div>
+		<Waker session={session} detail={detail} />
+		{stack.length > 0 && <><h4>Call path</h4><Lines lines={stack} /></>}
+		{detail.path && <PathSteps session={session} path={detail.path} detail={detail} />}
+		<Alike session={session} detail={detail} />
+	</>;
+}
+
+export function Details({ session, panel }: { session: Session; panel: { current: HTMLElement | null } }) {
+	const place = useStored(session.store, state => state.slice), asked = useDetail(session, place);
+	const lane = session.lane(place?.lane ?? null);
+
+	if (!place || !asked)
+		return null;
+	return <aside class="details" ref={panel} tabIndex={-1} aria-label="Details of the slice">
+		<button type="button" class="close" aria-label="Close the details" onClick={() => session.store.set({ slice: null })}>&times;</button>
+		<h3>{lane ? titleOf(lane) : "A thread that this trace has not"}</h3>
+		{asked.error ? <p role="alert">{asked.error}</p> : !asked.detail ? <p class="muted">{"Asking\u2026"}</p>
+			: <Found session={session} place={place} detail={asked.detail} />}
+	</aside>;
+}

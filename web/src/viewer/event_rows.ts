@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Rows of the list of events: fetched page by page, those in view first; what is not wanted any more is not waited for.
+import { isAborted, query } from "./server";
+import type { Session } from "./session";
+import type { EventPage, EventRow } from "./trace";
+
+export type Wanted = Record<string, string | number | readonly string[] | null | undefined>;
+
+const PAGE_ROWS = 200, PAGES_MAX = 60;
+
+export class EventRows {
+	rows = 0;
+	isCounted = true;
+	error: string | null = null;
+	isKnown = false;			// how many there are
+	private pages = new Map<number, EventRow[]>();
+	private flights = new Map<number, AbortController>();
+
+	constructor(private session: Session, readonly filters: Wanted, private onRows: () => void) {}
+
+	get(row: number): EventRow | undefined {
+		return this.pages.get(Math.floor(row / PAGE_ROWS))?.[row % PAGE_ROWS];
+	}
+
+	/** Those from first up to last are to be seen. */
+	want(first: number, last: number): void {
+		const from = Math.floor(first / PAGE_ROWS), to = Math.floor(Math.max(first, last) / PAGE_ROWS);
+
+		for (const [page, abort] of this.flights)
+			if (page < from || page > to) {
+				abort.abort();
+				this.flights.delete(page);
+			}
+		for (let page = from; page <= to; page++)
+			if (!this.pages.has(page) && !this.flights.has(page) && (!this.isKnown || page === 0 || page * PAGE_ROWS < this.rows))
+				this.ask(page);
+	}
+
+	/** The first row that is not before a time. */
+	async at(time_ns: number): Promise<number> {
+		return (await this.session.server.json<{ row: number }>(query("events/at", { time: Math.round(time_ns), ...this.filters }))).row;
+	}
+
+	/** What failed is tried again, and there may be more. */
+	again(): void {
+		this.error = null;
+		for (const [page, rows] of this.pages)
+			if (rows.length < PAGE_ROWS)
+				this.pages.delete(page);
+		this.isKnown = false;
+		this.onRows();
+	}
+
+	stop(): void {
+		for (const abort of this.flights.values())
+			abort.abort();
+	}
+
+	private async ask(page: number): Promise<void> {
+		const abort = new AbortController();
+
+		this.flights.set(page, abort);
+		try {
+			const got = await this.session.server.json<EventPage>(query("events", { row: page * PAGE_ROWS, count: PAGE_ROWS, ...this.filters }), abort.signal);
+			this.rows = got.rows;
+			this.isCounted = got.is_counted;
+			this.isKnown = true;
+			this.error = null;
+			this.pages.delete(page);
+			this.pages.set(page, got.events);
+			for (const old of this.pages.keys()) {
+				if (this.pages.size <= PAGES_MAX)
+					break;
+				this.pages.delete(old);
+			}
+		} catch (error) {
+			if (isAborted(error))
+				return;
+			this.error = error instanceof Error ? error.message : String(error);
+			this.pages.set(page, []);
+		}
+		if (this.flights.get(page) === abort)
+			this.flights.delete(page);
+		this.onRows();
+	}
+}

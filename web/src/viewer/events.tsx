@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// All events of the trace, a row each: of any number of them only those in view are in the page.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { count, plural, visible } from "../format";
+import { Section } from "../page";
+import { useRange } from "../range";
+import { wantedOf } from "./event_filters";
+import { EventRows } from "./event_rows";
+import { titleOf } from "./lanes";
+import { exactly } from "./moment";
+import { lastTop, type ScrollMap, scrollable, scrollOf, topOf } from "./scroll_map";
+import type { Session } from "./session";
+import { type FilterName, useStored } from "./store";
+import type { EventRow } from "./trace";
+
+const ROW_PX = 24, HEAD_PX = 62, CONTEXT_ROWS = 3, REST_MS = 150;
+
+interface Column {
+	title: string;
+	filter: FilterName | null;
+	hint: string;
+	show: (event: EventRow, session: Session) => string;
+}
+
+const columns: Column[] = [
+	{ title: "time", filter: null, hint: "", show: event => exactly(event.time_ns) },
+	{ title: "host", filter: "host", hint: "name", show: event => visible(String(event.host)) },
+	{ title: "CPU", filter: "cpu", hint: "0, 1", show: event => String(event.cpu) },
+	{ title: "process", filter: "process", hint: "name or pid", show: event => visible(String(event.process)) },
+	{ title: "thread", filter: "thread", hint: "name or tid", show: event => event.tid ? `${visible(event.name)} ${event.tid}` : "" },
+	{ title: "event", filter: "event", hint: "sched.SWITCH", show: event => visible(event.event) },
+	{ title: "arguments", filter: "search", hint: "text in the line", show: event => visible(event.text) },
+];
+
+/** The rows that match, anew when what is wanted is something else. */
+function useRows(session: Session) {
+	const filters = useStored(session.store, state => state.filters), isWithin = useStored(session.store, state => state.isOfSelection);
+	const selection = useRange(), [version, again] = useState(0);
+	const wanted = wantedOf(session.trace, filters, isWithin ? selection : null), key = JSON.stringify(wanted);
+	const rows = useMemo(() => new EventRows(session, wanted, () => again(n => n + 1)), [session, key]);
+
+	useEffect(() => () => rows.stop(), [rows]);
+	useEffect(() => session.server.onConnection(() => session.server.connection === "there" && rows.again()), [rows]);
+	return { rows, version };
+}
+
+/** How far the list is: the bar, the wheel, fingers and keys all lead to a row. */
+function useScroll(session: Session, rows: EventRows) {
+	const box = useRef<HTMLDivElement>(null), [height, setHeight] = useState(0), [part, setPart] = useState(0);
+	const row = useStored(session.store, state => state.row);
+	const map: ScrollMap = { rows: rows.rows, row_px: ROW_PX, seen: Math.max(1, (height - HEAD_PX) / ROW_PX) };
+	const latest = useRef({ map, top: row });
+	const goTo = (top: number) => {
+		const next = Math.max(0, Math.min(latest.current.map.rows ? lastTop(latest.current.map) : top, top));
+		latest.current.top = next;
+		setPart(next % 1);
+		if (Math.floor(next) !== session.store.state.row)
+			session.store.set({ row: Math.floor(next) });
+	};
+	const goBy = (rows: number) => goTo(latest.current.top + rows);
+
+	latest.current.map = map;
+	if (Math.floor(latest.current.top) !== row)
+		latest.current.top = row;
+	useLayoutEffect(() => {
+		const element = box.current!, observer = new ResizeObserver(() => setHeight(element.clientHeight));
+		const onWheel = (event: WheelEvent) => {
+			const down = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? ROW_PX : 1), { top, map } = latest.current;
+			if (event.shiftKey || event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY) || (down < 0 ? top <= 0 : top >= lastTop(map)))
+				return;
+			event.preventDefault();
+			goBy(down / ROW_PX);
+		};
+		const onScroll = () => {
+			if (Math.abs(element.scrollTop - scrollOf(latest.current.map, latest.current.top)) > 1.5)	// it was the user
+				goTo(topOf(latest.current.map, element.scrollTop));
+		};
+		observer.observe(element);
+		element.addEventListener("wheel", onWheel, { passive: false });
+		element.addEventListener("scroll", onScroll, { passive: true });
+		return () => {
+			observer.disconnect();
+			element.removeEventListener("wheel", onWheel);
+			element.removeEventListener("scroll", onScroll);
+		};
+	}, []);
+	useLayoutEffect(() => {
+		if (rows.isKnown)
+			box.current!.scrollTop = scrollOf(map, latest.current.top);
+	}, [row, part, map.rows, height]);
+	return { box, map, top: latest.current.top, goTo, goBy };
+}
+
+/** Fingers move rows as pixels, however many rows there are. */
+function useFinger(box: { current: HTMLDivElement | null }, goBy: (rows: number) => void): void {
+	useEffect(() => {
+		const element = box.current!;
+		let y: number | null = null;
+		const start = (event: TouchEvent) => { y = event.touches.length === 1 ? event.touches[0].clientY : null; };
+		const move = (event: TouchEvent) => {
+			if (y === null)
+				return;
+			goBy((y - event.touches[0].clientY) / ROW_PX);
+			y = event.touches[0].clientY;
+		};
+		element.addEventListener("touchstart", start, { passive: true });
+		element.addEventListener("touchmove", move, { passive: true });
+		return () => {
+			element.removeEventListener("touchstart", start);
+			element.removeEventListener("touchmove", move);
+		};
+	}, []);
+}
+
+/** The row that is chosen: where the graph's cursor is, or what was clicked. */
+function useChosen(session: Session, rows: EventRows, goTo: (top: number) => void, isShown: (row: number) => boolean) {
+	const [chosen, choose] = useState<number | null>(null), cursor_ns = useStored(session.store, state => state.cursor_ns);
+	const own = useRef<number | null>(null);
+	const take = (row: number) => {
+		const event = rows.get(row);
+		choose(row);
+		if (!isShown(row))
+			goTo(row - CONTEXT_ROWS);
+		if (event) {
+			own.current = event.time_ns;
+			session.goTo(event.time_ns, session.tree.laneOfThread.get(event.thread) ?? null);
+		}
+	};
+
+	useEffect(() => {
+		let isOver = false;
+		if (cursor_ns === null || cursor_ns === own.current) {
+			if (cursor_ns === null)
+				choose(null);
+			return;
+		}
+		const timer = setTimeout(() => rows.at(cursor_ns).then(row => {
+			if (isOver)
+				return;
+			choose(row);
+			if (!isShown(row))
+				goTo(row - CONTEXT_ROWS);
+		}, () => {}), REST_MS);
+		return () => {
+			isOver = true;
+			clearTimeout(timer);
+		};
+	}, [cursor_ns, rows]);
+	return { chosen, take };
+}
+
+function FilterCell({ session, column }: { session: Session; column: Column }) {
+	const filters = useStored(session.store, state => state.filters), { filter } = column;
+
+	return <td>{filter && <input type="search" class="filter" value={filters[filter] ?? ""} placeholder={column.hint} aria-label={`Filter by ${column.title}`}
+		onInput={event => session.store.set({ filters: { ...session.store.state.filters, [filter]: event.currentTarget.value }, row: 0 })}
+		onKeyDown={event => event.stopPropagation()} />}</td>;
+}
+
+function RowOf({ session, event, row, shown, isChosen, onTake }:
+	{ session: Session; event: EventRow | undefined; row: number; shown: Column[]; isChosen: boolean; onTake: () => void }) {
+	const lane = event && session.tree.laneOfThread.get(event.thread);
+
+	return <tr id={`event-${row}`} aria-rowindex={row + 2} aria-selected={isChosen} class={isChosen ? "is-open" : ""} onClick={onTake}>
+		{event ? shown.map(column => <td key={column.title} class={`is-${column.title}`} data-tip={column.title === "arguments" || column.title === "event"
+			? `${visible(event.event)}\n${visible(event.text)}` : column.title === "thread" && lane !== undefined ? `Show ${titleOf(session.trace.lanes[lane])} in the graph` : undefined}>
+			{column.show(event, session)}</td>) : <td colSpan={shown.length} class="muted">{"\u2026"}</td>}
+	</tr>;
+}
+
+/** The bar of tools: how many, of what time, and a row to go to. */
+function Tools({ session, rows, goTo }: { session: Session; rows: EventRows; goTo: (row: number) => void }) {
+	const isWithin = useStored(session.store, state => state.isOfSelection), filters = useStored(session.store, state => state.filters);
+	const selection = useRange(), hasFilters = Object.values(filters).some(Boolean);
+
+	return <div class="tools">
+		<span class="muted" role="status">{rows.error ? `The list cannot be read: ${rows.error}` : !rows.isKnown ? "Asking\u2026"
+			: `${rows.isCounted ? "" : "at least "}${plural(rows.rows, "event")}${hasFilters ? " with this filter" : ""}${isWithin && selection ? " in the selected time" : ""}`}</span>
+		<button type="button" aria-pressed={isWithin} disabled={!selection && !isWithin} onClick={() => session.store.set({ isOfSelection: !isWithin, row: 0 })}>
+			In the selected time</button>
+		<button type="button" disabled={!hasFilters} onClick={() => session.store.set({ filters: {}, row: 0 })}>No filter</button>
+		<label class="go">row <input type="number" min={1} max={Math.max(1, rows.rows)} aria-label="Go to row"
+			onChange={event => event.currentTarget.value && goTo(Number(event.currentTarget.value) - 1)} /></label>
+	</div>;
+}
+
+function List({ session }: { session: Session }) {
+	const { rows } = useRows(session), { box, map, top, goTo, goBy } = useScroll(session, rows);
+	const first = Math.floor(top), last = Math.min(map.rows, Math.ceil(top + map.seen) + 1) - 1;
+	const { chosen, take } = useChosen(session, rows, goTo, row => row >= top && row + 1 <= top + map.seen);
+	const shown = columns.filter(column => column.title !== "host" || session.trace.hosts.length > 1), page = Math.max(1, Math.floor(map.seen) - 1);
+	const steps: Record<string, number> = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity };
+	const onKey = (event: KeyboardEvent) => {
+		const by = steps[event.key];
+		if (by === undefined || event.ctrlKey || event.altKey || event.metaKey)
+			return;
+		event.preventDefault();
+		const next = Math.max(0, Math.min(map.rows - 1, (chosen ?? first - 1) + by));
+		if (rows.get(next))
+			take(next);
+		else
+			goTo(next - CONTEXT_ROWS);
+	};
+
+	useFinger(box, goBy);
+	useEffect(() => rows.want(first, Math.max(last, first)));
+	return <>
+		<Tools session={session} rows={rows} goTo={row => goTo(row)} />
+		<div class="event-box" ref={box}>
+			<div class="event-stage">
+				<table role="grid" tabIndex={0} aria-label="Events" aria-rowcount={rows.isCounted ? map.rows + 1 : -1} onKeyDown={onKey}
+					aria-activedescendant={chosen !== null && chosen >= first && chosen <= last ? `event-${chosen}` : undefined}>
+					<thead>
+						<tr>{shown.map(column => <th key={column.title} scope="col" class={`is-${column.title}`}>{column.title}</th>)}</tr>
+						<tr class="filters">{shown.map(column => <FilterCell key={column.title} session={session} column={column} />)}</tr>
+					</thead>
+					<tbody style={{ transform: `translateY(${-(top % 1) * ROW_PX}px)` }}>
+						{Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => <RowOf key={first + i} session={session} event={rows.get(first + i)} row={first + i}
+							shown={shown} isChosen={first + i === chosen} onTake={() => take(first + i)} />)}
+					</tbody>
+				</table>
+			</div>
+			<div style={{ height: `${scrollable(map)}px` }} />
+		</div>
+		{rows.isKnown && <p class="muted range">{map.rows ? `Rows ${count(first + 1)} to ${count(Math.min(map.rows, Math.floor(top + map.seen)))}` : "No event."}</p>}
+	</>;
+}
+
+export function EventList({ session }: { session: Session }) {
+	return <Section id="events" title="Events" isHeavy about="All that the trace has, in the order of time. A row shows its moment in the graph, and the graph's cursor its row here.">
+		<List session={session} />
+	</Section>;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The graph: time across, lanes down. The canvas has the picture, the page its names and its buttons.
+import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { duration } from "../format";
+import { Swatch } from "../page";
+import { type Range, useRange } from "../range";
+import { colourOf, stateNames, stateTitle } from "../states";
+import { ThemeContext } from "../theme";
+import { Drawer } from "./draw";
+import { sliceAround } from "./find";
+import { Gestures } from "./gestures";
+import { type Wishes, press } from "./keys";
+import { type Labelled, Labels } from "./labels";
+import { MarkStore } from "./marks";
+import { exactly, moment } from "./moment";
+import { levelOf } from "./overlays";
+import { HEAD_PX, Scene } from "./scene";
+import type { Session } from "./session";
+import { flipped, type Overlay, useStored } from "./store";
+import { sliceWords } from "./tell";
+
+/** Draws at most once a frame. */
+function useDrawing(session: Session) {
+	const made = useRef<{ scene: Scene; marks: MarkStore; drawer: Drawer | null; frame: number; draw: () => void; listeners: Set<() => void> } | null>(null);
+
+	if (!made.current) {
+		const scene = new Scene(session), listeners = new Set<() => void>();
+		const draw = () => {
+			made.current!.frame ||= requestAnimationFrame(() => {
+				made.current!.frame = 0;
+				made.current!.drawer?.draw();
+				listeners.forEach(listener => listener());
+			});
+		};
+		made.current = { scene, marks: new MarkStore(session, draw), drawer: null, frame: 0, draw, listeners };
+	}
+	return made.current;
+}
+
+type Drawing = ReturnType<typeof useDrawing>;
+
+/** Names of lanes and what is said below the picture follow what was drawn. */
+function Names({ session, drawing }: { session: Session; drawing: Drawing }) {
+	const [, again] = useState(0), last = useRef("");
+	const { scene } = drawing, focus = useStored(session.store, state => state.focus);
+
+	useEffect(() => {
+		const update = () => {
+			const key = `${scene.scroll} ${scene.height}`;
+			if (key !== last.current)
+				again(n => n + 1);
+			last.current = key;
+		};
+		drawing.listeners.add(update);
+		return () => { drawing.listeners.delete(update); };
+	}, []);
+	useStored(session.store, () => session.layout);
+	const labelled = (row: Labelled["row"]): Labelled => ({ row, top: scene.topOf(row) });
+	return <Labels session={session} pinned={session.layout.pinned.map(labelled)} rows={scene.seen.map(labelled)} focus={focus} />;
+}
+
+function Said({ drawing }: { drawing: Drawing }) {
+	const [said, say] = useState("");
+
+	useEffect(() => {
+		const update = () => say(drawing.scene.session.tiles.error ? `The server does not give what is to be drawn: ${drawing.scene.session.tiles.error}`
+			: drawing.scene.said);
+		drawing.listeners.add(update);
+		return () => { drawing.listeners.delete(update); };
+	}, []);
+	return <p class="status muted said" role="status">{said}</p>;
+}
+
+/** For those who do not see the picture: where the keys are. */
+function Announced({ session, scene }: { session: Session; scene: Scene }) {
+	const focus = useStored(session.store, state => state.focus), cursor_ns = useStored(session.store, state => state.cursor_ns);
+	const row = focus === null ? undefined : session.layout.byLane.get(focus);
+	const slice = row && cursor_ns !== null && scene.width ? sliceAround(session.tiles, session.trace, row.lane.id, levelOf(scene), cursor_ns, scene.view) : null;
+
+	return <p class="away" aria-live="polite">{row && [row.title, row.isOpen === null ? "" : row.isOpen ? "open" : "closed",
+		...(slice ? sliceWords(session, row.lane, slice) : cursor_ns === null ? [] : [`at ${exactly(cursor_ns)}`])].filter(Boolean).join(", ")}</p>;
+}
+
+function useCanvas(drawing: Drawing, scroller: { current: HTMLDivElement | null }, canvas: { current: HTMLCanvasElement | null }): void {
+	const { scene, marks, draw } = drawing, { session } = scene;
+
+	useLayoutEffect(() => {
+		const box = scroller.current!, area = canvas.current!;
+		const resize = () => {
+			scene.width = area.parentElement!.clientWidth;
+			scene.height = box.clientHeight;
+			draw();
+		};
+		const scroll = () => {
+			scene.scroll = box.scrollTop;
+			draw();
+		};
+		const observer = new ResizeObserver(resize), gestures = new Gestures(area, box, scene, marks, draw);
+
+		drawing.drawer = new Drawer(area, scene, marks);
+		observer.observe(box);
+		observer.observe(area.parentElement!);
+		box.addEventListener("scroll", scroll, { passive: true });
+		const ends = [session.store.on(draw), session.onTiles(draw)];
+		return () => {
+			gestures.end();
+			observer.disconnect();
+			box.removeEventListener("scroll", scroll);
+			ends.forEach(end => end());
+		};
+	}, []);
+}
+
+/** The lane with the focus is kept in view. */
+function useFocusInView(session: Session, scene: Scene, scroller: { current: HTMLDivElement | null }): void {
+	const focus = useStored(session.store, state => state.focus);
+
+	useEffect(() => {
+		const row = focus === null ? undefined : session.layout.rows.find(row => row.lane.id === focus), box = scroller.current!;
+		const room = scene.height - scene.lanesTop;
+		if (!row || session.layout.pinned.some(pinned => pinned.lane.id === focus) || room <= 0)
+			return;
+		if (row.top < box.scrollTop)
+			box.scrollTop = row.top;
+		else if (row.top + row.height > box.scrollTop + room)
+			box.scrollTop = row.top + row.height - room;
+	}, [focus]);
+}
+
+function Picture({ session, wishes }: { session: Session; wishes: Wishes }) {
+	const drawing = useDrawing(session), { scene } = drawing;
+	const scroller = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null);
+	const { theme } = useContext(ThemeContext), layout = useStored(session.store, () => session.layout);
+	const onKey = (event: KeyboardEvent) => {
+		if (press(scene, event, wishes)) {
+			event.preventDefault();
+			event.stopPropagation();
+		}
+	};
+
+	useCanvas(drawing, scroller, canvas);
+	useFocusInView(session, scene, scroller);
+	useEffect(() => {
+		scene.palette = null;
+		drawing.draw();
+	}, [theme]);
+	return <>
+		<div class="graph-view" ref={scroller}>
+			<div class="graph-stage">
+				<Names session={session} drawing={drawing} />
+				<div class="graph-canvas" role="application" tabIndex={0} aria-label="What threads did over time; press ? for the keys" onKeyDown={onKey}>
+					<canvas ref={canvas} data-tips="" aria-hidden="true" />
+				</div>
+			</div>
+			<div style={{ height: `max(0px, calc(${layout.height + HEAD_PX + layout.pinnedHeight}px - 100%))` }} />
+		</div>
+		<Said drawing={drawing} />
+		<Announced session={session} scene={scene} />
+	</>;
+}
+
+function Legend({ session }: { session: Session }) {
+	const { shares, lanes } = session.trace;
+	const used = useMemo(() => stateNames.filter(state => shares.includes(state) && lanes.some(lane => lane.ns[state] > 0)), [shares, lanes]);
+
+	return <div class="legend">{used.map(state => <span key={state}><Swatch colour={colourOf(state)} />{stateTitle(state)}</span>)}</div>;
+}
+
+export function rangeWords({ from_ns, to_ns }: Range): string {
+	const step_ns = (to_ns - from_ns) / 1000;
+
+	return `${moment(from_ns, step_ns, to_ns)} to ${moment(to_ns, step_ns, to_ns)} (${duration(to_ns - from_ns)})`;
+}
+
+/** What is seen and what is selected, with the buttons that those need who have no wheel and no keys. */
+function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
+	const view = useStored(session.store, state => state.view), selection = useRange();
+	const middle = (session.view.from_ns + session.view.to_ns) / 2;
+
+	return <div class="choices" role="group" aria-label="Stretch of time that is seen">
+		<button type="button" data-tip="Undo the last step (Backspace)" aria-label="Undo" onClick={() => session.link.undo()}>{"\u21b6"}</button>
+		<button type="button" data-tip="Redo (Shift Backspace)" aria-label="Redo" onClick={() => session.link.redo()}>{"\u21b7"}</button>
+		<button type="button" aria-label="Earlier" data-tip="Earlier (A)" disabled={!view} onClick={() => session.pan(-0.5)}>&larr;</button>
+		<button type="button" aria-label="Later" data-tip="Later (D)" disabled={!view} onClick={() => session.pan(0.5)}>&rarr;</button>
+		<button type="button" aria-label="Zoom in" data-tip="Zoom in (W)" onClick={() => session.zoom(0.5, middle)}>+</button>
+		<button type="button" aria-label="Zoom out" data-tip="Zoom out (S)" disabled={!view} onClick={() => session.zoom(2, middle)}>&minus;</button>
+		<button type="button" data-tip="The whole trace (0, double click)" disabled={!view} onClick={() => session.store.set({ view: null })}>All</button>
+		<button type="button" data-tip="Zoom to the selected time (F)" disabled={!selection} onClick={() => session.zoomToSelection()}>Selection</button>
+		<button type="button" aria-label="Keys" data-tip="All keys (?)" onClick={wishes.onHelp}>?</button>
+		<span class="muted range">{view ? rangeWords(view) : `all ${duration(session.trace.whole_ns)}`}</span>
+		{selection && <span class="range selected">selected: {rangeWords(selection)}
+			<button type="button" class="forget" aria-label="Forget the selection" data-tip="Forget the selection (Escape)" onClick={() => session.select(null)}>&times;</button></span>}
+	</div>;
+}
+
+const overlayTitles: [Overlay, string, string][] = [
+	["wakes", "Wake-ups", "Arrows from who woke to who was woken, where slices can be told apart"],
+	["marks", "Events", "Circles: events of the programs' own"],
+];
+
+export function Graph({ session, wishes, search }: { session: Session; wishes: Wishes; search: { current: HTMLInputElement | null } }) {
+	const words = useStored(session.store, state => state.words), sort = useStored(session.store, state => state.sort);
+	const hidden = useStored(session.store, state => state.hidden);
+
+	return <div class="graph-box">
+		<div class="tools">
+			<input type="search" ref={search} placeholder="Search lanes" aria-label="Search lanes" value={words}
+				onInput={event => session.store.set({ words: event.currentTarget.value })} />
+			<div class="choices" role="group" aria-label="Order of lanes">
+				<button type="button" aria-pressed={sort === "lost"} onClick={() => session.store.set({ sort: "lost" })}>by lost time</button>
+				<button type="button" aria-pressed={sort === "name"} onClick={() => session.store.set({ sort: "name" })}>by name</button>
+			</div>
+			<div class="choices" role="group" aria-label="What is drawn over lanes">
+				{overlayTitles.map(([name, title, tip]) => <button type="button" key={name} aria-pressed={!hidden.has(name)} data-tip={tip}
+					onClick={() => session.store.set({ hidden: flipped(session.store.state.hidden, name) })}>{title}</button>)}
+			</div>
+		</div>
+		<Navigation session={session} wishes={wishes} />
+		<Picture session={session} wishes={wishes} />
+		<Legend session={session} />
+	</div>;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The tree of lanes, as rows: which are shown, in what order, and where.
+import { visible } from "../format";
+import type { Sort } from "./store";
+import type { Lane, LaneKind, Trace } from "./trace";
+
+export interface Row {
+	lane: Lane;
+	key: number;			// of the lane, or of a group that has no lane
+	depth: number;
+	top: number;			// in px, from the first row on
+	height: number;
+	isOpen: boolean | null;		// null: it has nothing in it
+	isPinned: boolean;
+	title: string;
+}
+
+const HEIGHTS: Record<LaneKind, number> = { host: 30, process: 26, name: 22, thread: 20, cpu: 18 };
+const PROCESSES_OPEN_MAX = 8, NAMES_OPEN_MAX = 4;
+
+export class LaneTree {
+	readonly children: number[][];
+	readonly roots: number[] = [];
+	readonly laneOfThread = new Map<number, number>();
+	private processes = 0;
+
+	constructor(readonly trace: Trace) {
+		this.children = trace.lanes.map(() => []);
+		for (const lane of trace.lanes) {
+			if (lane.kind === "thread")
+				this.laneOfThread.set(lane.thread, lane.id);
+			this.processes += lane.kind === "process" ? 1 : 0;
+			(this.children[lane.parent] ?? this.roots).push(lane.id);
+		}
+	}
+
+	/** Those that all threads are below. */
+	get tops(): Lane[] {
+		return this.roots.map(id => this.trace.lanes[id]).filter(lane => lane.kind !== "cpu");
+	}
+
+	isOpenAtFirst(lane: Lane): boolean {
+		switch (lane.kind) {
+		case "host": return true;
+		case "process": return this.processes <= PROCESSES_OPEN_MAX;
+		case "name": return this.children[lane.id].length <= NAMES_OPEN_MAX;
+		default: return false;
+		}
+	}
+
+	/** The nearest lane that is shown, of this or of what it is in. */
+	shown(lane: number, rows: Map<number, Row>): Row | undefined {
+		for (let id = lane; id >= 0; id = this.trace.lanes[id].parent) {
+			const row = rows.get(id);
+			if (row)
+				return row;
+		}
+		return undefined;
+	}
+
+	/** From the outermost to the lane itself. */
+	pathTo(lane: number): Lane[] {
+		const path: Lane[] = [];
+
+		for (let id = lane; id >= 0 && path.length < 8; id = this.trace.lanes[id].parent)
+			path.unshift(this.trace.lanes[id]);
+		return path;
+	}
+}
+
+export function titleOf(lane: Lane): string {
+	const name = visible(lane.name);
+
+	switch (lane.kind) {
+	case "thread": return `${name} ${lane.tid}`;
+	case "process": return `${name} ${lane.pid}`;
+	case "name": return `${name} \u00d7${lane.threads}`;
+	case "cpu": return name || `CPU ${lane.cpu}`;
+	default: return name;
+	}
+}
+
+function orderOf(sort: Sort): (a: Lane, b: Lane) => number {
+	const last = (lane: Lane) => lane.kind === "cpu" ? 2 : lane.is_idle ? 1 : 0;
+	const byName = (a: Lane, b: Lane) => a.name.localeCompare(b.name, "en", { numeric: true }) || a.tid - b.tid || a.id - b.id;
+
+	return (a, b) => last(a) - last(b) || (a.kind === "cpu" ? a.id - b.id : sort === "name" ? byName(a, b) : b.lost_ns - a.lost_ns || byName(a, b));
+}
+
+/** Lanes that have all the words, what is in them, and what they are in; null: all. */
+function found(tree: LaneTree, words: string): Uint8Array | null {
+	const wanted = words.toLowerCase().split(/\s+/).filter(Boolean), { lanes } = tree.trace;
+
+	if (!wanted.length)
+		return null;
+	const is = new Uint8Array(lanes.length);
+	for (const lane of lanes) {		// parents come before their children
+		const text = `${lane.name} ${lane.kind} ${lane.tid || ""} ${lane.pid || ""}`.toLowerCase();
+		if (is[lane.parent] === 1 || wanted.every(word => text.includes(word)))
+			is[lane.id] = 1;
+	}
+	for (let i = lanes.length - 1; i >= 0; i--)
+		if (is[i] && lanes[i].parent >= 0 && !is[lanes[i].parent])
+			is[lanes[i].parent] = 2;	// for the sake of what is in it
+	return is;
+}
+
+interface Wanted {
+	toggled: ReadonlySet<number>;
+	pins: readonly number[];
+	sort: Sort;
+	words: string;
+}
+
+export interface Layout {
+	pinned: Row[];
+	rows: Row[];
+	byLane: Map<number, Row>;	// of rows, else of pinned
+	height: number;
+	pinnedHeight: number;
+}
+
+export function layout(tree: LaneTree, wanted: Wanted): Layout {
+	const { lanes } = tree.trace, shown = found(tree, wanted.words), order = orderOf(wanted.sort), pins = new Set(wanted.pins);
+	const rows: Row[] = [], pinned: Row[] = [], byLane = new Map<number, Row>();
+	let top = 0, pinnedHeight = 0;
+
+	for (const id of wanted.pins)
+		if (lanes[id]) {
+			const row = { lane: lanes[id], key: id, depth: 0, top: pinnedHeight, height: HEIGHTS[lanes[id].kind], isOpen: null, isPinned: true,
+				title: titleOf(lanes[id]) };
+			pinned.push(row);
+			byLane.set(id, row);
+			pinnedHeight += row.height;
+		}
+	const visit = (ids: number[], depth: number) => {
+		for (const lane of ids.map(id => lanes[id]).sort(order)) {
+			const below = tree.children[lane.id];
+			if (shown && !shown[lane.id])
+				continue;
+			if (lane.kind === "name" && below.length === 1) {	// the thread says it all
+				visit(below, depth);
+				continue;
+			}
+			const isOpen = tree.isOpenAtFirst(lane) !== wanted.toggled.has(lane.id) || (shown !== null && shown[lane.id] === 2);
+			const row = { lane, key: lane.id, depth, top, height: HEIGHTS[lane.kind], isOpen: below.length ? isOpen : null,
+				isPinned: pins.has(lane.id), title: titleOf(lane) };
+			rows.push(row);
+			byLane.set(lane.id, row);
+			top += row.height;
+			if (row.isOpen)
+				visit(below, depth + 1);
+		}
+	};
+	visit(tree.roots, 0);
+	return { pinned, rows, byLane, height: top, pinnedHeight };
+}
+
+/** The first row that ends behind a height. */
+export function rowAt(rows: Row[], y: number): number {
+	let low = 0, high = rows.length;
+
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (rows[middle].top + rows[middle].height <= y)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The state as the fragment of the address: a link opens the same picture, and the browser's history is the undo of
+// navigation. What changes in one go is one step of it.
+import { getRange, type Range, setRange } from "../range";
+import { type Filters, filterNames, initial, type Overlay, overlays, type State, type Store } from "./store";
+import type { Place } from "./trace";
+
+const SETTLED_MS = 250, NUMBERS_MAX = 10000;
+
+function rangeText(range: Range | null): string {
+	return range ? `${Math.round(range.from_ns)}~${Math.round(range.to_ns)}` : "";
+}
+
+function rangeOf(text: string | null): Range | null {
+	const match = /^(-?\d{1,16})~(-?\d{1,16})$/.exec(text ?? "");
+
+	return match && Number(match[2]) > Number(match[1]) ? { from_ns: Number(match[1]), to_ns: Number(match[2]) } : null;
+}
+
+function numbersOf(text: string | null): number[] {
+	return (text ?? "").split(".").filter(word => /^\d{1,9}$/.test(word)).slice(0, NUMBERS_MAX).map(Number);
+}
+
+function numberOf(text: string | null): number | null {
+	return /^-?\d{1,16}$/.test(text ?? "") ? Number(text) : null;
+}
+
+function placeOf(text: string | null): Place | null {
+	const match = /^(\d{1,9})@(-?\d{1,16})$/.exec(text ?? "");
+
+	return match ? { lane: Number(match[1]), time_ns: Number(match[2]) } : null;
+}
+
+/** Without the row of the list, by which no step of the history is made. */
+function wordsOf(state: State): [string, string][] {
+	const { slice, filters } = state;
+
+	return [
+		["view", rangeText(state.view)], ["sel", rangeText(getRange())], ["open", [...state.toggled].join(".")], ["pin", state.pins.join(".")],
+		["sort", state.sort === initial.sort ? "" : state.sort], ["lanes", state.words], ["hide", [...state.hidden].join(".")],
+		["focus", String(state.focus ?? "")], ["slice", slice ? `${slice.lane}@${Math.round(slice.time_ns)}` : ""],
+		["at", state.cursor_ns === null ? "" : String(Math.round(state.cursor_ns))], ["within", state.isOfSelection ? "1" : ""],
+		...filterNames.map((name): [string, string] => [name, filters[name] ?? ""]),
+	];
+}
+
+function fragmentOf(words: [string, string][]): string {
+	return words.filter(([, text]) => text).map(([name, text]) => `${name}=${encodeURIComponent(text).replace(/%40/g, "@")}`).join("&");
+}
+
+export function fragment(state: State): string {
+	return fragmentOf([...wordsOf(state), ["row", state.row ? String(state.row) : ""]]);
+}
+
+function read(text: string): { state: State; selection: Range | null } {
+	const search = new URLSearchParams(text), filters: Filters = {};
+
+	for (const name of filterNames)
+		if (search.get(name))
+			filters[name] = search.get(name)!.slice(0, 500);
+	return {
+		selection: rangeOf(search.get("sel")),
+		state: {
+			view: rangeOf(search.get("view")), toggled: new Set(numbersOf(search.get("open"))), pins: numbersOf(search.get("pin")),
+			sort: search.get("sort") === "name" ? "name" : "lost", words: (search.get("lanes") ?? "").slice(0, 500),
+			hidden: new Set((search.get("hide") ?? "").split(".").filter((word): word is Overlay => overlays.includes(word as Overlay))),
+			focus: numberOf(search.get("focus")), slice: placeOf(search.get("slice")), cursor_ns: numberOf(search.get("at")),
+			row: Math.max(0, numberOf(search.get("row")) ?? 0), filters, isOfSelection: search.get("within") === "1",
+		},
+	};
+}
+
+export class Link {
+	private timer = 0;
+	private isReading = false;
+	private last = "";			// the step of the history at which it stands
+	private depth = 0;
+	private stop: () => void;
+
+	constructor(private store: Store) {
+		this.read();
+		history.replaceState({ depth: 0 }, "", this.address);
+		this.stop = store.on(() => this.later());
+		addEventListener("popstate", this.onPop);
+	}
+
+	get canUndo(): boolean {
+		return this.depth > 0;
+	}
+
+	undo(): void {
+		this.settle();
+		if (this.canUndo)
+			history.back();
+	}
+
+	redo(): void {
+		history.forward();
+	}
+
+	end(): void {
+		this.stop();
+		removeEventListener("popstate", this.onPop);
+	}
+
+	/** Now, rather than when nothing has changed for a while. */
+	settle(): void {
+		const step = fragmentOf(wordsOf(this.store.state));
+
+		clearTimeout(this.timer);
+		if (step !== this.last)
+			history.pushState({ depth: ++this.depth }, "", this.address);
+		else
+			history.replaceState({ depth: this.depth }, "", this.address);
+		this.last = step;
+	}
+
+	private get address(): string {
+		return location.pathname + location.search + "#" + fragment(this.store.state);
+	}
+
+	private later(): void {
+		if (this.isReading)
+			return;
+		clearTimeout(this.timer);
+		this.timer = window.setTimeout(() => this.settle(), SETTLED_MS);
+	}
+
+	private onPop = (event: PopStateEvent) => {
+		clearTimeout(this.timer);
+		this.depth = Number(event.state?.depth ?? 0);
+		this.read();
+	};
+
+	private read(): void {
+		const { state, selection } = read(location.hash.slice(1));
+
+		this.isReading = true;
+		setRange(selection);
+		this.store.set(state);
+		this.isReading = false;
+		this.last = fragmentOf(wordsOf(state));
+	}
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Lanes as pixels. A pixel has each state with its part of the height: what lies in it is added up, so that nothing
+// wins over anything.
+import type { Range } from "../range";
+import type { Colours } from "./palette";
+import { COLUMNS, type Columns, type Slices } from "./tile";
+import type { Piece } from "./tiles";
+
+const SHARES = 32;
+
+/** The ns of each share in each pixel of a line. */
+export class Line {
+	readonly ns: Float64Array;
+	used = 0;				// bits of the shares that there are
+	private per_ns = 1;
+	private from_ns = 0;
+
+	constructor(readonly width: number) {
+		this.ns = new Float64Array(width * SHARES);
+	}
+
+	/** Pieces over a range of time that the line is as wide as. */
+	fill(pieces: Piece[], range: Range): void {
+		for (let share = 0; share < SHARES; share++)
+			if (this.used >>> share & 1)
+				this.ns.fill(0, share * this.width, (share + 1) * this.width);
+		this.used = 0;
+		this.from_ns = range.from_ns;
+		this.per_ns = this.width / (range.to_ns - range.from_ns);
+		for (const piece of pieces) {
+			if (piece.tile.kind === "slices")
+				this.addSlices(piece, piece.tile);
+			else if (piece.tile.kind === "columns")
+				this.addColumns(piece, piece.tile);
+		}
+	}
+
+	/** Of a share, in the order of pixels. */
+	of(share: number): Float64Array {
+		return this.ns.subarray(share * this.width, (share + 1) * this.width);
+	}
+
+	/** threads: how many do it, or the mean of it. */
+	private add(from_ns: number, to_ns: number, share: number, threads: number): void {
+		const { width, per_ns, ns } = this;
+		const left = Math.max(0, (from_ns - this.from_ns) * per_ns), right = Math.min(width, (to_ns - this.from_ns) * per_ns);
+		const first = Math.floor(left), last = Math.floor(right), at = share * width, per_px = threads / per_ns;
+
+		if (right <= left)
+			return;
+		this.used |= 1 << share;
+		if (first === last) {
+			ns[at + first] += (right - left) * per_px;
+			return;
+		}
+		ns[at + first] += (first + 1 - left) * per_px;
+		for (let x = first + 1; x < last; x++)
+			ns[at + x] += per_px;
+		if (last < width)
+			ns[at + last] += (right - last) * per_px;
+	}
+
+	private addSlices(piece: Piece, tile: Slices): void {
+		const { begin_ns, from_ns, to_ns } = piece;
+
+		for (let i = sliceAt(tile, from_ns - begin_ns); i < tile.count && begin_ns + tile.begin_ns[i] < to_ns; i++)
+			this.add(Math.max(from_ns, begin_ns + tile.begin_ns[i]), Math.min(to_ns, begin_ns + tile.end_ns[i]), tile.share[i], 1);
+	}
+
+	private addColumns(piece: Piece, tile: Columns): void {
+		const { begin_ns, from_ns, to_ns } = piece, column_ns = 2 ** piece.shift;
+
+		for (let i = 0; i < tile.count; i++) {
+			const from = Math.max(from_ns, begin_ns + tile.first[i] * column_ns);
+			const to = Math.min(to_ns, begin_ns + (tile.first[i + 1] ?? COLUMNS) * column_ns);
+			if (from >= to)
+				continue;
+			for (let k = tile.item[i]; k < tile.item[i + 1]; k++)
+				this.add(from, to, tile.share[k], tile.ns[k] / column_ns);
+		}
+	}
+}
+
+/** The first slice that ends behind a time, which counts from the begin of the tile. */
+export function sliceAt(tile: Slices, time_ns: number): number {
+	let low = 0, high = tile.count;
+
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (tile.end_ns[middle] <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/**
+ * Draws a line into pixels of this width, from top on. All of the height is threads * ns_per_px; what is missing, for nothing is known
+ * of it or the thread did not live, stays as it is.
+ */
+export function paint(line: Line, pixels: Uint32Array, top: number, height: number, whole_ns: number, colours: Colours): void {
+	const { width, ns } = line, rows = Math.floor(pixels.length / width);
+	const stack = colours.stack.filter(share => line.used >>> share & 1), bottom = top + height;
+	const under = new Float64Array(width);
+
+	for (const share of stack) {
+		const pixel = colours.pixel[share], at = share * width;
+		for (let x = 0; x < width; x++) {
+			const part = ns[at + x];
+			if (!part)
+				continue;
+			const low = bottom - Math.round(Math.min(1, under[x] / whole_ns) * height);
+			under[x] += part;
+			const high = bottom - Math.round(Math.min(1, under[x] / whole_ns) * height);
+			for (let y = Math.max(0, high), end = Math.min(low, rows); y < end; y++)
+				pixels[y * width + x] = pixel;
+		}
+	}
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where what is in the picture: time is across, lanes are down, below the overview, the axis and the curve.
+import type { Range } from "../range";
+import { type Row, rowAt } from "./lanes";
+import type { Palette } from "./palette";
+import type { Session } from "./session";
+
+export const OVERVIEW_PX = 28, AXIS_PX = 22, CURVE_PX = 46, HEAD_PX = OVERVIEW_PX + AXIS_PX + CURVE_PX, GAP_PX = 3;
+
+/** A thread woke another one; where a lane is not shown, the row is that of what it is in. */
+export interface Wake {
+	time_ns: number;
+	from: Row;
+	to: Row;
+	waker: number;			// lanes
+	woken: number;
+}
+
+export type Area = "overview" | "axis" | "curve" | "lanes";
+
+export class Scene {
+	width = 0;			// in px of the style sheet
+	height = 0;
+	ratio = 1;			// pixels in each
+	scroll = 0;
+	palette: Palette | null = null;
+	pointer: { x: number; y: number } | null = null;
+	dragged: Range | null = null;	// the time that is being selected
+	wakes: Wake[] = [];		// those that are drawn
+	said = "";			// what could not be drawn
+
+	constructor(readonly session: Session) {}
+
+	get view(): Range {
+		return this.session.view;
+	}
+
+	get perNs(): number {
+		return this.width / (this.view.to_ns - this.view.from_ns);
+	}
+
+	xOf(time_ns: number): number {
+		return (time_ns - this.view.from_ns) * this.perNs;
+	}
+
+	timeAt(x: number): number {
+		return this.view.from_ns + x / this.perNs;
+	}
+
+	/** In the overview, which has all of the time. */
+	wholeTimeAt(x: number): number {
+		return x / this.width * this.session.trace.whole_ns;
+	}
+
+	areaAt(y: number): Area {
+		return y < OVERVIEW_PX ? "overview" : y < OVERVIEW_PX + AXIS_PX ? "axis" : y < HEAD_PX ? "curve" : "lanes";
+	}
+
+	/** Where lanes begin that are not pinned. */
+	get lanesTop(): number {
+		return HEAD_PX + this.session.layout.pinnedHeight;
+	}
+
+	topOf(row: Row): number {
+		return this.session.layout.pinned.includes(row) ? HEAD_PX + row.top : this.lanesTop + row.top - this.scroll;
+	}
+
+	middleOf(row: Row): number {
+		return this.topOf(row) + (row.height - GAP_PX) / 2;
+	}
+
+	rowAt(y: number): Row | undefined {
+		const { pinned, rows } = this.session.layout;
+
+		return y < HEAD_PX ? undefined : y < this.lanesTop ? pinned[rowAt(pinned, y - HEAD_PX)] : rows[rowAt(rows, y - this.lanesTop + this.scroll)];
+	}
+
+	/** Those that are not pinned. */
+	get seen(): Row[] {
+		const { rows } = this.session.layout, seen: Row[] = [];
+
+		for (let i = rowAt(rows, this.scroll); i < rows.length && rows[i].top - this.scroll < this.height - this.lanesTop; i++)
+			seen.push(rows[i]);
+		return seen;
+	}
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// All that belongs to the trace that is looked at, and the ways to move in it.
+import { getRange, type Range, setRange } from "../range";
+import { LaneTree, layout, type Layout } from "./lanes";
+import { Link } from "./link";
+import type { Server } from "./server";
+import { flipped, Store } from "./store";
+import { Tiles } from "./tiles";
+import type { Lane, Trace } from "./trace";
+
+const VIEW_NS_MIN = 100, AROUND = 4, SEEN_SHARE = 0.004;
+
+export class Session {
+	tree: LaneTree;
+	readonly store = new Store();
+	readonly link: Link;
+	readonly tiles: Tiles;
+	private tileListeners = new Set<() => void>();
+	private made: { of: unknown[]; layout: Layout } | null = null;
+
+	constructor(readonly server: Server, public trace: Trace) {
+		this.tree = new LaneTree(trace);
+		this.link = new Link(this.store);
+		this.tiles = new Tiles(server, trace, () => this.tileListeners.forEach(listener => listener()));
+	}
+
+	/** When tiles have come. Returns what ends it. */
+	onTiles(listener: () => void): () => void {
+		this.tileListeners.add(listener);
+		return () => { this.tileListeners.delete(listener); };
+	}
+
+	/** The trace has grown: a view that was at its end stays there. */
+	update(trace: Trace): void {
+		const { view } = this.store.state, grown_ns = trace.whole_ns - this.trace.whole_ns;
+		const isAtEnd = view !== null && view.to_ns >= this.trace.whole_ns;
+
+		this.trace = trace;
+		this.tree = new LaneTree(trace);
+		this.tiles.update(trace);
+		this.store.set(isAtEnd ? { view: { from_ns: view.from_ns + grown_ns, to_ns: view.to_ns + grown_ns } } : {});
+	}
+
+	get view(): Range {
+		return this.store.state.view ?? { from_ns: 0, to_ns: Math.max(1, this.trace.whole_ns) };
+	}
+
+	/** The rows that are shown; made when something that they depend on is another one. */
+	get layout(): Layout {
+		const { toggled, pins, sort, words } = this.store.state, of = [this.tree, toggled, pins, sort, words];
+
+		if (!this.made || of.some((part, i) => part !== this.made!.of[i]))
+			this.made = { of, layout: layout(this.tree, this.store.state) };
+		return this.made.layout;
+	}
+
+	lane(id: number | null): Lane | undefined {
+		return id === null ? undefined : this.trace.lanes[id];
+	}
+
+	/** Within the trace, and not nearer than can be told apart. */
+	setView(from_ns: number, to_ns: number): void {
+		const { whole_ns } = this.trace, width_ns = Math.max(VIEW_NS_MIN, to_ns - from_ns);
+
+		if (width_ns >= whole_ns) {
+			this.store.set({ view: null });
+			return;
+		}
+		const from = Math.max(0, Math.min(from_ns, whole_ns - width_ns));
+		this.store.set({ view: { from_ns: from, to_ns: from + width_ns } });
+	}
+
+	/** at_ns stays where it is. */
+	zoom(factor: number, at_ns: number): void {
+		const { from_ns, to_ns } = this.view, width_ns = Math.max(VIEW_NS_MIN, (to_ns - from_ns) * factor);
+		const part = (at_ns - from_ns) / (to_ns - from_ns);
+
+		this.setView(at_ns - part * width_ns, at_ns + (1 - part) * width_ns);
+	}
+
+	/** By a part of what is seen. */
+	pan(part: number): void {
+		const { from_ns, to_ns } = this.view, by_ns = part * (to_ns - from_ns);
+
+		this.setView(from_ns + by_ns, to_ns + by_ns);
+	}
+
+	zoomToSelection(): void {
+		const selection = getRange(), { slice } = this.store.state;
+
+		if (selection)
+			this.setView(selection.from_ns, selection.to_ns);
+		else if (slice)
+			this.reveal(slice.lane, slice.time_ns, slice.time_ns + (this.view.to_ns - this.view.from_ns) / 10);
+	}
+
+	select(range: Range | null): void {
+		const { whole_ns } = this.trace;
+
+		setRange(range && { from_ns: Math.max(0, Math.round(range.from_ns)), to_ns: Math.min(whole_ns, Math.round(range.to_ns)) });
+	}
+
+	toggle(lane: number): void {
+		this.store.set({ toggled: flipped(this.store.state.toggled, lane) });
+	}
+
+	pin(lane: number): void {
+		const { pins } = this.store.state;
+
+		this.store.set({ pins: pins.includes(lane) ? pins.filter(id => id !== lane) : [...pins, lane] });
+	}
+
+	/** Opens what the lane is in, and forgets a filter that hides it. */
+	private uncover(lane: number): void {
+		if (this.layout.byLane.has(lane))
+			return;
+		if (this.store.state.words)
+			this.store.set({ words: "" });
+		for (const { id } of this.tree.pathTo(lane).slice(0, -1))
+			if (this.layout.byLane.get(id)?.isOpen === false)
+				this.toggle(id);
+	}
+
+	/** Brings a slice of a lane into view, with what is around it. */
+	reveal(lane: number, begin_ns: number, end_ns: number): void {
+		const { from_ns, to_ns } = this.view, width_ns = to_ns - from_ns, length_ns = Math.max(1, end_ns - begin_ns);
+
+		if (!this.trace.lanes[lane])
+			return;
+		this.uncover(lane);
+		this.store.set({ focus: lane, slice: { lane, time_ns: begin_ns }, cursor_ns: begin_ns });
+		if (begin_ns < from_ns || end_ns > to_ns || length_ns < SEEN_SHARE * width_ns) {
+			const wide_ns = length_ns < SEEN_SHARE * width_ns || length_ns > width_ns ? AROUND * length_ns : width_ns;
+			this.setView((begin_ns + end_ns - wide_ns) / 2, (begin_ns + end_ns + wide_ns) / 2);
+		}
+	}
+
+	/** A point in time, where it is not in view. */
+	goTo(time_ns: number, lane: number | null): void {
+		const { from_ns, to_ns } = this.view, half_ns = (to_ns - from_ns) / 2;
+
+		if (lane !== null)
+			this.uncover(lane);
+		this.store.set({ cursor_ns: time_ns, focus: lane ?? this.store.state.focus });
+		if (time_ns < from_ns || time_ns > to_ns)
+			this.setView(time_ns - half_ns, time_ns + half_ns);
+	}
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the user looks at: all of it is in the link. The selected time is in range.ts, for all charts share it.
+import { useEffect, useState } from "preact/hooks";
+import { getRange, onRange, type Range } from "../range";
+import type { Place } from "./trace";
+
+export type Sort = "lost" | "name";
+export type Overlay = "marks" | "wakes";
+
+export const overlays: readonly Overlay[] = ["marks", "wakes"];
+export const filterNames = ["host", "cpu", "process", "thread", "subsystem", "event", "search"] as const;
+export type FilterName = (typeof filterNames)[number];
+export type Filters = Partial<Record<FilterName, string>>;
+
+export interface State {
+	view: Range | null;		// what of the time is drawn; null: all
+	toggled: ReadonlySet<number>;	// lanes that are not open or closed as they are at first
+	pins: readonly number[];
+	sort: Sort;
+	words: string;			// lanes with these are shown
+	hidden: ReadonlySet<Overlay>;
+	focus: number | null;		// the lane that keys go to
+	slice: Place | null;		// what the details are of
+	cursor_ns: number | null;
+	row: number;			// the first event in the list
+	filters: Filters;
+	isOfSelection: boolean;		// the list has the events of the selected time only
+}
+
+export const initial: State = {
+	view: null, toggled: new Set(), pins: [], sort: "lost", words: "", hidden: new Set(), focus: null, slice: null, cursor_ns: null,
+	row: 0, filters: {}, isOfSelection: false,
+};
+
+export class Store {
+	state: State = initial;
+	private listeners = new Set<() => void>();
+
+	constructor() {
+		onRange(() => this.tell());
+	}
+
+	get selection(): Range | null {
+		return getRange();
+	}
+
+	set(part: Partial<State>): void {
+		this.state = { ...this.state, ...part };
+		this.tell();
+	}
+
+	/** Returns what ends it. */
+	on(listener: () => void): () => void {
+		this.listeners.add(listener);
+		return () => { this.listeners.delete(listener); };
+	}
+
+	private tell(): void {
+		for (const listener of this.listeners)
+			listener();
+	}
+}
+
+/** Draws again when this part of the state is another one. */
+export function useStored<T>(store: Store, choose: (state: State) => T): T {
+	const [value, setValue] = useState<{ of: T }>({ of: choose(store.state) });
+
+	useEffect(() => {
+		const update = () => setValue(old => Object.is(old.of, choose(store.state)) ? old : { of: choose(store.state) });
+
+		update();
+		return store.on(update);
+	}, [store]);
+	return value.of;
+}
+
+/** With the element, or without it if it was there. */
+export function flipped<T>(set: ReadonlySet<T>, element: T): Set<T> {
+	const next = new Set(set);
+
+	if (!next.delete(element))
+		next.add(element);
+	return next;
+}

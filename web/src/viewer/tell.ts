@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What tooltips and the reader of the screen say of what is at a place of the picture.
+import { duration, plural, shareOf, visible } from "../format";
+import { stateTitle } from "../states";
+import { type FoundSlice, sharesIn, sliceAround } from "./find";
+import { type Row, titleOf } from "./lanes";
+import type { MarkStore } from "./marks";
+import { exactly, moment } from "./moment";
+import { levelOf } from "./overlays";
+import { stateOf } from "./palette";
+import type { Scene } from "./scene";
+import type { Session } from "./session";
+import type { Lane } from "./trace";
+
+const NEAR_PX = 5, STATES_TOLD = 8, MARKS_TOLD = 5;
+
+export function threadWords(session: Session, thread: number): string {
+	const lane = session.lane(session.tree.laneOfThread.get(thread) ?? null);
+
+	return lane ? titleOf(lane) : `thread number ${thread}`;
+}
+
+/** Of a thread or a CPU at a time. */
+export function sliceWords(session: Session, lane: Lane, slice: FoundSlice): string[] {
+	const state = stateOf(session.trace, lane, slice.share);
+	const lines = [lane.kind === "cpu" ? slice.who && state === "running" ? threadWords(session, slice.who) : `another program, tid ${slice.who}` : stateTitle(state)];
+
+	lines.push(`${slice.isCutBegin || slice.isCutEnd ? "at least " : ""}${duration(slice.end_ns - slice.begin_ns)}, since ${exactly(slice.begin_ns)}`);
+	if (lane.kind !== "cpu" && slice.who)
+		lines.push(`woken by ${threadWords(session, slice.who)}`);
+	return lines;
+}
+
+function columnWords(session: Session, lane: Lane, shares: Map<number, number>, width_ns: number): string[] {
+	const threads = lane.kind === "cpu" ? 1 : Math.max(1, lane.threads), told = [...shares].sort((a, b) => b[1] - a[1]);
+
+	return told.slice(0, STATES_TOLD).map(([share, ns]) => `${stateTitle(stateOf(session.trace, lane, share))}: ${shareOf(ns, threads * width_ns)}` +
+		`, ${threads > 1 ? `${(ns / width_ns).toFixed(2)} threads` : duration(ns)}`);
+}
+
+function laneWords(row: Row): string {
+	const { lane } = row;
+
+	return lane.kind === "thread" ? `${row.title} of process ${lane.pid}` : lane.kind === "process" || lane.kind === "host"
+		? `${row.title}, ${plural(lane.threads, "thread")}` : row.title;
+}
+
+export function tellLane(row: Row, whole_ns: number): string {
+	const { ns, lost_ns, threads, begin_ns, end_ns } = row.lane, sum = Object.values(ns).reduce((all, one) => all + one, 0);
+	const states = Object.entries(ns).sort((a, b) => b[1] - a[1]).slice(0, STATES_TOLD);
+	const life = row.lane.kind === "thread" && (begin_ns > 0 || end_ns < whole_ns) ? [`lived from ${moment(begin_ns, 1e3)} to ${moment(end_ns, 1e3)}`] : [];
+
+	return [laneWords(row) + (row.lane.is_idle ? ", idle" : ""), ...life, ...states.map(([state, n]) => `${stateTitle(state)}: ${duration(n)}, ${shareOf(n, sum)}`),
+		...(row.lane.kind === "cpu" ? [] : [`lost: ${duration(lost_ns)}${threads > 1 ? ` of ${plural(threads, "thread")}` : ""}`])].join("\n");
+}
+
+function tellOverview(scene: Scene, x: number): string {
+	const { trace } = scene.session;
+
+	return `The whole trace, ${duration(trace.whole_ns)}\nat ${moment(scene.wholeTimeAt(x), trace.whole_ns / scene.width, trace.whole_ns)}\ndrag to move what is seen`;
+}
+
+function tellCurve(scene: Scene, x: number): string {
+	const { session } = scene, from_ns = scene.timeAt(x), to_ns = scene.timeAt(x + 1), shares = new Map<number, number>();
+
+	for (const lane of session.tree.tops)
+		for (const [share, ns] of sharesIn(session.tiles, lane.id, levelOf(scene), { from_ns, to_ns }))
+			shares.set(share, (shares.get(share) ?? 0) + ns);
+	const lines = [...shares].sort((a, b) => b[1] - a[1]).slice(0, STATES_TOLD)
+		.map(([share, ns]) => `${stateTitle(session.trace.shares[share] ?? "unknown")}: ${(ns / (to_ns - from_ns)).toFixed(2)} threads`);
+	return [`Threads at ${moment(from_ns, to_ns - from_ns, scene.view.to_ns)}`, ...lines].join("\n");
+}
+
+function tellWakes(scene: Scene, x: number, y: number): string[] {
+	const { session } = scene;
+
+	return scene.wakes.filter(wake => {
+		const ends = [scene.middleOf(wake.from), scene.middleOf(wake.to)].sort((a, b) => a - b);
+		return Math.abs(scene.xOf(wake.time_ns) - x) <= 3 && y >= ends[0] - 3 && y <= ends[1] + 3;
+	}).slice(0, 3).map(wake => `${titleOf(session.trace.lanes[wake.waker])} woke ${titleOf(session.trace.lanes[wake.woken])} at ${exactly(wake.time_ns)}`);
+}
+
+function tellMarks(scene: Scene, marks: MarkStore, lane: Lane, x: number): string[] {
+	const { hidden } = scene.session.store.state, all = hidden.has("marks") ? [] : marks.byLane.get(lane.id) ?? [];
+	const near = all.filter(mark => Math.abs(scene.xOf(mark.time_ns) - x) <= NEAR_PX);
+	const lines = near.slice(0, MARKS_TOLD).map(mark => `\u25cf ${visible(mark.name)} ${mark.argument} at ${exactly(mark.time_ns)}`);
+
+	return near.length > MARKS_TOLD ? [...lines, `and ${plural(near.length - MARKS_TOLD, "more event")}`] : lines;
+}
+
+/** Null: there is nothing. */
+export function tellAt(scene: Scene, marks: MarkStore, x: number, y: number): string | null {
+	const { session } = scene, row = scene.rowAt(y);
+
+	switch (scene.areaAt(y)) {
+	case "overview": return tellOverview(scene, x);
+	case "axis": return `${exactly(scene.timeAt(x))}\ndrag to select a stretch of time`;
+	case "curve": return tellCurve(scene, x);
+	}
+	if (!row)
+		return null;
+	const from_ns = scene.timeAt(Math.floor(x)), to_ns = scene.timeAt(Math.floor(x) + 1), shift = levelOf(scene);
+	const shares = sharesIn(session.tiles, row.lane.id, shift, { from_ns, to_ns });
+	const slice = shares.size <= 1 ? sliceAround(session.tiles, session.trace, row.lane.id, shift, scene.timeAt(x), scene.view) : null;
+	const words = slice ? sliceWords(session, row.lane, slice)
+		: [`${moment(from_ns, (to_ns - from_ns) / 10, scene.view.to_ns)}, ${duration(to_ns - from_ns)} long`, ...columnWords(session, row.lane, shares, to_ns - from_ns)];
+
+	return [laneWords(row), ...words, ...tellMarks(scene, marks, row.lane, x), ...tellWakes(scene, x, y)].join("\n");
+}

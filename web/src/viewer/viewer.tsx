@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The viewer: the page as pinch view serves it, of a trace of any size.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Licences } from "../about";
+import { count, duration, exactNs, plural, share, visible } from "../format";
+import { ThemeContext, useTheme } from "../theme";
+import { Tip } from "../tip";
+import { Details } from "./details";
+import { EventList } from "./events";
+import { Graph } from "./graph";
+import { Help } from "./help";
+import { ReportOfSelection } from "./report";
+import { type Connection, Refusal, Server } from "./server";
+import { Session } from "./session";
+import type { Trace, Unready } from "./trace";
+import "./viewer.css";
+
+const UNREADY_MS = 300;
+
+type Opened = { session: Session } | { done: number } | { error: string };
+
+/** The trace, as soon as there is one; a longer one when it grows or the server has been away. */
+function useSession(server: Server): Opened {
+	const [opened, setOpened] = useState<Opened>({ done: 0 });
+	const session = useRef<Session | null>(null);
+
+	useEffect(() => {
+		let timer = 0;
+		const take = (trace: Trace | Unready) => {
+			if (!trace.is_ready) {
+				setOpened(session.current ? { session: session.current } : { done: trace.done });
+				timer = window.setTimeout(ask, UNREADY_MS);
+			} else if (session.current) {
+				session.current.update(trace);
+			} else {
+				session.current = new Session(server, trace);
+				setOpened({ session: session.current });
+				performance.mark("pinch-ready");
+			}
+		};
+		const ask = () => server.json<Trace | Unready>("trace").then(take, error => {
+			if (error instanceof Refusal && !session.current)
+				setOpened({ error: error.message });
+		});
+		const onConnection = () => {
+			if (server.connection !== "there")
+				return;
+			session.current?.tiles.again();
+			ask();
+		};
+		const ends = [server.onConnection(onConnection), server.listen(ask)];
+		ask();
+		return () => {
+			clearTimeout(timer);
+			ends.forEach(end => end());
+		};
+	}, [server]);
+	return opened;
+}
+
+function useConnection(server: Server): Connection {
+	const [connection, set] = useState(server.connection);
+
+	useEffect(() => server.onConnection(() => set(server.connection)), [server]);
+	return connection;
+}
+
+function Gone({ connection }: { connection: Connection }) {
+	switch (connection) {
+	case "gone": return <p class="gone" role="alert">The server does not answer: what is here stays, and the page goes on when it is back.</p>;
+	case "refused": return <p class="gone" role="alert">The server does not know this browser: open the address that pinch view has printed.</p>;
+	default: return null;
+	}
+}
+
+/** The address holds the state: links within the page must not take its place. */
+function onLink(event: MouseEvent): void {
+	const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[href^='#']") : null;
+	const target = link && document.getElementById(link.getAttribute("href")!.slice(1));
+
+	if (!link)
+		return;
+	event.preventDefault();
+	target?.scrollIntoView();
+	if (target?.matches("[tabindex]"))
+		target.focus({ preventScroll: true });
+}
+
+const links: [string, string][] = [["lanes", "Graph"], ["events", "Events"], ["report", "Report"]];
+
+function Looked({ session }: { session: Session }) {
+	const [isHelp, setHelp] = useState(false);
+	const search = useRef<HTMLInputElement>(null), panel = useRef<HTMLElement>(null);
+	const wishes = {
+		onHelp: () => setHelp(true),
+		onSearch: () => search.current?.focus(),
+		onDetails: () => requestAnimationFrame(() => panel.current?.focus({ preventScroll: true })),
+	};
+
+	return <>
+		<section id="lanes" class="looked" aria-label="Graph">
+			<Graph session={session} wishes={wishes} search={search} />
+			<Details session={session} panel={panel} />
+		</section>
+		<EventList session={session} />
+		<ReportOfSelection session={session} />
+		<Help isOpen={isHelp} onClose={() => setHelp(false)} />
+	</>;
+}
+
+function Opening({ opened }: { opened: Opened }) {
+	if ("error" in opened)
+		return <p role="alert">The trace cannot be shown: {opened.error}</p>;
+	return "done" in opened ? <p class="opening" role="status">{"The trace is being indexed: "}{share(opened.done)}
+		<progress max={1} value={opened.done} aria-label="How much of the trace is indexed" /></p> : null;
+}
+
+export function ViewerPage() {
+	const theme = useTheme(), [server] = useState(() => new Server());
+	const opened = useSession(server), connection = useConnection(server);
+	const session = "session" in opened ? opened.session : null;
+
+	useEffect(() => {
+		document.documentElement.classList.add("viewer");
+		document.addEventListener("click", onLink);
+		return () => document.removeEventListener("click", onLink);
+	}, []);
+	useEffect(() => { document.title = `${session ? visible(session.trace.name) : "opening"} \u2013 pinch view`; }, [session]);
+	return <ThemeContext.Provider value={theme}>
+		<header>
+			<a class="skip" href="#main">Skip to the graph</a>
+			<h1><span class="brand">pinch view</span> <span class="command">{session ? visible(session.trace.name) : ""}</span></h1>
+			{session && <p class="muted" data-tip={exactNs(session.trace.whole_ns)}>{duration(session.trace.whole_ns)}, {plural(session.trace.events, "event")},{" "}
+				{count(session.trace.lanes.filter(lane => lane.kind === "thread").length)} threads</p>}
+			<nav aria-label="Sections"><ul>{links.map(([id, title]) => <li key={id}><a href={`#${id}`}>{title}</a></li>)}</ul></nav>
+			<button type="button" class="theme" aria-pressed={theme.theme === "dark"} onClick={theme.toggle}>Dark</button>
+		</header>
+		<Gone connection={connection} />
+		<main id="main" tabIndex={-1}>{session ? <Looked session={session} /> : <Opening opened={opened} />}</main>
+		<footer><Licences /></footer>
+		<Tip />
+	</ThemeContext.Provider>;
+}
