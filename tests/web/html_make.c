@@ -40,6 +40,8 @@ int main(int argc, char **argv)
 			*file++ = '\0';
 		status = file ? take_file(file, html_part(html, argv[i])) : EXIT_FAILURE;
 	}
+	if (html_has_part(html, "viewer"))
+		html_serve(html);
 	if (!status) {
 		html_put(html, &out);
 		status = output_write(argv[1], &out) ? EXIT_FAILURE : 0;

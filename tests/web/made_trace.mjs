@@ -3,8 +3,9 @@
 import { numbers } from "./data.mjs";
 
 export const SHARES = ["unknown", "running", "spinning", "runnable", "lock", "condition", "file", "socket", "sleep"];
-const RUNNING = 1, RUNNABLE = 3, LOCK = 4, CPU_OTHER = 5;
-const COLUMNS = 256, SLICES_MAX = 512;
+const RUNNING = 1, RUNNABLE = 3, LOCK = 4, CPU_OTHER = 2;
+const COLUMNS = 256, SLICES_MAX = 512, SLICES_SHIFT_MAX = 19;
+export const FIRST_NS = 5e12;
 
 function varint(bytes, value) {
 	for (; value >= 128; value = Math.floor(value / 128))
@@ -36,7 +37,7 @@ export class MadeTrace {
 	constructor({ name = "made.pinch", processes = 2, names = 3, each = 4, cpus = 4, whole_ns = 1e9, mean_ns = 2e6, events = 100000, hosts = 1 } = {}) {
 		const threads = hosts * processes * names * each;
 
-		Object.assign(this, { name, whole_ns, events, threads, mean_ns, hosts, origin_ns: 0, slices: new Map(), tiles: new Map() });
+		Object.assign(this, { name, whole_ns, events, threads, mean_ns, hosts, origin_ns: -FIRST_NS, slices: new Map(), tiles: new Map() });
 		this.lanes = [];
 		for (let h = 0, thread = 1; h < hosts; h++) {
 			const host = this.lane({ kind: "host", parent: -1, name: `host${h}`, threads: processes * names * each });
@@ -58,7 +59,7 @@ export class MadeTrace {
 	lane(of) {
 		const id = this.lanes.length;
 
-		this.lanes.push({ id, tid: 0, pid: 0, thread: 0, begin_ns: 0, end_ns: this.whole_ns, ns: {}, lost_ns: 0, is_idle: false, ...of });
+		this.lanes.push({ id, tid: 0, pid: 0, thread: 0, cpu: 0, begin_ns: 0, end_ns: this.whole_ns, ns: {}, lost_ns: 0, is_idle: false, ...of });
 		return id;
 	}
 
@@ -107,8 +108,7 @@ export class MadeTrace {
 	account() {
 		for (const lane of this.lanes) {
 			const sums = this.sharesIn(lane, 0, this.whole_ns);
-			lane.ns = lane.kind === "cpu" ? { running: sums.get(1) ?? 0, other: sums.get(CPU_OTHER) ?? 0 }
-				: Object.fromEntries([...sums].map(([share, ns]) => [SHARES[share], ns]));
+			lane.ns = lane.kind === "cpu" ? [] : SHARES.map((_, share) => sums.get(share) ?? 0);
 			lane.lost_ns = lane.kind === "cpu" ? 0 : [...sums].reduce((all, [share, ns]) => share === RUNNING ? all : all + ns, 0);
 			lane.is_idle = lane.kind === "thread" && lane.thread % 7 === 6;
 		}
@@ -119,8 +119,8 @@ export class MadeTrace {
 			this.account();
 		this.isAccounted = true;
 		const { name, whole_ns, origin_ns, events } = this;
-		return { name, whole_ns, origin_ns, events, is_ready: true, shares: SHARES,
-			hosts: Array.from({ length: this.hosts }, (_, i) => ({ name: `host${i}` })), lanes: this.lanes.map(({ below, ...lane }) => lane) };
+		return { name, is_ready: true, first_ns: FIRST_NS, whole_ns, origin_ns, events, shares: SHARES, cpu_shares: ["unknown", "traced", "other program", "idle"],
+			lanes: this.lanes.map(({ below, parent, ...lane }) => parent < 0 ? lane : { ...lane, parent }) };
 	}
 
 	tile(lane, shift, index) {
@@ -135,7 +135,7 @@ export class MadeTrace {
 		const from = this.origin_ns + index * 2 ** (shift + 8), to = Math.min(this.whole_ns, from + 2 ** (shift + 8)), bytes = [];
 		const single = lane.kind === "cpu" ? this.cpuSlices(lane.cpu) : lane.threads === 1 ? this.statesOf(this.threadsOf(lane)[0]) : null;
 
-		if (single) {
+		if (single && shift <= SLICES_SHIFT_MAX) {
 			const first = firstBehind(single, from);
 			let last = first;
 			while (last < single.length && single[last].begin < to)
@@ -180,6 +180,10 @@ export class MadeTrace {
 					at = right;
 				}
 			}
+		if (columns.every(column => !column.size)) {
+			bytes.push(0);
+			return bytes;
+		}
 		varint(bytes, 2);
 		const texts = columns.map(column => [...column].sort((a, b) => a[0] - b[0]).join(";"));
 		for (let i = 0; i < COLUMNS; ) {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { makePage } from "./browser.mjs";
 import { wholeReport } from "./data.mjs";
-import { SHARES } from "./made_trace.mjs";
+import { FIRST_NS, SHARES } from "./made_trace.mjs";
 
 const FILTERED_ROWS_MAX = 200000;
 
@@ -13,6 +13,10 @@ function lanesOf(text) {
 		const [first, last = first] = part.split("-").map(Number);
 		return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 	});
+}
+
+function frame(name, file, line) {
+	return { function: name, file, line, module: "server", offset: 0, is_inlined: false, is_kernel: false, is_guessed: false, is_tail_call: false };
 }
 
 export class ViewServer {
@@ -94,10 +98,11 @@ export class ViewServer {
 		if (!slice)
 			return null;
 		const who = one => `${one.name} (tid ${one.tid})`, middle = Math.floor((slice.begin + slice.end) / 2);
-		const part = (begin_ns, end_ns, of, kind, what, end) => ({ begin_ns, end_ns, depth: of === lane ? 0 : 1, thread: of.thread, who: who(of), kind, what, end });
-		return { share: SHARES[slice.share], begin_ns: slice.begin, end_ns: slice.end, name: slice.share === 4 ? "mutex pool.lock" : SHARES[slice.share],
-			syscall: slice.share === 4 ? "futex" : null, stack: ["pool_get (pool.c:120)", "serve (server.c:42)", "main (server.c:7)"], cpu: slice.share === 1 ? 2 : null,
-			waker: by && { thread: waker, lane: by.id, name: by.name, tid: by.tid, kind: "thread", stack: ["pool_put (pool.c:140)", "serve (server.c:60)"] },
+		const part = (begin_ns, end_ns, of, kind, what, end) => ({ begin_ns: FIRST_NS + begin_ns, end_ns: FIRST_NS + end_ns, depth: of === lane ? 0 : 1, thread: of.thread, who: who(of), kind, what, end });
+		return { thread: lane.thread, who: who(lane), begin_ns: slice.begin, end_ns: slice.end, share: SHARES[slice.share], cpu: slice.share === 1 ? 2 : 0,
+			what: slice.share === 4 ? "mutex pool.lock" : SHARES[slice.share], syscall: slice.share === 4 ? "futex" : null,
+			stack: [frame("pool_get", "pool.c", 120), frame("serve", "server.c", 42), frame("main", "server.c", 7)],
+			waker: by && { thread: waker, who: who(by), stack: [frame("pool_put", "pool.c", 140), frame("serve", "server.c", 60)] },
 			path: by && { thread: lane.thread, left_out: 0,
 				sums: [{ ns: slice.end - middle, count: 1, max_ns: slice.end - middle, thread: waker, who: who(by), kind: "running", what: "ran pool_put", end: null },
 					{ ns: middle - slice.begin, count: 1, max_ns: middle - slice.begin, thread: lane.thread, who: who(lane), kind: "wait", what: "waited", end: who(by) }],

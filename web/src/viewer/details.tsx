@@ -11,7 +11,7 @@ import { exactly } from "./moment";
 import { isAborted, query } from "./server";
 import type { Session } from "./session";
 import { useStored } from "./store";
-import type { Place, SliceDetail, StackLine } from "./trace";
+import type { Place, SliceDetail } from "./trace";
 
 const STEPS_SHOWN = 40;
 
@@ -40,12 +40,6 @@ function useDetail(session: Session, place: Place | null): Asked | null {
 	return asked;
 }
 
-function Lines({ lines }: { lines: StackLine[] }) {
-	if (lines.every(line => typeof line !== "string"))
-		return <Stack frames={lines.filter(line => typeof line !== "string")} />;
-	return <ol class="stack">{lines.map((line, i) => <li key={i}><span class="function">{visible(typeof line === "string" ? line : line.function ?? "")}</span></li>)}</ol>;
-}
-
 /** A button that goes to a lane at a time. */
 function Jump({ session, lane, begin_ns, end_ns, children }:
 	{ session: Session; lane: number | undefined; begin_ns: number; end_ns: number; children: string }) {
@@ -61,17 +55,14 @@ function Waker({ session, detail }: { session: Session; detail: SliceDetail }) {
 		return null;
 	return <>
 		<h4>Ended by</h4>
-		<p>{waker.kind === "thread" || waker.lane >= 0
-			? <Jump session={session} lane={waker.lane} begin_ns={end_ns} end_ns={end_ns + 1}>{`${visible(waker.name)} ${waker.tid}`}</Jump>
-			: `${waker.kind}${waker.name ? `, ${visible(waker.name)}` : ""}`}</p>
-		{waker.stack.length > 0 && <Lines lines={waker.stack} />}
+		<p><Jump session={session} lane={session.tree.laneOfThread.get(waker.thread)} begin_ns={end_ns - 1} end_ns={end_ns}>{visible(waker.who)}</Jump></p>
+		{waker.stack.length > 0 && <Stack frames={waker.stack} />}
 	</>;
 }
 
-/** Steps of the path, in time; its times are those of the trace if they lie in the state, else CLOCK_MONOTONIC. */
-function PathSteps({ session, path, detail }: { session: Session; path: ResultPath; detail: SliceDetail }) {
-	const [shown, show] = useState(STEPS_SHOWN), { parts } = path;
-	const offset_ns = parts.length && (parts[0].begin_ns < detail.begin_ns - 1 || parts[0].begin_ns > detail.end_ns) ? parts[0].begin_ns - detail.begin_ns : 0;
+/** Each leads to its lane. */
+function PathSteps({ session, path }: { session: Session; path: ResultPath }) {
+	const [shown, show] = useState(STEPS_SHOWN), { parts } = path, offset_ns = session.trace.first_ns;
 	const whole_ns = path.sums.reduce((sum, part) => sum + part.ns, 0);
 	const words = (part: ResultPathPart) => `${visible(part.who)} ${visible(part.what)}${part.end ? `, ended by ${visible(part.end)}` : ""}`;
 
@@ -109,25 +100,25 @@ function Alike({ session, detail }: { session: Session; detail: SliceDetail }) {
 }
 
 function Found({ session, place, detail }: { session: Session; place: Place; detail: SliceDetail }) {
-	const { begin_ns, end_ns, name, share, syscall, cpu, stack } = detail;
+	const { begin_ns, end_ns, what, share, syscall, cpu, stack } = detail;
 
 	return <>
-		<p class="what"><Swatch colour={colourOf(share)} /><b>{name ? visible(name) : stateTitle(share)}</b></p>
+		<p class="what"><Swatch colour={colourOf(share)} /><b>{what ? visible(what) : stateTitle(share)}</b></p>
 		<dl class="plain">
 			<div><dt>state</dt><dd>{stateTitle(share)}</dd></div>
 			<div data-tip={exactNs(end_ns - begin_ns)}><dt>length</dt><dd>{duration(end_ns - begin_ns)}</dd></div>
 			<div><dt>since</dt><dd>{exactly(begin_ns)}</dd></div>
 			<div><dt>until</dt><dd>{exactly(end_ns)}</dd></div>
 			{syscall && <div><dt>system call</dt><dd>{visible(syscall)}</dd></div>}
-			{cpu !== null && cpu !== undefined && <div><dt>CPU</dt><dd>{cpu}</dd></div>}
+			{share === "running" && <div><dt>CPU</dt><dd>{cpu}</dd></div>}
 		</dl>
 		<div class="choices">
 			<button type="button" onClick={() => session.reveal(place.lane, begin_ns, end_ns)}>Show</button>
 			<button type="button" onClick={() => session.select({ from_ns: begin_ns, to_ns: end_ns })}>Select its time</button>
 		</div>
 		<Waker session={session} detail={detail} />
-		{stack.length > 0 && <><h4>Call path</h4><Lines lines={stack} /></>}
-		{detail.path && <PathSteps session={session} path={detail.path} detail={detail} />}
+		{stack.length > 0 && <><h4>Call path</h4><Stack frames={stack} /></>}
+		{detail.path && <PathSteps session={session} path={detail.path} />}
 		<Alike session={session} detail={detail} />
 	</>;
 }

@@ -83,11 +83,10 @@ export class Drawer {
 	private paintRow(row: Row, pixels: Uint32Array): void {
 		const { scene, line } = this, { view, ratio } = scene, pieces: Piece[] = [];
 		const top = Math.round((scene.topOf(row) - HEAD_PX) * ratio), height = Math.round((row.height - GAP_PX) * ratio);
-		const threads = row.lane.kind === "cpu" ? 1 : Math.max(1, row.lane.threads);
 
 		scene.session.tiles.cover(row.lane.id, this.shift, view.from_ns, view.to_ns, pieces);
 		line!.fill(pieces, view);
-		paint(line!, pixels, top, height, threads * (view.to_ns - view.from_ns) / line!.width, coloursOf(scene.palette!, row.lane));
+		paint(line!, pixels, top, height, row.lane.threads * (view.to_ns - view.from_ns) / line!.width, coloursOf(scene.palette!, row.lane));
 	}
 
 	/** What all lanes that all threads are below do over a range. */
@@ -98,7 +97,7 @@ export class Drawer {
 		for (const lane of tree.tops)
 			tiles.cover(lane.id, shift, range.from_ns, range.to_ns, pieces);
 		this.line!.fill(pieces, range);
-		return tree.tops.reduce((sum, lane) => sum + Math.max(1, lane.threads), 0);
+		return tree.tops.reduce((sum, lane) => sum + lane.threads, 0);
 	}
 
 	private drawOverview(): void {

@@ -188,7 +188,7 @@ function List({ session }: { session: Session }) {
 	const { rows } = useRows(session), { box, map, top, goTo, goBy } = useScroll(session, rows);
 	const first = Math.floor(top), last = Math.min(map.rows, Math.ceil(top + map.seen) + 1) - 1;
 	const { chosen, take } = useChosen(session, rows, goTo, row => row >= top && row + 1 <= top + map.seen);
-	const shown = columns.filter(column => column.title !== "host" || session.trace.hosts.length > 1), page = Math.max(1, Math.floor(map.seen) - 1);
+	const shown = columns.filter(column => column.title !== "host" || session.trace.lanes.filter(lane => lane.kind === "host").length > 1), page = Math.max(1, Math.floor(map.seen) - 1);
 	const steps: Record<string, number> = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity };
 	const onKey = (event: KeyboardEvent) => {
 		const by = steps[event.key];

@@ -145,7 +145,7 @@ function Picture({ session, wishes }: { session: Session; wishes: Wishes }) {
 		drawing.draw();
 	}, [theme]);
 	return <>
-		<div class="graph-view" ref={scroller}>
+		<div class="graph-view" ref={scroller} style={{ maxHeight: `${layout.height + layout.pinnedHeight + HEAD_PX + 4}px` }}>
 			<div class="graph-stage">
 				<Names session={session} drawing={drawing} />
 				<div class="graph-canvas" role="application" tabIndex={0} aria-label="What threads did over time; press ? for the keys" onKeyDown={onKey}>
@@ -161,7 +161,7 @@ function Picture({ session, wishes }: { session: Session; wishes: Wishes }) {
 
 function Legend({ session }: { session: Session }) {
 	const { shares, lanes } = session.trace;
-	const used = useMemo(() => stateNames.filter(state => shares.includes(state) && lanes.some(lane => lane.ns[state] > 0)), [shares, lanes]);
+	const used = useMemo(() => stateNames.filter(state => lanes.some(lane => lane.ns[shares.indexOf(state)] > 0)), [shares, lanes]);
 
 	return <div class="legend">{used.map(state => <span key={state}><Swatch colour={colourOf(state)} />{stateTitle(state)}</span>)}</div>;
 }

@@ -16,7 +16,7 @@ export interface Row {
 }
 
 const HEIGHTS: Record<LaneKind, number> = { host: 30, process: 26, name: 22, thread: 20, cpu: 18 };
-const PROCESSES_OPEN_MAX = 8, NAMES_OPEN_MAX = 4;
+const THREADS_OPEN_MAX = 64, PROCESSES_OPEN_MAX = 8, NAMES_OPEN_MAX = 4;
 
 export class LaneTree {
 	readonly children: number[][];
@@ -39,7 +39,10 @@ export class LaneTree {
 		return this.roots.map(id => this.trace.lanes[id]).filter(lane => lane.kind !== "cpu");
 	}
 
+	/** A small tree is all open; of a large one, what fits. */
 	isOpenAtFirst(lane: Lane): boolean {
+		if (this.laneOfThread.size <= THREADS_OPEN_MAX)
+			return true;
 		switch (lane.kind) {
 		case "host": return true;
 		case "process": return this.processes <= PROCESSES_OPEN_MAX;

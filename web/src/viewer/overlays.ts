@@ -11,7 +11,7 @@ import { stateOf } from "./palette";
 import { AXIS_PX, GAP_PX, HEAD_PX, OVERVIEW_PX, type Scene, type Wake } from "./scene";
 import { Tiles } from "./tiles";
 
-const WAKES_MAX = 300, WORDS_PX = 46, MARK_PX = 4, SLICES_MAX = 4000;
+const WAKES_MAX = 300, WORDS_PX = 46, MARK_PX = 3, SLICES_MAX = 4000;
 
 interface Known {
 	row: Row;
@@ -22,8 +22,8 @@ export function levelOf(scene: Scene): number {
 	return Tiles.shiftFor((scene.view.to_ns - scene.view.from_ns) / (scene.width * scene.ratio));
 }
 
-/** The slices of each thread in view of which they are known. */
-function knownSlices(scene: Scene): Known[] {
+/** The slices of each thread in view of which they are known; null: they are too close to each other to say anything. */
+function knownSlices(scene: Scene): Known[] | null {
 	const { session, view } = scene, known: Known[] = [], shift = levelOf(scene);
 	let count = 0;
 
@@ -32,8 +32,8 @@ function knownSlices(scene: Scene): Known[] {
 		if (slices)
 			known.push({ row, slices });
 		count += slices?.length ?? 0;
-		if (count > SLICES_MAX)		// they are too close to each other to say anything
-			return [];
+		if (count > SLICES_MAX)
+			return null;
 	}
 	return known;
 }
@@ -197,9 +197,9 @@ export function drawOverlays(context: CanvasRenderingContext2D, scene: Scene, ma
 	context.beginPath();
 	context.rect(0, HEAD_PX, scene.width, scene.height - HEAD_PX);
 	context.clip();
-	drawWords(context, scene, known);
+	drawWords(context, scene, known ?? []);
 	if (!hidden.has("wakes"))
-		said.push(...drawWakes(context, scene, known));
+		said.push(...(known ? drawWakes(context, scene, known) : ["Wake-ups are too close to each other here: zoom in"]));
 	if (!hidden.has("marks"))
 		said.push(...drawMarks(context, scene, marks));
 	context.restore();

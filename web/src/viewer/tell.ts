@@ -10,7 +10,7 @@ import { levelOf } from "./overlays";
 import { stateOf } from "./palette";
 import type { Scene } from "./scene";
 import type { Session } from "./session";
-import type { Lane } from "./trace";
+import type { Lane, Trace } from "./trace";
 
 const NEAR_PX = 5, STATES_TOLD = 8, MARKS_TOLD = 5;
 
@@ -23,7 +23,7 @@ export function threadWords(session: Session, thread: number): string {
 /** Of a thread or a CPU at a time. */
 export function sliceWords(session: Session, lane: Lane, slice: FoundSlice): string[] {
 	const state = stateOf(session.trace, lane, slice.share);
-	const lines = [lane.kind === "cpu" ? slice.who && state === "running" ? threadWords(session, slice.who) : `another program, tid ${slice.who}` : stateTitle(state)];
+	const lines = [lane.kind === "cpu" ? state === "running" ? threadWords(session, slice.who) : state === "other" ? `another program, tid ${slice.who}` : "idle" : stateTitle(state)];
 
 	lines.push(`${slice.isCutBegin || slice.isCutEnd ? "at least " : ""}${duration(slice.end_ns - slice.begin_ns)}, since ${exactly(slice.begin_ns)}`);
 	if (lane.kind !== "cpu" && slice.who)
@@ -32,7 +32,7 @@ export function sliceWords(session: Session, lane: Lane, slice: FoundSlice): str
 }
 
 function columnWords(session: Session, lane: Lane, shares: Map<number, number>, width_ns: number): string[] {
-	const threads = lane.kind === "cpu" ? 1 : Math.max(1, lane.threads), told = [...shares].sort((a, b) => b[1] - a[1]);
+	const threads = lane.threads, told = [...shares].sort((a, b) => b[1] - a[1]);
 
 	return told.slice(0, STATES_TOLD).map(([share, ns]) => `${stateTitle(stateOf(session.trace, lane, share))}: ${shareOf(ns, threads * width_ns)}` +
 		`, ${threads > 1 ? `${(ns / width_ns).toFixed(2)} threads` : duration(ns)}`);
@@ -45,10 +45,10 @@ function laneWords(row: Row): string {
 		? `${row.title}, ${plural(lane.threads, "thread")}` : row.title;
 }
 
-export function tellLane(row: Row, whole_ns: number): string {
-	const { ns, lost_ns, threads, begin_ns, end_ns } = row.lane, sum = Object.values(ns).reduce((all, one) => all + one, 0);
-	const states = Object.entries(ns).sort((a, b) => b[1] - a[1]).slice(0, STATES_TOLD);
-	const life = row.lane.kind === "thread" && (begin_ns > 0 || end_ns < whole_ns) ? [`lived from ${moment(begin_ns, 1e3)} to ${moment(end_ns, 1e3)}`] : [];
+export function tellLane(row: Row, trace: Trace): string {
+	const { ns, lost_ns, threads, begin_ns, end_ns } = row.lane, sum = ns.reduce((all, one) => all + one, 0);
+	const states = ns.map((n, share): [string, number] => [trace.shares[share], n]).filter(([, n]) => n).sort((a, b) => b[1] - a[1]).slice(0, STATES_TOLD);
+	const life = row.lane.kind === "thread" && (begin_ns > 0 || end_ns < trace.whole_ns) ? [`lived from ${moment(begin_ns, 1e3)} to ${moment(end_ns, 1e3)}`] : [];
 
 	return [laneWords(row) + (row.lane.is_idle ? ", idle" : ""), ...life, ...states.map(([state, n]) => `${stateTitle(state)}: ${duration(n)}, ${shareOf(n, sum)}`),
 		...(row.lane.kind === "cpu" ? [] : [`lost: ${duration(lost_ns)}${threads > 1 ? ` of ${plural(threads, "thread")}` : ""}`])].join("\n");

@@ -11,25 +11,31 @@ export interface Lane {
 	name: string;
 	tid: number;
 	pid: number;
-	threads: number;		// what its columns are sums of
+	cpu: number;
 	thread: number;			// its number in the trace, of a thread only
-	cpu?: number;
+	threads: number;		// what its columns are sums of
 	begin_ns: number;
 	end_ns: number;
-	ns: Record<string, number>;	// of the whole trace, by state
+	ns: number[];			// of the whole trace, by number of the share
 	lost_ns: number;
 	is_idle: boolean;
 }
 
 export interface Trace {
 	name: string;
+	is_ready: true;
+	first_ns: number;		// CLOCK_MONOTONIC
 	whole_ns: number;
 	origin_ns: number;		// from here on tiles count; <= 0
-	events: number;
-	is_ready: true;
+	events: number | null;		// null: not counted
 	shares: string[];		// what numbers of states in tiles mean
-	hosts: { name: string }[];
 	lanes: Lane[];
+}
+
+/** As the server has it. */
+export interface Answer extends Omit<Trace, "events" | "lanes"> {
+	events?: number;
+	lanes: (Omit<Lane, "parent"> & { parent?: number })[];
 }
 
 /** While the index is made. */
@@ -38,27 +44,31 @@ export interface Unready {
 	done: number;
 }
 
-/** Of a lane of a CPU: what its share numbers mean. */
-export const CPU_TRACED = 1, CPU_OTHER = 5;
+export function traceOf(answer: Answer): Trace {
+	return { ...answer, events: answer.events ?? null, lanes: answer.lanes.map(lane => ({ ...lane, parent: lane.parent ?? -1, threads: Math.max(1, lane.threads) })) };
+}
+
+/** What shares of lanes of CPUs mean. */
+export const CPU_TRACED = 1, CPU_OTHER = 2;
 
 export interface Place {
 	lane: number;
 	time_ns: number;
 }
 
-export type StackLine = string | ReportFrame;
-
 export interface SliceDetail {
-	share: string;
+	thread: number;
+	who: string;
 	begin_ns: number;
 	end_ns: number;
-	name: string;			// what it waits for
+	share: string;
+	cpu: number;			// where it ran
+	what: string;			// what it did or waited for
 	syscall: string | null;
-	stack: StackLine[];
-	cpu: number | null;
-	waker: { thread: number; lane: number; name: string; tid: number; kind: string; stack: StackLine[] } | null;
-	path: ResultPath | null;
-	alike: { count: number; ns: number; longest: { lane: number; begin_ns: number; end_ns: number }[] } | null;
+	stack: ReportFrame[];
+	waker: { thread: number; who: string; stack: ReportFrame[] } | null;	// thread 0: no thread that is traced
+	path: ResultPath | null;	// its times are of CLOCK_MONOTONIC
+	alike?: { count: number; ns: number; longest: { lane: number; begin_ns: number; end_ns: number }[] } | null;
 }
 
 export interface EventRow {

@@ -2,7 +2,7 @@
 // The viewer: the page as pinch view serves it, of a trace of any size.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Licences } from "../about";
-import { count, duration, exactNs, plural, share, visible } from "../format";
+import { duration, exactNs, plural, share, visible } from "../format";
 import { ThemeContext, useTheme } from "../theme";
 import { Tip } from "../tip";
 import { Details } from "./details";
@@ -12,7 +12,7 @@ import { Help } from "./help";
 import { ReportOfSelection } from "./report";
 import { type Connection, Refusal, Server } from "./server";
 import { Session } from "./session";
-import type { Trace, Unready } from "./trace";
+import { type Answer, traceOf, type Unready } from "./trace";
 import "./viewer.css";
 
 const UNREADY_MS = 300;
@@ -26,19 +26,19 @@ function useSession(server: Server): Opened {
 
 	useEffect(() => {
 		let timer = 0;
-		const take = (trace: Trace | Unready) => {
-			if (!trace.is_ready) {
-				setOpened(session.current ? { session: session.current } : { done: trace.done });
+		const take = (answer: Answer | Unready) => {
+			if (!answer.is_ready) {
+				setOpened(session.current ? { session: session.current } : { done: answer.done });
 				timer = window.setTimeout(ask, UNREADY_MS);
 			} else if (session.current) {
-				session.current.update(trace);
+				session.current.update(traceOf(answer));
 			} else {
-				session.current = new Session(server, trace);
+				session.current = new Session(server, traceOf(answer));
 				setOpened({ session: session.current });
 				performance.mark("pinch-ready");
 			}
 		};
-		const ask = () => server.json<Trace | Unready>("trace").then(take, error => {
+		const ask = () => server.json<Answer | Unready>("trace").then(take, error => {
 			if (error instanceof Refusal && !session.current)
 				setOpened({ error: error.message });
 		});
@@ -130,8 +130,8 @@ export function ViewerPage() {
 		<header>
 			<a class="skip" href="#main">Skip to the graph</a>
 			<h1><span class="brand">pinch view</span> <span class="command">{session ? visible(session.trace.name) : ""}</span></h1>
-			{session && <p class="muted" data-tip={exactNs(session.trace.whole_ns)}>{duration(session.trace.whole_ns)}, {plural(session.trace.events, "event")},{" "}
-				{count(session.trace.lanes.filter(lane => lane.kind === "thread").length)} threads</p>}
+			{session && <p class="muted" data-tip={exactNs(session.trace.whole_ns)}>{duration(session.trace.whole_ns)}, {
+				session.trace.events !== null && `${plural(session.trace.events, "event")}, `}{plural(session.tree.laneOfThread.size, "thread")}</p>}
 			<nav aria-label="Sections"><ul>{links.map(([id, title]) => <li key={id}><a href={`#${id}`}>{title}</a></li>)}</ul></nav>
 			<button type="button" class="theme" aria-pressed={theme.theme === "dark"} onClick={theme.toggle}>Dark</button>
 		</header>
