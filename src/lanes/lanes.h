@@ -4,7 +4,7 @@
  * all threads below it; these are neighbours in one list.
  *
  * Owns: what the viewer draws of a trace's history of states: lanes, their tiles, what a state was.
- * Used by: serve.
+ * Used by: show, serve.
  */
 #pragma once
 

@@ -4,7 +4,7 @@
  * what does not fit it is not described.
  *
  * Owns: what programs' own events are called, and what their fields are.
- * Used by: collect/probe, activity/decode, spans, options, rows, show.
+ * Used by: collect/probe, activity/decode, spans, options, lanes, rows.
  */
 #pragma once
 

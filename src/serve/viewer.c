@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "graph/graph_label.h"
+#include "lanes/lane_marks.h"
 #include "lanes/lanes.h"
 #include "lanes/lanes_json.h"
 #include "lanes/state_json.h"
@@ -39,6 +40,7 @@ struct viewer {
 	struct lanes lanes;
 	struct graph_labels *labels;
 	struct event_list *events;
+	struct lane_marks *marks;
 };
 
 struct viewer *viewer_new(const struct viewer_options *options)
@@ -57,6 +59,7 @@ void viewer_free(struct viewer *viewer)
 	if (!viewer)
 		return;
 	if (viewer->is_ready) {
+		lane_marks_close(viewer->marks);
 		event_list_free(viewer->events);
 		graph_labels_free(viewer->labels);
 		lanes_fini(&viewer->lanes);
@@ -79,9 +82,15 @@ int viewer_load(struct viewer *viewer, struct states_waiter *waiter)
 	viewer->waiter = NULL;
 	if (err)
 		return err;
+	lanes_of_trace(&viewer->all, &viewer->lanes);
+	err = lane_marks_open(viewer->options.path, &viewer->lanes, &viewer->marks);
+	if (err) {
+		lanes_fini(&viewer->lanes);
+		trace_states_close(&viewer->all);
+		return err;
+	}
 	viewer->labels = trace_states_labels(&viewer->all, viewer->fold, false);
 	viewer->events = event_list_new(viewer->options.path, &viewer->all);
-	lanes_of_trace(&viewer->all, &viewer->lanes);
 	pthread_mutex_lock(&viewer->lock);
 	viewer->is_ready = true;
 	pthread_mutex_unlock(&viewer->lock);
@@ -181,6 +190,22 @@ static void answer_slice(struct viewer *viewer, const struct request *request, s
 		reply_fail(reply, STATUS_NOT_FOUND, "the thread did not live then");
 }
 
+static void answer_marks(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	uint64_t first_ns = trace_states_time(&viewer->all, 0);
+	struct lane_list list;
+	int64_t from_ns, to_ns;
+
+	if (!request_number(request, "from", INT64_MIN, INT64_MAX, &from_ns) ||
+	    !request_number(request, "to", from_ns, INT64_MAX, &to_ns) ||
+	    !lane_list_read(request, &viewer->lanes, &list))
+		reply_fail(reply, STATUS_BAD_REQUEST,
+			   "marks need a range of time, from and to, and lanes, such as 0-5,9");
+	else
+		lane_marks_put_json(viewer->marks, list.ids, list.count, first_ns + from_ns, first_ns + to_ns, first_ns,
+				    &reply->body);
+}
+
 static void answer_events(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
 	event_list_answer(viewer->events, request, reply);
@@ -203,9 +228,13 @@ static const struct route {
 	bool is_of_trace; /* one at a time */
 	bool needs_states;
 } routes[] = {
-	{ "/", answer_page, false, false },         { "/trace", answer_trace, true, false },
-	{ "/tiles", answer_tiles, true, true },     { "/slice", answer_slice, true, true },
-	{ "/events", answer_events, true, true },   { "/events/at", answer_events_at, true, true },
+	{ "/", answer_page, false, false },
+	{ "/trace", answer_trace, true, false },
+	{ "/tiles", answer_tiles, true, true },
+	{ "/slice", answer_slice, true, true },
+	{ "/marks", answer_marks, true, true },
+	{ "/events", answer_events, true, true },
+	{ "/events/at", answer_events_at, true, true },
 	{ "/report", answer_report, false, false },
 };
 

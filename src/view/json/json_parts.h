@@ -3,7 +3,7 @@
  * Members of an object, in one call.
  *
  * Owns: the report as JSON.
- * Used by: view/html, view/graph, view/trace, lanes, show, outside, serve.
+ * Used by: view/html, view/graph, view/trace, lanes, outside, serve.
  */
 #pragma once
 
