@@ -306,14 +306,6 @@ void lanes_fini(struct lanes *lanes)
 	*lanes = (struct lanes){ 0 };
 }
 
-uint32_t lanes_find_thread(const struct lanes *lanes, uint32_t thread)
-{
-	for (size_t i = 0; i < lanes->count; i++)
-		if (lanes->list[i].kind == LANE_THREAD && lanes->threads[lanes->list[i].first_thread] == thread)
-			return i;
-	return LANE_NONE;
-}
-
 uint64_t lane_lost_ns(const struct lane *lane)
 {
 	static const uint8_t causes[] = { CAUSE_LOCK, CAUSE_FILE, CAUSE_PAGE_FAULT, CAUSE_KERNEL_LOCK,

@@ -47,9 +47,6 @@ struct lanes {
 void lanes_of_trace(const struct trace_states *all, struct lanes *out);
 void lanes_fini(struct lanes *lanes);
 
-/* The lane of one thread, by its number; LANE_NONE: it has none. */
-uint32_t lanes_find_thread(const struct lanes *lanes, uint32_t thread);
-
 /* A time that is certainly lost: ready without a CPU, or kept by others' locks, faults, disks. At most what the lane's threads lived. */
 uint64_t lane_lost_ns(const struct lane *lane);
 

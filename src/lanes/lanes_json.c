@@ -65,6 +65,7 @@ void lanes_put_json(struct text *out, const char *name, const struct trace_state
 				  .name = name,
 				  .is_ready = true,
 				  .first_ns = first_ns,
+				  .begin_ns = states_begin_ns(all->states) - first_ns,
 				  .whole_ns = states_end_ns(all->states) - first_ns,
 				  .origin_ns = tile_origin_ns(first_ns) - first_ns,
 				  .shares = shares,

@@ -23,6 +23,20 @@ static const char *label_of(struct graph_labels *labels, enum graph_kind kind, u
 	return graph_label(labels, &(struct graph_node){ .kind = kind, .id = id });
 }
 
+const char *state_who(struct graph_labels *labels, uint32_t thread)
+{
+	return label_of(labels, GRAPH_THREAD, thread);
+}
+
+const char *state_ended_by(struct graph_labels *labels, const struct state_value *ended)
+{
+	enum graph_kind kind = wait_end_kind(ended);
+
+	if (kind == GRAPH_UNKNOWN)
+		return NULL;
+	return label_of(labels, kind, kind == GRAPH_OTHER ? ended->tid : ended->thread);
+}
+
 static const char *what_of(struct graph_labels *labels, uint32_t thread, const struct state *state)
 {
 	switch (state->kind) {
@@ -47,15 +61,12 @@ static const char *what_of(struct graph_labels *labels, uint32_t thread, const s
 static bool find_waker(struct graph_labels *labels, const struct state *state, struct result_waker *out)
 {
 	const struct state_value *ended = state->kind == STATE_BLOCKED ? &state->ended : &state->value;
-	enum graph_kind kind = wait_end_kind(ended);
+	const char *who = state_ended_by(labels, ended);
 	struct graph_wait wake = { .stack = ended->stack, .thread = ended->thread, .time_ns = state->end_ns };
 
-	if ((state->kind != STATE_BLOCKED && state->kind != STATE_RUNNABLE) || kind == GRAPH_UNKNOWN)
+	if ((state->kind != STATE_BLOCKED && state->kind != STATE_RUNNABLE) || !who)
 		return false;
-	*out = (struct result_waker){
-		.thread = ended->thread,
-		.who = label_of(labels, kind, kind == GRAPH_OTHER ? ended->tid : ended->thread),
-	};
+	*out = (struct result_waker){ .thread = ended->thread, .who = who };
 	if (ended->thread && ended->stack)
 		out->frame_count = graph_wait_frames(labels, &wake, &out->frames);
 	return true;
@@ -94,7 +105,7 @@ int state_put_json(struct text *out, const struct trace_states *all, struct grap
 	if (!states_at(all->states, thread, time_ns, &state))
 		return -ENOENT;
 	arena = arena_new();
-	result.who = label_of(labels, GRAPH_THREAD, thread);
+	result.who = state_who(labels, thread);
 	result.begin_ns = state.begin_ns - first_ns;
 	result.end_ns = state.end_ns - first_ns;
 	result.share = lane_share_name(state_share(state.kind, state.value.why));

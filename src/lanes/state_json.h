@@ -5,9 +5,16 @@
 #include <stdint.h>
 
 struct graph_labels;
+struct state_value;
 struct text;
 struct trace_states;
 
 /* time_ns: CLOCK_MONOTONIC. 0; -ENOENT: the thread did not live then. */
 int state_put_json(struct text *out, const struct trace_states *all, struct graph_labels *labels, uint32_t thread,
 		   uint64_t time_ns);
+
+/* "worker-1 (tid 4711)", as long as the labels live. */
+const char *state_who(struct graph_labels *labels, uint32_t thread);
+
+/* Who ended a wait, or what: "worker-1 (tid 4711)", "disk"; NULL: nobody is known. */
+const char *state_ended_by(struct graph_labels *labels, const struct state_value *ended);

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "graph/graph_label.h"
+#include "lanes/alike_json.h"
 #include "lanes/lane_marks.h"
 #include "lanes/lanes.h"
 #include "lanes/lanes_json.h"
@@ -28,6 +29,8 @@ enum {
 	STATUS_NOT_FOUND = 404,
 	STATUS_UNAVAILABLE = 503,
 };
+
+static const uint64_t alike_budget_ns = 300000000;
 
 struct viewer {
 	struct viewer_options options;
@@ -172,22 +175,51 @@ static void answer_tiles(struct viewer *viewer, const struct request *request, s
 	reply->is_constant = true;
 }
 
+/* The thread whose lane a request names. */
+static bool find_thread(const struct viewer *viewer, const struct request *request, uint32_t *thread)
+{
+	const struct lanes *lanes = &viewer->lanes;
+	int64_t lane;
+
+	if (!request_number(request, "lane", 0, (int64_t)lanes->count - 1, &lane) ||
+	    lanes->list[lane].kind != LANE_THREAD)
+		return false;
+	*thread = lanes->threads[lanes->list[lane].first_thread];
+	return true;
+}
+
 static void answer_slice(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
-	const struct lane *lane;
-	int64_t number, since_ns;
+	uint32_t thread;
+	int64_t since_ns;
 
-	if (!request_number(request, "lane", 0, (int64_t)viewer->lanes.count - 1, &number) ||
-	    viewer->lanes.list[number].kind != LANE_THREAD) {
-		reply_fail(reply, STATUS_BAD_REQUEST, "a slice needs the lane of a thread");
-		return;
-	}
-	lane = &viewer->lanes.list[number];
-	if (!request_number(request, "time", INT64_MIN, INT64_MAX, &since_ns))
-		reply_fail(reply, STATUS_BAD_REQUEST, "a slice needs a time in ns since the first event");
-	else if (state_put_json(&reply->body, &viewer->all, viewer->labels, viewer->lanes.threads[lane->first_thread],
+	if (!find_thread(viewer, request, &thread) || !request_number(request, "time", INT64_MIN, INT64_MAX, &since_ns))
+		reply_fail(reply, STATUS_BAD_REQUEST,
+			   "a slice needs the lane of a thread, and a time in ns since the first event");
+	else if (state_put_json(&reply->body, &viewer->all, viewer->labels, thread,
 				trace_states_time(&viewer->all, 0) + since_ns))
 		reply_fail(reply, STATUS_NOT_FOUND, "the thread did not live then");
+}
+
+static void answer_alike(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	uint64_t first_ns = trace_states_time(&viewer->all, 0);
+	struct alike_question question = { .budget_ns = alike_budget_ns };
+	int64_t since_ns, from_ns, to_ns;
+
+	if (!find_thread(viewer, request, &question.thread) ||
+	    !request_number(request, "time", INT64_MIN, INT64_MAX, &since_ns) ||
+	    !request_number(request, "from", INT64_MIN, INT64_MAX, &from_ns) ||
+	    !request_number(request, "to", from_ns, INT64_MAX, &to_ns)) {
+		reply_fail(reply, STATUS_BAD_REQUEST,
+			   "waits that are alike need the lane of a thread, a time, from and to");
+		return;
+	}
+	question.time_ns = first_ns + since_ns;
+	question.from_ns = first_ns + from_ns;
+	question.to_ns = first_ns + to_ns;
+	if (alike_put_json(&reply->body, &viewer->all, &viewer->lanes, viewer->labels, &question))
+		reply_fail(reply, STATUS_NOT_FOUND, "the thread did not wait then");
 }
 
 static void answer_marks(struct viewer *viewer, const struct request *request, struct reply *reply)
@@ -228,13 +260,10 @@ static const struct route {
 	bool is_of_trace; /* one at a time */
 	bool needs_states;
 } routes[] = {
-	{ "/", answer_page, false, false },
-	{ "/trace", answer_trace, true, false },
-	{ "/tiles", answer_tiles, true, true },
-	{ "/slice", answer_slice, true, true },
-	{ "/marks", answer_marks, true, true },
-	{ "/events", answer_events, true, true },
-	{ "/events/at", answer_events_at, true, true },
+	{ "/", answer_page, false, false },         { "/trace", answer_trace, true, false },
+	{ "/tiles", answer_tiles, true, true },     { "/slice", answer_slice, true, true },
+	{ "/alike", answer_alike, true, true },     { "/marks", answer_marks, true, true },
+	{ "/events", answer_events, true, true },   { "/events/at", answer_events_at, true, true },
 	{ "/report", answer_report, false, false },
 };
 
