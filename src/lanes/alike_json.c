@@ -14,6 +14,7 @@
 #include "lanes/state_json.h"
 #include "query/trace_states.h"
 #include "results/results.h"
+#include "session/threads.h"
 #include "states/states.h"
 #include "view/json/json_fields.h"
 
@@ -27,7 +28,9 @@ struct found {
 struct search {
 	const struct trace_states *all;
 	struct graph_labels *labels;
-	uint64_t key; /* of what they are called */
+	uint32_t pid;
+	struct state wait; /* what others are alike to */
+	uint64_t key;      /* of what it is called */
 	uint64_t count, ns;
 	uint64_t counts[LENGTHS], sums_ns[LENGTHS];
 	struct found longest[LONGEST];
@@ -71,6 +74,21 @@ static void add(struct search *search, uint32_t thread, const struct state *stat
 	keep_long(search, thread, state);
 }
 
+/* For the same thing, if that is known, or else called alike. */
+static bool is_alike(struct search *search, uint32_t thread, const struct state *state)
+{
+	const struct state_value *wanted = &search->wait.value, *value = &state->value;
+	struct graph_node node;
+
+	if (state->kind != STATE_BLOCKED)
+		return false;
+	if (wanted->object)
+		return value->object == wanted->object && value->why == wanted->why &&
+		       threads_get(search->all->threads, thread)->pid == search->pid;
+	node = node_of(thread, state);
+	return graph_label_key(search->labels, &node) == search->key;
+}
+
 /* Those that begin in [from_ns, to_ns). */
 static void search_thread(struct search *search, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
@@ -79,10 +97,7 @@ static void search_thread(struct search *search, uint32_t thread, uint64_t from_
 
 	states_walk(search->all->states, thread, from_ns, to_ns, &walk);
 	while (state_walk_next(&walk, &state)) {
-		struct graph_node node = node_of(thread, &state);
-
-		if (state.kind == STATE_BLOCKED && state.begin_ns >= from_ns && state.begin_ns < to_ns &&
-		    graph_label_key(search->labels, &node) == search->key)
+		if (state.begin_ns >= from_ns && state.begin_ns < to_ns && is_alike(search, thread, &state))
 			add(search, thread, &state);
 	}
 }
@@ -169,13 +184,17 @@ int alike_put_json(struct text *out, const struct trace_states *all, const struc
 	struct graph_node node;
 	struct state state;
 	uint64_t until_ns;
+	bool is_of_another;
 
 	if (!states_at(all->states, question->thread, question->time_ns, &state) || state.kind != STATE_BLOCKED)
 		return -ENOENT;
 	search = xcalloc(1, sizeof(*search));
-	node = node_of(question->thread, &state);
+	node = (struct graph_node){ .kind = GRAPH_WAIT };
+	node.wait = state_wait(all, lanes, question->thread, &state, &is_of_another);
 	search->all = all;
 	search->labels = labels;
+	search->pid = threads_get(all->threads, question->thread)->pid;
+	search->wait = state;
 	search->key = graph_label_key(labels, &node);
 	until_ns = search_all(search, lanes, question);
 	put(out, search, question, graph_label(labels, &node), until_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All waits of a stretch of time that are called as a given one is. */
+/* All waits of a stretch of time that are for the same as a given one, or are called alike where nobody knows what they are for. */
 #pragma once
 
 #include <stdint.h>

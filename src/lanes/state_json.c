@@ -8,6 +8,7 @@
 #include "graph/graph_label.h"
 #include "graph/wait_end.h"
 #include "lanes/lanes_json.h"
+#include "lanes/same_wait.h"
 #include "query/trace_states.h"
 #include "results/results.h"
 #include "session/syscalls.h"
@@ -17,6 +18,8 @@
 #include "view/json/json_fields.h"
 
 enum { PATH_PARTS_MAX = 200 };
+
+static const uint64_t same_wait_budget_ns = 50000000;
 
 static const char *label_of(struct graph_labels *labels, enum graph_kind kind, uint32_t id)
 {
@@ -37,7 +40,19 @@ const char *state_ended_by(struct graph_labels *labels, const struct state_value
 	return label_of(labels, kind, kind == GRAPH_OTHER ? ended->tid : ended->thread);
 }
 
-static const char *what_of(struct graph_labels *labels, uint32_t thread, const struct state *state)
+struct graph_wait state_wait(const struct trace_states *all, const struct lanes *lanes, uint32_t thread,
+			     const struct state *state, bool *is_of_another)
+{
+	uint32_t other_thread;
+	struct state other;
+
+	*is_of_another = state->kind == STATE_BLOCKED && !state->value.stack &&
+			 same_wait_find(all, lanes, thread, state, same_wait_budget_ns, &other_thread, &other);
+	return *is_of_another ? graph_wait_of(other_thread, &other) : graph_wait_of(thread, state);
+}
+
+static const char *what_of(struct graph_labels *labels, uint32_t thread, const struct state *state,
+			   const struct graph_wait *wait)
 {
 	switch (state->kind) {
 	case STATE_RUNNING:
@@ -47,10 +62,7 @@ static const char *what_of(struct graph_labels *labels, uint32_t thread, const s
 	case STATE_RUNNABLE:
 		return label_of(labels, state->value.why == READY_THROTTLED ? GRAPH_CPU_LIMIT : GRAPH_CPU, thread);
 	case STATE_BLOCKED:
-		return graph_label(labels, &(struct graph_node){
-						   .kind = GRAPH_WAIT,
-						   .wait = graph_wait_of(thread, state),
-					   });
+		return graph_label(labels, &(struct graph_node){ .kind = GRAPH_WAIT, .wait = *wait });
 	case STATE_UNKNOWN:
 		break;
 	}
@@ -91,8 +103,8 @@ static struct result_path path_of(const struct trace_states *all, struct graph_l
 	return result;
 }
 
-int state_put_json(struct text *out, const struct trace_states *all, struct graph_labels *labels, uint32_t thread,
-		   uint64_t time_ns)
+int state_put_json(struct text *out, const struct trace_states *all, const struct lanes *lanes,
+		   struct graph_labels *labels, uint32_t thread, uint64_t time_ns)
 {
 	uint64_t first_ns = trace_states_time(all, 0);
 	struct result_state result = { .thread = thread };
@@ -110,9 +122,9 @@ int state_put_json(struct text *out, const struct trace_states *all, struct grap
 	result.end_ns = state.end_ns - first_ns;
 	result.share = lane_share_name(state_share(state.kind, state.value.why));
 	result.cpu = state.kind == STATE_RUNNING || state.kind == STATE_SPINNING ? state.cpu : 0;
-	result.what = what_of(labels, thread, &state);
+	wait = state_wait(all, lanes, thread, &state, &result.is_stack_of_another);
+	result.what = what_of(labels, thread, &state, &wait);
 	if (state.kind == STATE_BLOCKED) {
-		wait = graph_wait_of(thread, &state);
 		result.syscall = syscall_name(wait.syscall);
 		result.frame_count = graph_wait_frames(labels, &wait, &result.frames);
 		path = path_of(all, labels, thread, &state, arena);

@@ -196,7 +196,7 @@ static void answer_slice(struct viewer *viewer, const struct request *request, s
 	if (!find_thread(viewer, request, &thread) || !request_number(request, "time", INT64_MIN, INT64_MAX, &since_ns))
 		reply_fail(reply, STATUS_BAD_REQUEST,
 			   "a slice needs the lane of a thread, and a time in ns since the first event");
-	else if (state_put_json(&reply->body, &viewer->all, viewer->labels, thread,
+	else if (state_put_json(&reply->body, &viewer->all, &viewer->lanes, viewer->labels, thread,
 				trace_states_time(&viewer->all, 0) + since_ns))
 		reply_fail(reply, STATUS_NOT_FOUND, "the thread did not live then");
 }

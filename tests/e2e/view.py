@@ -196,19 +196,63 @@ def tiles():
     reader.end()
 
 
-@test("a wait tells what it is for, who ended it, and its critical path, which adds up to it")
+def a_wait_for_the_lock(reader):
+    """A lane, and a state of its thread."""
+    lock = reader.trace["shares"].index("lock")
+    lane = max((lane for lane in reader.trace["lanes"] if lane["kind"] == "thread"), key=lambda lane: lane["ns"][lock])
+    middle = (lane["begin_ns"] + lane["end_ns"]) // 2
+    return lane, next(state for state in (reader.json(f"/slice?lane={lane['id']}&time={middle + i * 100_000}") for i in range(1000))
+                      if state["share"] == "lock")
+
+
+@test("a wait tells what it is for, where, who ended it, and its critical path, which adds up to it")
 def waits():
     reader = viewer()
-    shares = reader.trace["shares"]
-    lane = max((lane for lane in reader.trace["lanes"] if lane["kind"] == "thread"),
-               key=lambda lane: lane["ns"][shares.index("lock")])
-    middle = (lane["begin_ns"] + lane["end_ns"]) // 2
-    state = next(state for state in (reader.json(f"/slice?lane={lane['id']}&time={middle + i * 100_000}") for i in range(1000))
-                 if state["share"] == "lock")
+    lane, state = a_wait_for_the_lock(reader)
     assert state["begin_ns"] < state["end_ns"] and state["thread"] == lane["thread"], state
-    assert "journal_lock" in state["what"] or state["stack"] == [], state
+    assert "journal_lock" in state["what"], state
+    assert "append_journal" in [frame["function"] for frame in state["stack"]], state
     assert state["waker"]["who"].startswith("logger-"), state
     assert sum(part["ns"] for part in state["path"]["sums"]) == state["end_ns"] - state["begin_ns"], state
+    reader.end()
+
+
+@test("all waits for the same lock are counted, by length, and the longest ones named")
+def alike():
+    reader = viewer()
+    trace = reader.trace
+    lane, state = a_wait_for_the_lock(reader)
+    found = reader.json(f"/alike?lane={lane['id']}&time={state['begin_ns']}&from={trace['begin_ns']}&to={trace['whole_ns']}")
+    assert not found["is_cut"] and "journal_lock" in found["what"], found
+    lock = trace["shares"].index("lock")
+    whole = sum(lane["ns"][lock] for lane in trace["lanes"] if lane["kind"] == "process")
+    assert 0.9 * whole <= found["ns"] <= whole, (found["ns"], whole)
+    assert sum(step["count"] for step in found["lengths"]) == found["count"] > 1000
+    assert sum(step["ns"] for step in found["lengths"]) == found["ns"]
+    lengths = [wait["end_ns"] - wait["begin_ns"] for wait in found["longest"]]
+    assert lengths == sorted(lengths, reverse=True) and lengths[0] <= found["lengths"][-1]["up_to_ns"], found
+    assert all(wait["ended_by"].startswith("logger-") for wait in found["longest"]), found["longest"]
+    reader.end()
+
+
+@test("the list of events is what pinch dump prints, from any row, with any filter")
+def events():
+    reader = viewer()
+    lines = pinch("dump", "t.pinch").out.decode().splitlines()
+    lib.wait_until(lambda: reader.json("/events?count=0")["is_counted"], "all rows are counted")
+    assert reader.json("/events?count=0")["rows"] == len(lines)
+    for row in (0, 1, len(lines) // 2, len(lines) - 3):
+        for event, line in zip(reader.json(f"/events?row={row}&count=5")["events"], lines[row:]):
+            assert line.endswith(event["text"]) and event["event"] in line, (event, line)
+    chosen = pinch("dump", "--event", "WAKE", "--cpu", "0", "t.pinch").out.decode().splitlines()
+    lib.wait_until(lambda: reader.json("/events?event=WAKE&cpu=0")["is_counted"], "chosen rows are counted")
+    assert reader.json("/events?event=WAKE&cpu=0&count=0")["rows"] == len(chosen)
+    found = reader.json(f"/events?event=WAKE&cpu=0&row={len(chosen) - 1}")["events"]
+    assert len(found) == 1 and chosen[-1].endswith(found[0]["text"]), (found, chosen[-1])
+    assert reader.json("/events?thread=nobody") == {"rows": 0, "is_counted": True, "first": 0, "events": []}
+    row = reader.json("/events/at?time=50000000")["row"]
+    times = [event["time_ns"] for event in reader.json(f"/events?row={row - 1}&count=2")["events"]]
+    assert times[0] < 50000000 <= times[1], times
     reader.end()
 
 
