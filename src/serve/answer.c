@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NUMBER_BYTES = 32, MESSAGE_BYTES = 512 };
 
@@ -18,6 +19,9 @@ void reply_fail(struct reply *reply, int status, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
+	if (reply->fd >= 0)
+		close(reply->fd);
+	reply->fd = -1;
 	reply->status = status;
 	reply->type = "text/plain; charset=utf-8";
 	reply->is_constant = false;

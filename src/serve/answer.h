@@ -23,6 +23,9 @@ struct reply {
 	const char *type; /* of the body */
 	bool is_constant; /* the same request never gets another one */
 	struct text body;
+	/* Of a file that is to be kept: its bytes are the body. -1: it is none. */
+	int fd;
+	const char *file_name;
 };
 
 /* An error in one line, without its newline. */

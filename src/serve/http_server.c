@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -15,6 +17,7 @@
 
 enum {
 	HOST_BYTES = 32,
+	FILE_STEP_BYTES = 1 << 16,
 	COOKIE_NAME_BYTES = 16,
 	STATUS_OK = 200,
 	STATUS_SEE_OTHER = 303,
@@ -98,19 +101,39 @@ static const char common_headers[] = "X-Content-Type-Options: nosniff\r\n"
 				     "Referrer-Policy: no-referrer\r\n"
 				     "Cross-Origin-Resource-Policy: same-origin\r\n";
 
+/* Whoever goes away meanwhile gets no more. */
+static void send_file(struct mg_connection *connection, int fd)
+{
+	char bytes[FILE_STEP_BYTES];
+	ssize_t got;
+
+	while ((got = read(fd, bytes, sizeof(bytes))) > 0)
+		if (mg_write(connection, bytes, got) != got)
+			return;
+}
+
 static void send_reply(struct mg_connection *connection, const struct reply *reply, bool has_body)
 {
-	mg_printf(connection,
-		  "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: %s\r\n%s\r\n",
-		  reply->status, mg_get_response_code_text(connection, reply->status), reply->type, reply->body.length,
+	unsigned long long size_bytes = reply->body.length;
+	struct stat status;
+
+	if (reply->fd >= 0)
+		size_bytes = fstat(reply->fd, &status) ? 0 : status.st_size;
+	mg_printf(connection, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\nCache-Control: %s\r\n%s",
+		  reply->status, mg_get_response_code_text(connection, reply->status), reply->type, size_bytes,
 		  reply->is_constant ? "private, max-age=86400, immutable" : "no-store", common_headers);
-	if (has_body && reply->body.length)
+	if (reply->fd >= 0)
+		mg_printf(connection, "Content-Disposition: attachment; filename=\"%s\"\r\n", reply->file_name);
+	mg_printf(connection, "\r\n");
+	if (has_body && reply->fd >= 0)
+		send_file(connection, reply->fd);
+	else if (has_body && reply->body.length)
 		mg_write(connection, reply->body.bytes, reply->body.length);
 }
 
 static int send_refusal(struct mg_connection *connection, int status, const char *why)
 {
-	struct reply reply = { 0 };
+	struct reply reply = { .fd = -1 };
 
 	reply_fail(&reply, status, "pinch: %s", why);
 	send_reply(connection, &reply, true);
@@ -135,11 +158,13 @@ static int welcome(struct http_server *server, struct mg_connection *connection)
 static int answer(struct http_server *server, struct mg_connection *connection, const struct mg_request_info *info)
 {
 	struct request request = { .path = info->local_uri, .query = info->query_string ? info->query_string : "" };
-	struct reply reply = { .status = STATUS_OK, .type = "application/json" };
+	struct reply reply = { .status = STATUS_OK, .type = "application/json", .fd = -1 };
 
 	server->answers.answer(server->answers.data, &request, &reply);
 	send_reply(connection, &reply, strcmp(info->request_method, "HEAD") != 0);
 	text_fini(&reply.body);
+	if (reply.fd >= 0)
+		close(reply.fd);
 	return reply.status;
 }
 

@@ -19,7 +19,7 @@
 #include "serve/answer.h"
 #include "serve/event_list.h"
 #include "serve/lane_list.h"
-#include "serve/report_pages.h"
+#include "serve/part_pages.h"
 #include "stacks/fold.h"
 #include "view/html/html.h"
 #include "view/json/json_parts.h"
@@ -34,7 +34,7 @@ static const uint64_t alike_budget_ns = 300000000;
 
 struct viewer {
 	struct viewer_options options;
-	struct report_pages *reports;
+	struct part_pages *pages;
 	struct states_waiter *_Atomic waiter; /* NULL: the history of states is not being made */
 	pthread_mutex_t lock;                 /* of all that follows */
 	bool is_ready;
@@ -52,7 +52,7 @@ struct viewer *viewer_new(const struct viewer_options *options)
 
 	viewer->options = *options;
 	viewer->fold = fold_rules_new();
-	viewer->reports = report_pages_new(options->path);
+	viewer->pages = part_pages_new(options->path);
 	pthread_mutex_init(&viewer->lock, NULL);
 	return viewer;
 }
@@ -68,7 +68,7 @@ void viewer_free(struct viewer *viewer)
 		lanes_fini(&viewer->lanes);
 		trace_states_close(&viewer->all);
 	}
-	report_pages_free(viewer->reports);
+	part_pages_free(viewer->pages);
 	fold_rules_free(viewer->fold);
 	pthread_mutex_destroy(&viewer->lock);
 	free(viewer);
@@ -248,10 +248,20 @@ static void answer_events_at(struct viewer *viewer, const struct request *reques
 	event_list_answer_at(viewer->events, request, reply);
 }
 
-/* The trace is not looked at here: it is read by another process. */
+/* The trace is not looked at in these: it is read by other processes. */
 static void answer_report(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
-	report_pages_answer(viewer->reports, request, reply);
+	part_pages_report(viewer->pages, request, reply);
+}
+
+static void answer_whatif(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	part_pages_whatif(viewer->pages, request, reply);
+}
+
+static void answer_save(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	part_pages_save(viewer->pages, request, reply);
 }
 
 static const struct route {
@@ -264,7 +274,8 @@ static const struct route {
 	{ "/tiles", answer_tiles, true, true },     { "/slice", answer_slice, true, true },
 	{ "/alike", answer_alike, true, true },     { "/marks", answer_marks, true, true },
 	{ "/events", answer_events, true, true },   { "/events/at", answer_events_at, true, true },
-	{ "/report", answer_report, false, false },
+	{ "/report", answer_report, false, false }, { "/whatif", answer_whatif, false, false },
+	{ "/save", answer_save, false, false },
 };
 
 static void answer_of_trace(struct viewer *viewer, const struct route *route, const struct request *request,

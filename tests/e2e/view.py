@@ -272,6 +272,25 @@ def reports():
     reader.end()
 
 
+@test("a part that is saved is a trace of that time and these threads, and what-ifs are of it")
+def saved():
+    reader = viewer()
+    lane = next(lane for lane in reader.trace["lanes"] if lane["name"] == "logger-1")
+    begin = lane["begin_ns"] + 100_000_000
+    end = begin + 200_000_000
+    status, headers, body = reader.get(f"/save?from={begin}&to={end}&thread={lane['thread']}")
+    assert status == 200 and "attachment" in headers["Content-Disposition"] and int(headers["Content-Length"]) == len(body)
+    with open("saved.pinch", "wb") as f:
+        f.write(body)
+    assert pinch("cut", "-o", "cut.pinch", "--from", f"{begin}ns", "--to", f"{end}ns", "--thread", lane["thread"], "t.pinch").status == 0
+    assert pinch("dump", "saved.pinch").out == pinch("dump", "cut.pinch").out
+    found = reader.json(f"/whatif?lock=journal_lock&scale=0&from={begin}&to={end}")
+    assert found["name"] == "journal_lock" and found["scale"] == 0 and 0.9 * (end - begin) < found["recorded_ns"] <= end - begin, found
+    assert reader.get("/whatif?lock=no_such_lock")[0] == 500
+    assert reader.get("/save?thread=x")[0] == 400
+    reader.end()
+
+
 @test("what is no trace is refused before a link is printed")
 def no_trace():
     with open("x", "w") as f:

@@ -126,7 +126,7 @@ static void copy_file(const char *from, const char *to)
 
 static void ask(struct viewer *viewer, const char *path, const char *query)
 {
-	struct reply reply = { .status = 200 };
+	struct reply reply = { .status = 200, .fd = -1 };
 
 	viewer_answer(viewer, &(struct request){ path, query }, &reply);
 	if (reply.status != 200 &&

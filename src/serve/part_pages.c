@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "serve/part_pages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "serve/answer.h"
+#include "serve/own_command.h"
+#include "serve/trace_part.h"
+
+enum {
+	KEPT = 8,
+	WORD_BYTES = 512,
+	COMMAND_ARGUMENTS_MAX = 8,
+	STATUS_BAD_REQUEST = 400,
+	STATUS_INTERNAL = 500,
+};
+
+struct page {
+	char *key;
+	uint64_t used;
+	struct text body;
+};
+
+struct part_pages {
+	const char *trace_path;
+	pthread_mutex_t lock; /* one is made at a time */
+	uint64_t uses;
+	struct page kept[KEPT];
+};
+
+/* A command, whose last argument is the trace. */
+struct command_line {
+	const char *arguments[COMMAND_ARGUMENTS_MAX];
+	size_t count;
+	const char *type; /* of what it prints */
+};
+
+struct part_pages *part_pages_new(const char *trace_path)
+{
+	struct part_pages *pages = xcalloc(1, sizeof(*pages));
+
+	pages->trace_path = trace_path;
+	pthread_mutex_init(&pages->lock, NULL);
+	return pages;
+}
+
+static void forget(struct page *page)
+{
+	free(page->key);
+	text_fini(&page->body);
+	*page = (struct page){ 0 };
+}
+
+void part_pages_free(struct part_pages *pages)
+{
+	if (!pages)
+		return;
+	for (size_t i = 0; i < KEPT; i++)
+		forget(&pages->kept[i]);
+	pthread_mutex_destroy(&pages->lock);
+	free(pages);
+}
+
+/* What the command said first. */
+static void reply_made(struct reply *reply, int err, const struct text *messages)
+{
+	int length = messages->length ? (int)strcspn(messages->bytes, "\n") : 0;
+
+	if (err)
+		reply_fail(reply, STATUS_INTERNAL, "%.*s", length ? length : INT_MAX,
+			   length ? messages->bytes : strerror(-err));
+}
+
+/* The one with this key, or one that is free. */
+static struct page *find(struct part_pages *pages, const char *key)
+{
+	struct page *oldest = &pages->kept[0];
+
+	for (size_t i = 0; i < KEPT; i++) {
+		if (pages->kept[i].key && !strcmp(pages->kept[i].key, key))
+			return &pages->kept[i];
+		if (pages->kept[i].used < oldest->used)
+			oldest = &pages->kept[i];
+	}
+	forget(oldest);
+	return oldest;
+}
+
+static void put_key(const struct trace_part *part, const struct command_line *line, struct text *key)
+{
+	trace_part_put_key(part, key);
+	for (size_t i = 0; i < line->count; i++)
+		text_printf(key, "\n%s", line->arguments[i]);
+}
+
+static int make(const struct part_pages *pages, const struct trace_part *part, const struct command_line *line,
+		struct text *out, struct text *messages)
+{
+	const char *arguments[COMMAND_ARGUMENTS_MAX + 2] = { 0 };
+	struct part_file file;
+	int err = part_file_make(part, pages->trace_path, &file, messages);
+
+	if (err)
+		return err;
+	memcpy(arguments, line->arguments, sizeof(line->arguments));
+	arguments[line->count] = part_file_path(&file, pages->trace_path);
+	err = own_command_run(arguments, out, messages);
+	part_file_remove(&file);
+	return err;
+}
+
+static void answer(struct part_pages *pages, const struct trace_part *part, const struct command_line *line,
+		   struct reply *reply)
+{
+	struct text key = { 0 }, messages = { 0 };
+	struct page *page;
+	int err = 0;
+
+	put_key(part, line, &key);
+	page = find(pages, key.bytes);
+	if (!page->key)
+		err = make(pages, part, line, &page->body, &messages);
+	if (err) {
+		forget(page);
+	} else {
+		if (!page->key)
+			page->key = xstrdup(key.bytes);
+		page->used = ++pages->uses;
+		text_put_bytes(&reply->body, page->body.bytes, page->body.length);
+		reply->type = line->type;
+		reply->is_constant = true;
+	}
+	reply_made(reply, err, &messages);
+	text_fini(&key);
+	text_fini(&messages);
+}
+
+static bool read_part(const struct request *request, struct trace_part *part, struct reply *reply)
+{
+	bool is_read = trace_part_read(request, part);
+
+	if (!is_read)
+		reply_fail(
+			reply, STATUS_BAD_REQUEST,
+			"a part of the trace needs a range of time that is not empty, and numbers of at most %d threads",
+			PART_THREADS_MAX);
+	return is_read;
+}
+
+void part_pages_report(struct part_pages *pages, const struct request *request, struct reply *reply)
+{
+	static const struct command_line line = {
+		.arguments = { "report", "-q", "--html", "-" },
+		.count = 4,
+		.type = "text/html; charset=utf-8",
+	};
+	struct trace_part part;
+
+	if (!read_part(request, &part, reply))
+		return;
+	pthread_mutex_lock(&pages->lock);
+	answer(pages, &part, &line, reply);
+	pthread_mutex_unlock(&pages->lock);
+}
+
+void part_pages_whatif(struct part_pages *pages, const struct request *request, struct reply *reply)
+{
+	static const char *const names[] = { "lock", "waits", "cause", "function" };
+	static const char *const options[] = { "--lock", "--waits", "--cause", "--function" };
+	struct command_line line = {
+		.arguments = { "whatif", "--json", "-" },
+		.count = 3,
+		.type = "application/json",
+	};
+	char word[WORD_BYTES], scale[WORD_BYTES];
+	struct trace_part part;
+
+	if (!read_part(request, &part, reply))
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && line.count == 3; i++)
+		if (request_text(request, names[i], word, sizeof(word))) {
+			line.arguments[line.count++] = options[i];
+			line.arguments[line.count++] = word;
+		}
+	if (line.count > 3 && request_text(request, "scale", scale, sizeof(scale))) {
+		line.arguments[line.count++] = "--scale";
+		line.arguments[line.count++] = scale;
+	}
+	pthread_mutex_lock(&pages->lock);
+	answer(pages, &part, &line, reply);
+	pthread_mutex_unlock(&pages->lock);
+}
+
+void part_pages_save(struct part_pages *pages, const struct request *request, struct reply *reply)
+{
+	struct text messages = { 0 };
+	struct trace_part part;
+	struct part_file file;
+	int err;
+
+	if (!read_part(request, &part, reply))
+		return;
+	err = part_file_make(&part, pages->trace_path, &file, &messages);
+	if (!err) {
+		reply->fd = open(part_file_path(&file, pages->trace_path), O_RDONLY | O_CLOEXEC);
+		err = reply->fd < 0 ? -errno : 0;
+		part_file_remove(&file);
+	}
+	reply->type = "application/octet-stream";
+	reply->file_name = "part.pinch";
+	reply_made(reply, err, &messages);
+	text_fini(&messages);
+}

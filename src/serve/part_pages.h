@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the commands of pinch make of a trace, or of a part of it (trace_part.h), in processes of their own: so that the viewer goes on
+ * meanwhile, and says the same as they do. The last few answers are kept.
+ */
+#pragma once
+
+struct part_pages;
+struct reply;
+struct request;
+
+/* The path is borrowed. */
+struct part_pages *part_pages_new(const char *trace_path);
+void part_pages_free(struct part_pages *pages);
+
+/* These may be called by several threads. */
+
+/* The page of pinch report --html. */
+void part_pages_report(struct part_pages *pages, const struct request *request, struct reply *reply);
+
+/* The JSON of pinch whatif. One of lock, waits, cause, function: what is made faster; else what would gain most. scale: as --scale. */
+void part_pages_whatif(struct part_pages *pages, const struct request *request, struct reply *reply);
+
+/* The part as a trace, to be kept. */
+void part_pages_save(struct part_pages *pages, const struct request *request, struct reply *reply);
