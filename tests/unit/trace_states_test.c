@@ -10,6 +10,7 @@
 
 #include "base/pause.h"
 #include "query/trace_states.h"
+#include "query/trace_states_make.h"
 #include "states/states.h"
 #include "trace/trace_writer.h"
 #include "trace_fixture.h"
@@ -75,15 +76,17 @@ static void cache_end(void)
 }
 
 struct visitor {
-	unsigned int visits, visits_max;
-	bool is_enough;
+	unsigned int visits, visits_max, percent;
+	struct states_waiter waiter;
 };
 
 static void visit(void *data)
 {
 	struct visitor *visitor = data;
 
-	visitor->is_enough = ++visitor->visits == visitor->visits_max;
+	CHECK(visitor->waiter.percent >= visitor->percent && visitor->waiter.percent <= 100);
+	visitor->percent = visitor->waiter.percent;
+	visitor->waiter.is_cancelled = ++visitor->visits == visitor->visits_max;
 }
 
 static void count_thread(void *data, uint32_t thread)
@@ -95,7 +98,6 @@ static void count_thread(void *data, uint32_t thread)
 TEST(others_are_let_in_while_states_are_made_and_not_when_they_are_there)
 {
 	struct visitor visitor = { 0 };
-	struct pause pause = { .take = visit, .data = &visitor };
 	struct trace_states all;
 	size_t count = 0;
 
@@ -103,8 +105,8 @@ TEST(others_are_let_in_while_states_are_made_and_not_when_they_are_there)
 	cache_begin();
 	write_threads();
 	for (int round = 0; round < 2; round++) {
-		visitor.visits = 0;
-		CHECK(!trace_states_open_pausing(trace_path, false, &pause, &visitor.is_enough, &all));
+		visitor = (struct visitor){ .waiter.pause = { .take = visit, .data = &visitor } };
+		CHECK(!trace_states_open_waiting(trace_path, false, &visitor.waiter, &all));
 		CHECK(round ? !visitor.visits : visitor.visits >= 4);
 		count = 0;
 		states_each_thread(all.states, count_thread, &count);
@@ -123,10 +125,9 @@ TEST(who_is_let_in_can_give_it_up_and_nothing_is_left_of_it)
 	cache_begin();
 	write_threads();
 	for (unsigned int visits = 1; visits <= 4; visits++) {
-		struct visitor visitor = { .visits_max = visits };
-		struct pause pause = { .take = visit, .data = &visitor };
+		struct visitor visitor = { .visits_max = visits, .waiter.pause = { .take = visit, .data = &visitor } };
 
-		CHECK_EQUAL(trace_states_open_pausing(trace_path, false, &pause, &visitor.is_enough, &all), -ECANCELED);
+		CHECK_EQUAL(trace_states_open_waiting(trace_path, false, &visitor.waiter, &all), -ECANCELED);
 		CHECK_EQUAL(visitor.visits, visits);
 		CHECK(!states_files(false));
 	}
