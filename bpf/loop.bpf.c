@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* When event loops come to their polls. Attached while these are watched: each system call of the machine pays for it. */
+/* When event loops come to their polls. Attached while these are watched, for each system call of the machine pays. */
 #include "call.bpf.h"
 #include "loop.bpf.h"
 #include "thread.bpf.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For how long an event loop has not come to its poll. A poll that finds something ready at once makes no record. To know of
- * it, every system call of the machine has to be traced: that is done for a moment now and then, and only once a
- * loop has run for long since a poll that blocked (loop.bpf.c).
+ * For how long an event loop has not come to its poll. A poll that finds something ready at once makes no record. To
+ * know of it, every system call of the machine has to be traced: that is done for a moment now and then, and only
+ * once a loop has run for long since a poll that blocked (loop.bpf.c).
  */
 #pragma once
 

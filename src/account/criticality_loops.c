@@ -76,8 +76,8 @@ void criticality_run_loop(const struct criticality *self, struct thread_row *row
 }
 
 /*
- * Of the time from then on, in which the thread has not waited for a CPU, as much as is known: false if what is kept of its past
- * does not reach so far back.
+ * Of the time from then on, in which the thread has not waited for a CPU, as much as is known: false if what is kept of
+ * its past does not reach so far back.
  */
 static bool without_cpu_waits(const struct past *past, uint64_t begin_ns, uint64_t now_ns, uint64_t *ns)
 {

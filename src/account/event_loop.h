@@ -51,8 +51,8 @@ struct loop_waits {
 };
 
 /*
- * Samples by the class of twice the age that the turn had when they met it: what is met at any moment is half over on average. Of some the
- * turn was of that class, or of one above: it is known that the loop has not polled since.
+ * Samples by the class of twice the age that the turn had when they met it: what is met at any moment is half over on
+ * average. at_least: the turn was of that class or of one above, for it is not known when it began.
  */
 struct loop_turns {
 	uint32_t known[LOOP_CLASSES], at_least[LOOP_CLASSES];

@@ -90,7 +90,10 @@ static int choose(const struct settings *settings, bool signals_command, struct 
 
 #define DENIED_BPF(command) DENIED_IF(bpf, 0, CONFINED_INT, command)
 
-/* Programs for the kernel, and what others have loaded. Its own may be attached again, to where they belong: event loops are watched so. */
+/*
+ * Programs for the kernel, and what others have loaded. Its own may be attached again, to where they belong: event
+ * loops are watched so.
+ */
 static const struct confined_call loading[] = {
 	DENIED_BPF(BPF_PROG_LOAD),         DENIED_BPF(BPF_PROG_ATTACH),      DENIED_BPF(BPF_LINK_CREATE),
 	DENIED_BPF(BPF_PROG_GET_FD_BY_ID), DENIED_BPF(BPF_MAP_GET_FD_BY_ID), DENIED_BPF(BPF_LINK_GET_FD_BY_ID),
