@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "area/area.h"
@@ -21,6 +23,7 @@ enum {
 	AT_ONCE = 1024,
 	OFFERS_MAX = 1024,
 	STRANGE_MAX = 64, /* files that are not closed, see drop() */
+	LOCK_TRIES = 100, /* a millisecond each */
 };
 
 /* From the descriptor to the kernel side's word that the process is traced: events come in batches. */
@@ -49,60 +52,70 @@ static struct sockaddr_un address_of(int number)
 	return address;
 }
 
-/* Whether somebody listens there; if not, what a killed reader has left goes. */
-static bool is_taken(const struct sockaddr_un *address)
+/* What a killed reader has left goes. */
+static void remove_dead(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	bool is_taken =
-		fd < 0 || !connect(fd, (const struct sockaddr *)address, sizeof(*address)) || errno != ECONNREFUSED;
 
-	if (fd >= 0)
-		close(fd);
-	if (!is_taken)
+	if (fd < 0)
+		return;
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) && errno == ECONNREFUSED)
 		unlink(address->sun_path);
-	return is_taken;
+	close(fd);
 }
 
-/* A socket that listens, at a path of its own; -1: there can be none. */
-static int listen_at(const struct sockaddr_un *own)
+/* A socket that listens; -1: there is one by this name. */
+static int listen_at(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -1;
-	/* All users' programs may have areas. */
-	if (bind(fd, (const struct sockaddr *)own, sizeof(*own)) || chmod(own->sun_path, 0666) || listen(fd, BACKLOG)) {
+	if (bind(fd, (const struct sockaddr *)address, sizeof(*address))) {
 		close(fd);
 		return -1;
 	}
-	return fd;
+	/* All users' programs may have areas. */
+	if (!chmod(address->sun_path, 0666) && !listen(fd, BACKLOG))
+		return fd;
+	unlink(address->sun_path);
+	close(fd);
+	return -1;
 }
 
-static bool has_name(const char *own, const struct sockaddr_un *address)
+/*
+ * Held by one reader at a time, while it looks for a name: who binds its socket and does not listen yet looks like a dead one. -1: somebody
+ * has kept it for long.
+ */
+static int lock_directory(void)
 {
-	return !link(own, address->sun_path) ||
-	       (errno == EEXIST && !is_taken(address) && !link(own, address->sun_path));
+	static const struct timespec pause = { .tv_nsec = 1000000 };
+	int fd = open(PINCHTRACE_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return fd;
+		nanosleep(&pause, NULL);
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
-/* It gets the name that processes know when it listens already: until then another reader would take it for a dead one's. */
 static void find_name(struct own_offers *offers)
 {
-	struct sockaddr_un own = { .sun_family = AF_UNIX };
-	int number = 0;
+	int lock = lock_directory();
 
-	snprintf(own.sun_path, sizeof(own.sun_path), "%s/%s.%d", PINCHTRACE_DIRECTORY, PINCHTRACE_READER_NAME,
-		 getpid());
-	offers->socket = listen_at(&own);
-	if (offers->socket < 0)
-		return;
-	do
-		offers->address = address_of(number);
-	while (!has_name(own.sun_path, &offers->address) && ++number < PINCHTRACE_READERS);
-	unlink(own.sun_path);
-	if (number < PINCHTRACE_READERS)
-		return;
-	close(offers->socket);
 	offers->socket = -1;
+	for (int number = 0; number < PINCHTRACE_READERS && offers->socket < 0; number++) {
+		offers->address = address_of(number);
+		/* Another reader's, unless nobody else can begin now. */
+		if (lock >= 0)
+			remove_dead(&offers->address);
+		offers->socket = listen_at(&offers->address);
+	}
+	if (lock >= 0)
+		close(lock);
 }
 
 struct own_offers *own_offers_open(void)
