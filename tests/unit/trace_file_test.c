@@ -238,40 +238,46 @@ static bool is_about(const struct ev_header *header, uint32_t thread)
 	return header->thread == thread || event_other_thread(header) == thread;
 }
 
-/* Returns how many events came along that are about others. */
-static size_t read_about(struct trace_reader *reader, uint32_t thread)
+/* Reads what is about one thread, or another. Returns how many events came along that are about neither. */
+static size_t read_about(uint32_t thread, uint32_t other)
 {
 	const struct ev_header *header;
+	struct trace_reader *reader;
 	size_t others = 0, i = 0;
 	int result;
 
+	CHECK(!trace_reader_open(trace_path, &reader));
 	trace_reader_choose_thread(reader, thread);
-	trace_reader_seek(reader, 0);
+	trace_reader_choose_thread(reader, other);
 	while ((result = trace_reader_next(reader, &header)) > 0) {
 		for (; !trace_is_written(i, header); i++) {
 			CHECK_THAT(i, <, trace_written.count);
-			CHECK(!is_about(trace_event(i), thread));
+			CHECK(!is_about(trace_event(i), thread) && !is_about(trace_event(i), other));
 		}
-		others += !is_about(trace_event(i++), thread);
+		others += !is_about(trace_event(i), thread) && !is_about(trace_event(i), other);
+		i++;
 	}
 	CHECK(!result);
 	for (; i < trace_written.count; i++)
-		CHECK(!is_about(trace_event(i), thread));
+		CHECK(!is_about(trace_event(i), thread) && !is_about(trace_event(i), other));
+	trace_reader_close(reader);
 	return others;
 }
 
-TEST(of_one_thread_only_chunks_are_read_that_may_have_it)
+TEST(of_chosen_threads_only_chunks_are_read_that_may_have_one)
 {
-	struct trace_reader *reader;
+	uint32_t thread, other;
 
 	trace_begin();
 	trace_seed = 14;
 	CHECK(!trace_writer_close(trace_write(EVENTS, 20)));
-	CHECK(!trace_reader_open(trace_path, &reader));
-	for (int i = 0; i < 50; i++)
-		CHECK_THAT(read_about(reader, trace_event(trace_below(EVENTS))->thread), <, EVENTS);
-	CHECK_THAT(read_about(reader, trace_event(EVENTS / 2)->thread + 77777), <, EVENTS / 2);
-	trace_reader_close(reader);
+	for (int i = 0; i < 50; i++) {
+		thread = trace_event(trace_below(EVENTS))->thread;
+		other = trace_event(trace_below(EVENTS))->thread;
+		CHECK_THAT(read_about(thread, i % 2 ? other : thread), <, EVENTS);
+	}
+	thread = trace_event(EVENTS / 2)->thread + 77777;
+	CHECK_THAT(read_about(thread, thread), <, EVENTS / 2);
 	trace_end();
 }
 
