@@ -9,6 +9,7 @@ import os
 import re
 import resource
 import signal
+import socket
 import stat
 import subprocess
 
@@ -219,12 +220,28 @@ def record_sources():
     return [os.path.abspath(name) for name in sources]
 
 
+def record_host():
+    """The trace of another host, which has asked this one's clock."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{s.getsockname()[1]}"
+    server = lib.start(lib.PINCH, "clocks", "--serve", address, stdout=subprocess.PIPE)
+    assert address.encode() in lib.read_line(server)
+    result = pinch("record", "-q", "-o", "host0", "--clock", address, "--", program("mutex_storm"), "3", "300")
+    assert result.status == 0, result.text
+    lib.stop(server)
+    boot = lib.read("/proc/sys/kernel/random/boot_id").strip()
+    subprocess.run([os.path.join(lib.BUILD, "tests", "as_host"), "host0", "host", "other", "a" * 32, "1e9", "100", boot, "0", "0"],
+                   check=True, timeout=60)
+    return os.path.abspath("host")
+
+
 @test("Changed traces with checksums that are right: no command crashes, hangs, or takes what it wants")
 def changed_traces():
     tool = os.path.join(BUILD, "san", "fuzz", "commands")
     if not os.path.exists(tool):
         raise Skip("clang's sanitizers are missing")
-    traces, running = record_sources(), []
+    traces, running, host = record_sources(), [], record_host()
     for kind in "turns", "ages", "waits", "long", "hidden-late":
         make(kind, kind)
         traces.append(os.path.abspath(kind))
@@ -233,7 +250,7 @@ def changed_traces():
         share = FUZZED // JOBS
         limits = (("--first", job * share, "--traces", share) if FULL else
                   ("--first", job * share, "--traces", share, "--seconds", FUZZ_S))
-        running.append(lib.start(tool, *map(str, limits), f"job{job}", *traces, stdout=subprocess.PIPE,
+        running.append(lib.start(tool, *map(str, limits), "--host", host, f"job{job}", *traces, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT))
     for process in running:
         said = lib.finish(process, limit_s=7200 if FULL else 10 * FUZZ_S).out.decode()

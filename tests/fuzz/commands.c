@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * commands [--traces N] [--first N] [--seconds S] [--cpu-seconds S] [--rss-mb MB] [--only COMMAND] DIR TRACE...
+ * commands [--traces N] [--first N] [--seconds S] [--cpu-seconds S] [--rss-mb MB] [--only COMMAND] [--host TRACE] DIR TRACE...
  * Runs every command that takes a trace on changed copies of these traces and of their histories of states, in
  * DIR, each in a process of its own, and says what crashed, what took longer and what took more memory. A copy
  * that did harm stays in DIR as bad-N.pinch, with what the command said in bad-N.log; --first N --traces 1 makes
- * it again. Exit status 1 if there was any.
+ * it again. --host: a trace of another host, which has asked this one's clock. Exit status 1 if there was any.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,6 +50,8 @@ static const char *const lines[][ARGUMENTS_MAX] = {
 	{ "cut", "-o", "cut", "--from", "1ms", "--to", "100ms", TRACE },
 	{ "cut", "-o", "cut", "--thread", "1", TRACE },
 	{ "merge", "-o", "merged", TRACE, "source.pinch" },
+	{ "merge", "-o", "merged", TRACE, "host.pinch" },
+	{ "merge", "-o", "merged", "host.pinch", TRACE },
 	{ "graph", "--json", "json", "--dot", "dot", "-o", "text", TRACE },
 	{ "graph", "--html", "html", "--merge", TRACE },
 	{ "graph", "--from", "1ms", "--to", "1h", TRACE },
@@ -71,7 +73,7 @@ static struct {
 	uint64_t first, traces;
 	uint64_t seconds;             /* 0: until all are done */
 	uint64_t cpu_seconds, rss_mb; /* that a command may take */
-	const char *only, *directory;
+	const char *only, *directory, *host;
 	struct image *images[SOURCES_MAX], *histories[SOURCES_MAX];
 	char names[SOURCES_MAX][64]; /* copies of the sources */
 	size_t count;
@@ -344,6 +346,8 @@ static int take_options(int argc, char **argv)
 	for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
 		if (!strcmp(argv[at], "--only"))
 			all.only = argv[at + 1];
+		if (!strcmp(argv[at], "--host"))
+			all.host = argv[at + 1];
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 			if (!strcmp(argv[at], numbers[i].name))
 				*numbers[i].value = strtoull(argv[at + 1], NULL, 10);
@@ -366,6 +370,8 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	if (chdir(argv[at]))
 		die(argv[at]);
+	if (all.host)
+		copy_file(all.host, "host.pinch");
 	while (++at < argc)
 		take_source(argv[at]);
 	end_ms = now_ms() + 1000 * all.seconds;
