@@ -57,7 +57,7 @@ function markShown(selector) {
 
 /** Opens a file and waits until it can be used; page.problems has what the console said, and attempts to reach a network.
     shown: a selector; when it is there first is marked. A page of a server may ask that server. */
-export async function open(file, { width = 1280, height = 900, scheme = "light", shown, touch = false } = {}) {
+export async function open(file, { width = 1280, height = 900, scheme = "light", shown, touch = false, isReady = true } = {}) {
 	const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, hasTouch: touch,
 		permissions: ["clipboard-read", "clipboard-write"] });
 	const address = /^http:/.test(file) ? new URL(file) : pathToFileURL(file);
@@ -79,7 +79,8 @@ export async function open(file, { width = 1280, height = 900, scheme = "light",
 	await page.goto(address.href);
 	if (shown)
 		await page.waitForFunction(() => performance.getEntriesByName("shown").length > 0);
-	await page.waitForFunction(() => performance.getEntriesByName("pinch-ready").length > 0);
+	if (isReady)
+		await page.waitForFunction(() => performance.getEntriesByName("pinch-ready").length > 0);
 	return page;
 }
 

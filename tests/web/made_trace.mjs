@@ -17,7 +17,7 @@ function varint(bytes, value) {
 function statesOf(thread, { threads, whole_ns, mean_ns }) {
 	const next = numbers(thread * 7919 + 1), slices = [];
 	const about = mean => 1 + Math.floor(mean * 2 * next());
-	let at = thread % 5 === 4 ? Math.floor(whole_ns / 10) : 0;		// some are born later
+	let at = thread % 5 === 4 ? 1e8 : 0;		// some are born later
 	const add = (share, length, waker = 0) => {
 		const end = Math.min(whole_ns, at + length);
 		if (end > at)

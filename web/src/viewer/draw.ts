@@ -44,6 +44,7 @@ export class Drawer {
 		tiles.end((scene.view.from_ns + scene.view.to_ns) / 2);
 		this.canvas.toggleAttribute("data-drawn", true);
 		this.canvas.dataset.waiting = String(tiles.waiting);
+		this.canvas.dataset.view = `${scene.view.from_ns}~${scene.view.to_ns}`;
 	}
 
 	private resize(): void {

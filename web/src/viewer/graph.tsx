@@ -93,6 +93,13 @@ function useCanvas(drawing: Drawing, scroller: { current: HTMLDivElement | null 
 		};
 		const scroll = () => {
 			scene.scroll = box.scrollTop;
+			if (Math.round(scene.scroll) !== Math.round(session.store.state.scroll))
+				session.store.set({ scroll: scene.scroll });
+			draw();
+		};
+		const follow = () => {			// what a link, or a step back, says
+			if (Math.abs(box.scrollTop - session.store.state.scroll) >= 1)
+				box.scrollTop = session.store.state.scroll;
 			draw();
 		};
 		const observer = new ResizeObserver(resize), gestures = new Gestures(area, box, scene, marks, draw);
@@ -101,7 +108,9 @@ function useCanvas(drawing: Drawing, scroller: { current: HTMLDivElement | null 
 		observer.observe(box);
 		observer.observe(area.parentElement!);
 		box.addEventListener("scroll", scroll, { passive: true });
-		const ends = [session.store.on(draw), session.onTiles(draw)];
+		const ends = [session.store.on(follow), session.onTiles(draw)];
+
+		box.scrollTop = session.store.state.scroll;
 		return () => {
 			gestures.end();
 			observer.disconnect();

@@ -31,7 +31,7 @@ function placeOf(text: string | null): Place | null {
 	return match ? { lane: Number(match[1]), time_ns: Number(match[2]) } : null;
 }
 
-/** Without the row of the list, by which no step of the history is made. */
+/** Without how far lanes and the list are scrolled, which makes no step of the history. */
 function wordsOf(state: State): [string, string][] {
 	const { slice, filters } = state;
 
@@ -49,7 +49,7 @@ function fragmentOf(words: [string, string][]): string {
 }
 
 export function fragment(state: State): string {
-	return fragmentOf([...wordsOf(state), ["row", state.row ? String(state.row) : ""]]);
+	return fragmentOf([...wordsOf(state), ["top", state.scroll ? String(Math.round(state.scroll)) : ""], ["row", state.row ? String(state.row) : ""]]);
 }
 
 function read(text: string): { state: State; selection: Range | null } {
@@ -65,7 +65,7 @@ function read(text: string): { state: State; selection: Range | null } {
 			sort: search.get("sort") === "name" ? "name" : "lost", words: (search.get("lanes") ?? "").slice(0, 500),
 			hidden: new Set((search.get("hide") ?? "").split(".").filter((word): word is Overlay => overlays.includes(word as Overlay))),
 			focus: numberOf(search.get("focus")), slice: placeOf(search.get("slice")), cursor_ns: numberOf(search.get("at")),
-			row: Math.max(0, numberOf(search.get("row")) ?? 0), filters, isOfSelection: search.get("within") === "1",
+			scroll: Math.max(0, numberOf(search.get("top")) ?? 0), row: Math.max(0, numberOf(search.get("row")) ?? 0), filters, isOfSelection: search.get("within") === "1",
 		},
 	};
 }

@@ -31,6 +31,8 @@ function knownSlices(scene: Scene): Known[] | null {
 		const slices = row.lane.kind === "thread" ? slicesIn(session.tiles, row.lane.id, shift, view) : null;
 		if (slices)
 			known.push({ row, slices });
+		else if (row.lane.kind === "thread")
+			return null;
 		count += slices?.length ?? 0;
 		if (count > SLICES_MAX)
 			return null;

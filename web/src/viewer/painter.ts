@@ -95,26 +95,35 @@ export function sliceAt(tile: Slices, time_ns: number): number {
 	return low;
 }
 
+let under = new Float64Array(0), edges = new Int32Array(0);	// of each pixel: what is drawn already, and how high that is
+
 /**
- * Draws a line into pixels of this width, from top on. All of the height is threads * ns_per_px; what is missing, for nothing is known
- * of it or the thread did not live, stays as it is.
+ * Draws a line into pixels of its width, from top on. All of the height is whole_ns; what is missing, for nothing is known of it or the
+ * thread did not live, stays as it is.
  */
 export function paint(line: Line, pixels: Uint32Array, top: number, height: number, whole_ns: number, colours: Colours): void {
-	const { width, ns } = line, rows = Math.floor(pixels.length / width);
-	const stack = colours.stack.filter(share => line.used >>> share & 1), bottom = top + height;
-	const under = new Float64Array(width);
+	const { width, ns } = line, rows = Math.floor(pixels.length / width), per_ns = height / whole_ns;
+	const bottom = top + height, lowest = Math.max(0, bottom - rows), highest = Math.min(height, bottom);	// what is outside is not drawn
 
-	for (const share of stack) {
+	if (under.length !== width) {
+		under = new Float64Array(width);
+		edges = new Int32Array(width);
+	}
+	under.fill(0);
+	edges.fill(lowest);
+	for (const share of colours.stack) {
 		const pixel = colours.pixel[share], at = share * width;
+		if (!(line.used >>> share & 1))
+			continue;
 		for (let x = 0; x < width; x++) {
 			const part = ns[at + x];
-			if (!part)
+			if (part === 0)
 				continue;
-			const low = bottom - Math.round(Math.min(1, under[x] / whole_ns) * height);
-			under[x] += part;
-			const high = bottom - Math.round(Math.min(1, under[x] / whole_ns) * height);
-			for (let y = Math.max(0, high), end = Math.min(low, rows); y < end; y++)
-				pixels[y * width + x] = pixel;
+			const sum = under[x] += part * per_ns, edge = Math.min(highest, sum + 0.5 | 0);
+			for (let y = edges[x], to = (bottom - 1 - y) * width + x; y < edge; y++, to -= width)
+				pixels[to] = pixel;
+			if (edge > edges[x])
+				edges[x] = edge;
 		}
 	}
 }

@@ -22,6 +22,7 @@ export interface State {
 	focus: number | null;		// the lane that keys go to
 	slice: Place | null;		// what the details are of
 	cursor_ns: number | null;
+	scroll: number;			// how many px of the lanes are above those that are seen
 	row: number;			// the first event in the list
 	filters: Filters;
 	isOfSelection: boolean;		// the list has the events of the selected time only
@@ -29,7 +30,7 @@ export interface State {
 
 export const initial: State = {
 	view: null, toggled: new Set(), pins: [], sort: "lost", words: "", hidden: new Set(), focus: null, slice: null, cursor_ns: null,
-	row: 0, filters: {}, isOfSelection: false,
+	scroll: 0, row: 0, filters: {}, isOfSelection: false,
 };
 
 export class Store {

@@ -149,13 +149,23 @@ export class Tiles {
 		return { tile, shift, begin_ns: this.trace.origin_ns + index * tileNs(shift), from_ns, to_ns };
 	}
 
+	/** More of a coarse tile makes the piece before it longer. */
+	private push(out: Piece[], piece: Piece): void {
+		const last = out[out.length - 1];
+
+		if (last?.tile === piece.tile && last.begin_ns === piece.begin_ns && last.to_ns === piece.from_ns)
+			last.to_ns = piece.to_ns;
+		else
+			out.push(piece);
+	}
+
 	/** Returns whether that is all there is to know. */
 	private put(lane: number, shift: number, index: number, from_ns: number, to_ns: number, out: Piece[]): boolean {
 		const exact = this.get(lane, shift, index);
 		let coarse: Piece | null = null;
 
 		if (exact) {
-			out.push(this.piece(exact, shift, index, from_ns, to_ns));
+			this.push(out, this.piece(exact, shift, index, from_ns, to_ns));
 			return true;
 		}
 		for (let up = shift + 1; up <= SHIFT_MAX; up++) {
@@ -165,7 +175,7 @@ export class Tiles {
 			if (!tile)
 				continue;
 			if (tile.kind !== "columns") {
-				out.push(this.piece(tile, up, above, from_ns, to_ns));
+				this.push(out, this.piece(tile, up, above, from_ns, to_ns));
 				return true;
 			}
 			coarse ??= this.piece(tile, up, above, from_ns, to_ns);
@@ -179,7 +189,7 @@ export class Tiles {
 
 		if (!isAll) {
 			if (coarse)
-				out.push(coarse);
+				this.push(out, coarse);
 			return false;
 		}
 		for (const half of [2 * index, 2 * index + 1]) {
@@ -190,9 +200,9 @@ export class Tiles {
 			const tile = this.get(lane, below, half);
 			isAll &&= tile !== undefined;
 			if (tile)
-				out.push(this.piece(tile, below, half, from, to));
+				this.push(out, this.piece(tile, below, half, from, to));
 			else if (coarse)
-				out.push({ ...coarse, from_ns: from, to_ns: to });
+				this.push(out, { ...coarse, from_ns: from, to_ns: to });
 		}
 		return isAll;
 	}

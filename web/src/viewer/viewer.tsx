@@ -32,6 +32,7 @@ function useSession(server: Server): Opened {
 				timer = window.setTimeout(ask, UNREADY_MS);
 			} else if (session.current) {
 				session.current.update(traceOf(answer));
+				setOpened({ session: session.current });
 			} else {
 				session.current = new Session(server, traceOf(answer));
 				setOpened({ session: session.current });
