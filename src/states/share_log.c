@@ -9,7 +9,7 @@
 #include "trace/trace_writer.h"
 
 enum {
-	CHANGES_A_CELL = 512,       /* on average, or the level is not kept */
+	CHANGES_A_CELL = 64,       /* on average, or the level is not kept */
 	CELLS_EARLY = 1024,         /* so many more there may be until a window is given up */
 	WINDOW_CELLS_MAX = 1 << 20, /* of all threads */
 	BASE_MAX = 4,               /* so that a burst is noticed within seconds */
@@ -300,6 +300,16 @@ static void give_up(struct share_log *log)
 		log->levels[level].is_given_up = true;
 }
 
+/* A thread that begins within a cell has it open from then on: else nobody would bring it up to the end of the window. */
+static void begin_thread(struct share_log *log, struct share_thread *thread, uint64_t now_ns, uint8_t share)
+{
+	unsigned int shift = shift_of(log->base);
+
+	thread->has_begun = true;
+	if (now_ns & ((1ull << shift) - 1))
+		open_cell(log, thread, log->base, now_ns >> shift, share)->last = share;
+}
+
 void share_log_change(struct share_log *log, struct share_thread *thread, uint64_t now_ns, uint8_t share)
 {
 	if (log->open_count >= OPEN_MAX && !log->is_full)
@@ -310,7 +320,8 @@ void share_log_change(struct share_log *log, struct share_thread *thread, uint64
 	log->changes++;
 	if (thread->has_begun)
 		bring_up_to(log, thread, now_ns);
-	thread->has_begun = true;
+	else
+		begin_thread(log, thread, now_ns, share);
 	thread->until_ns = now_ns;
 	thread->share = share;
 }
