@@ -113,7 +113,7 @@ static uint64_t search_all(struct search *search, const struct lanes *lanes, con
 		if (next_ns > question->to_ns)
 			next_ns = question->to_ns;
 		for (size_t i = 0; i < lanes->thread_count; i++)
-			search_thread(search, lanes->threads[i], at_ns, next_ns);
+			search_thread(search, lanes->threads[i].number, at_ns, next_ns);
 		at_ns = next_ns;
 		if (clock_ns() >= deadline_ns)
 			break;

@@ -54,7 +54,8 @@ static struct table *lanes_by_thread(const struct lanes *lanes, const uint32_t *
 		const struct lane *lane = &lanes->list[ids[i]];
 
 		if (lane->kind == LANE_THREAD)
-			table_put(table, lanes->threads[lane->first_thread] + 1ull, (void *)(uintptr_t)(ids[i] + 1ull));
+			table_put(table, lanes->threads[lane->first_thread].number + 1ull,
+				  (void *)(uintptr_t)(ids[i] + 1ull));
 	}
 	return table;
 }

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "query/trace_states.h"
 #include "session/external_threads.h"
 #include "session/hosts.h"
 #include "session/threads.h"
+#include "states/state_total.h"
 #include "states/states.h"
 
 enum { LANES_MAX = 1 << 15 };
@@ -161,10 +163,12 @@ static void add_threads(struct building *building, uint32_t parent, size_t from,
 		const struct thread *thread = building->places[i].thread;
 		struct lane *lane;
 
+		building->lanes->threads[i].lane = parent;
 		if (building->lanes->count >= LANES_MAX) {
-			building->lanes->left_out += to - i;
-			return;
+			building->lanes->left_out++;
+			continue;
 		}
+		building->lanes->threads[i].lane = building->lanes->count;
 		lane = add_lane(building, LANE_THREAD, parent, arena_strdup(building->lanes->arena, thread->name));
 		lane->tid = thread->ns_tid;
 		lane->pid = thread->ns_pid;
@@ -234,26 +238,63 @@ static void add_cpus(struct building *building)
 
 /* --- How much of its time each lane spends how ------------------------------------------------ */
 
-/* A thread lives without a break: what it did adds up to its life. */
-static void add_life(struct states *states, struct lane *lane, uint32_t thread)
+static void add_life(struct lanes *lanes, struct lane_thread *thread, uint64_t begin_ns, uint64_t end_ns,
+		     const uint64_t ns[SHARES])
 {
-	uint64_t begin_ns = states_begin_ns(states), end_ns = states_end_ns(states);
+	struct lane *lane = &lanes->list[thread->lane];
+
+	if (!thread->end_ns || begin_ns < thread->begin_ns)
+		thread->begin_ns = begin_ns;
+	if (end_ns > thread->end_ns)
+		thread->end_ns = end_ns;
+	if (!lane->end_ns || begin_ns < lane->begin_ns)
+		lane->begin_ns = begin_ns;
+	if (end_ns > lane->end_ns)
+		lane->end_ns = end_ns;
+	for (unsigned int share = 0; share < SHARES; share++)
+		lane->ns[share] += ns[share];
+}
+
+/* A thread lives without a break: what it did adds up to its life. */
+static void walk_life(struct states *states, struct lanes *lanes, struct lane_thread *thread)
+{
+	uint64_t begin_ns = states_begin_ns(states), end_ns = begin_ns, ns[SHARES] = { 0 };
 	struct state_walk walk;
 	struct state state;
 
-	states_walk(states, thread, begin_ns, end_ns, &walk);
+	states_walk(states, thread->number, begin_ns, states_end_ns(states), &walk);
 	if (!state_walk_next(&walk, &state))
 		return;
-	lane->begin_ns = state.begin_ns;
-	lane->end_ns = state.begin_ns < begin_ns ? begin_ns : state.begin_ns;
-	states_add_shares(states, thread, begin_ns, end_ns, lane->ns);
+	if (state.begin_ns > begin_ns)
+		end_ns = state.begin_ns;
+	states_add_shares(states, thread->number, begin_ns, states_end_ns(states), ns);
 	for (unsigned int share = 0; share < SHARES; share++)
-		lane->end_ns += lane->ns[share];
+		end_ns += ns[share];
+	add_life(lanes, thread, state.begin_ns, end_ns, ns);
 }
 
-static void measure_thread(struct building *building, struct lane *lane)
+struct measuring {
+	struct lanes *lanes;
+	struct table *threads; /* struct lane_thread, by number + 1 */
+};
+
+static void add_total(void *data, uint32_t number, const struct state_total *total)
 {
-	add_life(building->all->states, lane, building->lanes->threads[lane->first_thread]);
+	struct measuring *measuring = data;
+	struct lane_thread *thread = table_find(measuring->threads, number + 1ull);
+
+	if (thread)
+		add_life(measuring->lanes, thread, total->begin_ns, total->until_ns, total->ns);
+}
+
+static void take_totals(struct states *states, struct lanes *lanes)
+{
+	struct measuring measuring = { lanes, table_new() };
+
+	for (size_t i = 0; i < lanes->thread_count; i++)
+		table_put(measuring.threads, lanes->threads[i].number + 1ull, &lanes->threads[i]);
+	states_each_total(states, add_total, &measuring);
+	table_free(measuring.threads);
 }
 
 static void add_to_parent(struct lanes *lanes, const struct lane *lane)
@@ -268,17 +309,18 @@ static void add_to_parent(struct lanes *lanes, const struct lane *lane)
 		parent->ns[share] += lane->ns[share];
 }
 
-/* From behind: whoever is below a lane is measured before it. */
-static void measure(struct building *building)
+/* Where records were lost, the history has to be gone through: totals do not know what is unknown. */
+static void measure(struct states *states, struct lanes *lanes)
 {
-	struct lanes *lanes = building->lanes;
-
-	for (size_t i = lanes->count; i-- > 0;) {
-		if (lanes->list[i].kind == LANE_THREAD)
-			measure_thread(building, &lanes->list[i]);
+	if (!states_have_gaps(states))
+		take_totals(states, lanes);
+	else
+		for (size_t i = 0; i < lanes->thread_count; i++)
+			walk_life(states, lanes, &lanes->threads[i]);
+	/* From behind: whoever is below a lane is measured before it. */
+	for (size_t i = lanes->count; i-- > 0;)
 		if (lanes->list[i].parent != LANE_NONE)
 			add_to_parent(lanes, &lanes->list[i]);
-	}
 }
 
 void lanes_of_trace(const struct trace_states *all, struct lanes *out)
@@ -291,10 +333,10 @@ void lanes_of_trace(const struct trace_states *all, struct lanes *out)
 	out->threads = xcalloc(building.place_count + 1, sizeof(*out->threads));
 	out->thread_count = building.place_count;
 	for (size_t i = 0; i < building.place_count; i++)
-		out->threads[i] = building.places[i].thread->number;
+		out->threads[i].number = building.places[i].thread->number;
 	add_cpus(&building);
 	add_processes(&building);
-	measure(&building);
+	measure(all->states, out);
 	free(building.places);
 }
 

@@ -34,10 +34,16 @@ struct lane {
 	uint64_t ns[SHARES];                 /* of all its threads; of a CPU nothing */
 };
 
+struct lane_thread {
+	uint32_t number;
+	uint32_t lane;             /* the innermost one that it is in */
+	uint64_t begin_ns, end_ns; /* of its life; CLOCK_MONOTONIC */
+};
+
 struct lanes {
 	struct lane *list; /* a parent before what is below it, which comes next */
 	size_t count;
-	uint32_t *threads; /* numbers */
+	struct lane_thread *threads;
 	size_t thread_count;
 	size_t left_out; /* threads without a lane of their own, since there are too many */
 	struct arena *arena;

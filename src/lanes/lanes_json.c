@@ -39,7 +39,7 @@ static struct result_lane result_of(const struct lanes *lanes, size_t i, uint64_
 		.tid = lane->tid,
 		.pid = lane->pid,
 		.cpu = lane->cpu,
-		.thread = lane->kind == LANE_THREAD ? lanes->threads[lane->first_thread] : 0,
+		.thread = lane->kind == LANE_THREAD ? lanes->threads[lane->first_thread].number : 0,
 		.threads = lane->thread_count,
 		.begin_ns = is_cpu ? 0 : (int64_t)(lane->begin_ns - first_ns),
 		.end_ns = is_cpu ? 0 : (int64_t)(lane->end_ns - first_ns),

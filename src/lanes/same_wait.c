@@ -40,7 +40,7 @@ static bool search_thread(const struct search *search, uint32_t thread, uint64_t
 static bool search_stretch(const struct search *search, uint64_t from_ns, uint64_t to_ns)
 {
 	for (size_t i = 0; i < search->lanes->thread_count; i++) {
-		uint32_t thread = search->lanes->threads[i];
+		uint32_t thread = search->lanes->threads[i].number;
 
 		if (threads_get(search->all->threads, thread)->pid == search->pid &&
 		    search_thread(search, thread, from_ns, to_ns))

@@ -242,20 +242,48 @@ static size_t find_threads(const struct lanes *lanes, const struct wanted *wante
 	return found;
 }
 
+/* A thread that does the same up to a time, for all that is known. */
+struct steady {
+	uint8_t share;
+	uint64_t until_ns;
+};
+
+/* One that is quiet for a column and more is looked at once: else another block would be unpacked for each column. */
+static void add_thread(const struct tile *tile, uint32_t thread, uint64_t from_ns, struct steady *steady,
+		       uint64_t ns[SHARES])
+{
+	uint64_t to_ns = from_ns + (1ull << tile->shift), quiet_ns;
+	struct state state;
+
+	if (steady->until_ns < to_ns) {
+		quiet_ns = states_quiet_until_ns(tile->states, thread, from_ns);
+		if (quiet_ns >= to_ns && states_at(tile->states, thread, from_ns, &state))
+			*steady = (struct steady){ state_share(state.kind, state.value.why), quiet_ns };
+	}
+	if (steady->until_ns >= to_ns)
+		ns[steady->share] += to_ns - from_ns;
+	else
+		states_add_shares(tile->states, thread, from_ns, to_ns, ns);
+}
+
 /* All threads and CPUs in one column after the other: so each block of states is unpacked once. */
 static void add_columns(const struct tile *tile, const struct lanes *lanes, struct wanted *wanted, size_t count)
 {
 	uint32_t *places = xcalloc(lanes->thread_count + 1, sizeof(*places));
 	size_t place_count = find_threads(lanes, wanted, count, places);
+	struct steady *steady = xcalloc(place_count + 1, sizeof(*steady));
 	uint64_t width_ns = 1ull << tile->shift;
 
 	for (unsigned int column = 0; column < TILE_COLUMNS; column++) {
 		uint64_t from_ns = tile->begin_ns + column * width_ns, to_ns = from_ns + width_ns;
 
 		for (size_t i = 0; i < place_count; i++) {
+			const struct lane_thread *thread = &lanes->threads[places[i]];
 			uint64_t ns[SHARES] = { 0 };
 
-			states_add_shares(tile->states, lanes->threads[places[i]], from_ns, to_ns, ns);
+			if (thread->end_ns <= from_ns || thread->begin_ns >= to_ns)
+				continue;
+			add_thread(tile, thread->number, from_ns, &steady[i], ns);
 			add_to_lanes(wanted, count, places[i], column, ns);
 		}
 		for (size_t i = 0; i < count; i++)
@@ -263,6 +291,7 @@ static void add_columns(const struct tile *tile, const struct lanes *lanes, stru
 				add_cpu(tile, wanted[i].lane->cpu, from_ns, to_ns, wanted[i].columns);
 	}
 	free(places);
+	free(steady);
 }
 
 /* Whether so many blocks of the history have a part in it that CPUs are not looked at. */
@@ -292,7 +321,8 @@ static bool put_without_columns(const struct tile *tile, const struct lanes *lan
 	if (is_cpu)
 		is_few = slices_of_cpu(tile, lane->cpu, &slices);
 	else
-		is_few = lane->thread_count == 1 && slices_of_thread(tile, lanes->threads[lane->first_thread], &slices);
+		is_few = lane->thread_count == 1 &&
+			 slices_of_thread(tile, lanes->threads[lane->first_thread].number, &slices);
 	if (is_few && slices.count)
 		put_slices(tile, &slices, is_cpu, out);
 	else if (is_few)

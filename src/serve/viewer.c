@@ -184,7 +184,7 @@ static bool find_thread(const struct viewer *viewer, const struct request *reque
 	if (!request_number(request, "lane", 0, (int64_t)lanes->count - 1, &lane) ||
 	    lanes->list[lane].kind != LANE_THREAD)
 		return false;
-	*thread = lanes->threads[lanes->list[lane].first_thread];
+	*thread = lanes->threads[lanes->list[lane].first_thread].number;
 	return true;
 }
 

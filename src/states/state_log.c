@@ -16,6 +16,7 @@
 #include "states/state_columns.h"
 #include "states/state_gaps.h"
 #include "states/state_places.h"
+#include "states/state_total.h"
 #include "states/state_values.h"
 #include "trace/trace_writer.h"
 #include "values.h"
@@ -48,6 +49,7 @@ struct logged {
 	enum wait_cause cause;
 	struct state_places places; /* the blocks in which it changes */
 	struct share_thread shares;
+	struct state_total total;
 };
 
 struct cpu_owner {
@@ -78,7 +80,8 @@ struct state_log {
 	uint32_t block_count;
 	struct state_columns columns;
 	struct text bytes;
-	struct text lists; /* where threads that are gone have changed: state_places.h */
+	struct text lists;  /* where threads that are gone have changed: state_places.h */
+	struct text totals; /* the same: state_total.h */
 	struct share_log *shares;
 	struct state_gaps gaps;
 };
@@ -109,6 +112,12 @@ static void put_places(struct state_log *log)
 	log->lists.length = 0;
 }
 
+static void put_totals(struct state_log *log)
+{
+	trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_TOTALS, log->totals.bytes, log->totals.length, NULL);
+	log->totals.length = 0;
+}
+
 /* It may come back: what was lost and what is late make ghosts. */
 static void forget(struct state_log *log, struct logged *thread)
 {
@@ -116,6 +125,10 @@ static void forget(struct state_log *log, struct logged *thread)
 	state_places_fini(&thread->places);
 	if (log->lists.length >= PLACES_BYTES)
 		put_places(log);
+	if (thread->total.has_begun)
+		state_total_put(&thread->total, thread->number, &log->totals);
+	if (log->totals.length >= PLACES_BYTES)
+		put_totals(log);
 	table_take(log->by_number, thread->number);
 	if (log->recent[thread->number % RECENT] == thread)
 		log->recent[thread->number % RECENT] = NULL;
@@ -357,6 +370,14 @@ static void disown(struct state_log *log, uint32_t cpu, uint64_t time_ns)
 	log->owners[cpu].left_ns = time_ns;
 }
 
+/* What the thread has been doing up to now. One that comes back did nothing meanwhile. */
+static void add_to_total(struct state_log *log, struct logged *logged)
+{
+	if (logged->kind == RECORD_END && logged->total.has_begun)
+		logged->total.until_ns = log->now_ns;
+	state_total_add(&logged->total, log->now_ns, share_of(logged));
+}
+
 static void on_change(void *data, const struct state_change *change)
 {
 	struct state_log *log = data;
@@ -369,6 +390,8 @@ static void on_change(void *data, const struct state_change *change)
 		emit_stack(log, change->thread, logged, change->wake->wait_stack);
 	if (change->time_ns > log->now_ns)
 		log->now_ns = change->time_ns;
+	if (logged->kind != RECORD_END || kind != RECORD_END)
+		add_to_total(log, logged);
 	if (kind == RECORD_BLOCKED) {
 		logged->meaning = wait_value(log, change->thread, change->time_ns, logged, change->out);
 		logged->value = state_values_add(&log->values, &logged->meaning);
@@ -531,6 +554,7 @@ void state_log_finish(struct state_log *log, uint64_t end_ns)
 		if (thread->kind == RECORD_END)
 			continue;
 		add_record(log, log->now_ns, RECORD_END, thread->place, 0);
+		add_to_total(log, thread);
 		thread->kind = RECORD_END;
 		thread->is_touched = true;
 		share_log_end(log->shares, &thread->shares, log->now_ns);
@@ -538,6 +562,7 @@ void state_log_finish(struct state_log *log, uint64_t end_ns)
 	end_block(log); /* which forgets them all */
 	share_log_finish(log->shares);
 	put_places(log);
+	put_totals(log);
 	trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_GAPS, log->gaps.gaps,
 			   log->gaps.count * sizeof(*log->gaps.gaps),
 			   &(struct trace_span){ end_ns, end_ns, log->gaps.count });
@@ -558,6 +583,7 @@ void state_log_free(struct state_log *log)
 	state_columns_fini(&log->columns);
 	text_fini(&log->bytes);
 	text_fini(&log->lists);
+	text_fini(&log->totals);
 	free(log->threads);
 	free(log->origins);
 	free(log->records);

@@ -10,6 +10,7 @@
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "states/activity.h"
+#include "states/state_total.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_threads.h"
 
@@ -202,6 +203,35 @@ uint64_t states_known_until_ns(const struct states *states)
 	return 0;
 }
 
+void states_each_total(struct states *states,
+		       void (*on_total)(void *data, uint32_t thread, const struct state_total *total), void *data)
+{
+	size_t count, size_bytes;
+	const struct trace_place *places = trace_reader_places(states->file, &count);
+	const void *content;
+
+	for (size_t i = 0; i < count; i++) {
+		struct byte_cursor cursor;
+		struct state_total total;
+		uint32_t thread;
+
+		if (places[i].kind != TRACE_CHUNK_STATE_TOTALS)
+			continue;
+		if (trace_reader_content(states->file, i, &content, &size_bytes)) {
+			states->damaged_count++;
+			continue;
+		}
+		cursor = byte_cursor_new(content, size_bytes);
+		while (byte_cursor_left(&cursor) && state_total_read(&cursor, &thread, &total))
+			on_total(data, thread, &total);
+	}
+}
+
+bool states_have_gaps(const struct states *states)
+{
+	return states->gaps.count;
+}
+
 size_t states_damaged_count(const struct states *states)
 {
 	return states->damaged_count;
@@ -346,6 +376,21 @@ size_t states_next_block(struct states *states, uint32_t thread, size_t after)
 			return block;
 	}
 	return SIZE_MAX;
+}
+
+uint64_t states_quiet_until_ns(struct states *states, uint32_t thread, uint64_t time_ns)
+{
+	const struct state_gap *gap = state_gaps_after(&states->gaps, time_ns);
+	size_t block = states_block_at(states, time_ns), next;
+	uint64_t until_ns;
+
+	if (!block)
+		return time_ns;
+	next = states_next_block(states, thread, block - 1);
+	until_ns = next < states->block_count ? states->blocks[next].first_ns : states_end_ns(states);
+	if (gap && gap->begin_ns < until_ns)
+		until_ns = gap->begin_ns;
+	return until_ns > time_ns ? until_ns : time_ns;
 }
 
 void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread), void *data)

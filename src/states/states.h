@@ -16,6 +16,7 @@
 #include "states/state.h"
 
 struct activities;
+struct state_total;
 struct states;
 struct trace_reader;
 
@@ -38,6 +39,17 @@ uint64_t states_known_until_ns(const struct states *states);
 
 /* Calls on_thread for the number of each thread that has a state, in their order. */
 void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread), void *data);
+
+/* Up to when a thread certainly goes on with what it does at a time; that time: nobody knows without looking. No block is unpacked. */
+uint64_t states_quiet_until_ns(struct states *states, uint32_t thread, uint64_t time_ns);
+
+/*
+ * Calls on_total for what is known of how threads spent their lives, in no order: a thread may come more than once, at other times. Where records
+ * were lost, it counts as doing what it was last seen to do: states_have_gaps().
+ */
+void states_each_total(struct states *states,
+		       void (*on_total)(void *data, uint32_t thread, const struct state_total *total), void *data);
+bool states_have_gaps(const struct states *states);
 
 /* Parts of it that were damaged when somebody asked for them. */
 size_t states_damaged_count(const struct states *states);

@@ -45,6 +45,7 @@ enum trace_chunk_kind {
 	TRACE_CHUNK_ACTIVITIES,     /* states/activity.h */
 	TRACE_CHUNK_ACTIVITY_NAMES, /* the same: of interrupts */
 	TRACE_CHUNK_ORIGIN,         /* struct trace_origin: the trace that it was made of */
+	TRACE_CHUNK_STATE_TOTALS,   /* states/state_total.h */
 };
 
 enum trace_chunk_flags {

@@ -363,7 +363,7 @@ static void ask_path(struct states *states, uint32_t thread, const struct range 
 }
 
 /* Of two threads, of all, and of a CPU, as wide as the range at least. */
-static void ask_tiles(struct states *states, uint32_t *threads, size_t thread_count, const struct range *range)
+static void ask_tiles(struct states *states, const uint32_t *threads, size_t thread_count, const struct range *range)
 {
 	struct lane list[] = {
 		{ .kind = LANE_THREAD, .first_thread = 0, .thread_count = 1 },
@@ -371,11 +371,14 @@ static void ask_tiles(struct states *states, uint32_t *threads, size_t thread_co
 		{ .kind = LANE_PROCESS, .thread_count = thread_count },
 		{ .kind = LANE_CPU, .cpu = 1 },
 	};
-	struct lanes lanes = { .list = list, .count = 4, .threads = threads, .thread_count = thread_count };
+	struct lane_thread lane_threads[THREADS];
+	struct lanes lanes = { .list = list, .count = 4, .threads = lane_threads, .thread_count = thread_count };
 	uint64_t origin_ns = tile_origin_ns(range->from_ns), width_ns = range->to_ns - range->from_ns;
 	unsigned int shift = TILE_SHIFT_MIN;
 	struct text out = { 0 };
 
+	for (size_t i = 0; i < thread_count; i++)
+		lane_threads[i] = (struct lane_thread){ .number = threads[i], .end_ns = UINT64_MAX };
 	while (shift < TILE_SHIFT_MAX && width_ns >> (shift + TILE_COLUMNS_SHIFT))
 		shift++;
 	tiles_put(states, &lanes, (uint32_t[]){ 0, 1, 2, 3 }, 4, shift,

@@ -12,6 +12,7 @@
 #include "session/threads.h"
 #include "state_stage.h"
 #include "states/state_log.h"
+#include "states/state_total.h"
 #include "states/states.h"
 #include "trace/trace_reader.h"
 #include "values.h"
@@ -509,6 +510,57 @@ static void check_cpu(uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 	CHECK_SEED(!has_piece);
 }
 
+static void add_total(void *data, uint32_t number, const struct state_total *total)
+{
+	struct state_total *totals = data;
+	struct state_total *to = &totals[number - 1];
+
+	if (!to->has_begun || total->begin_ns < to->begin_ns)
+		to->begin_ns = total->begin_ns;
+	if (total->until_ns > to->until_ns)
+		to->until_ns = total->until_ns;
+	to->has_begun = true;
+	for (unsigned int share = 0; share < SHARES; share++)
+		to->ns[share] += total->ns[share];
+}
+
+/* Where nothing was lost. */
+static void check_totals(void)
+{
+	static struct state_total totals[THREADS];
+
+	memset(totals, 0, sizeof(totals));
+	states_each_total(w.stage.states, add_total, totals);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		uint64_t ns[SHARES] = { 0 };
+
+		CHECK_SEED(totals[i].has_begun == (w.lists[i].count != 0));
+		if (!w.lists[i].count)
+			continue;
+		for (size_t at = 0; at < w.lists[i].count; at++) {
+			const struct state *state = &w.lists[i].states[at];
+
+			ns[state_share(state->kind, state->value.why)] += state->end_ns - state->begin_ns;
+		}
+		CHECK_SEED(!memcmp(ns, totals[i].ns, sizeof(ns)));
+		CHECK_SEED(totals[i].begin_ns == w.lists[i].states[0].begin_ns);
+		CHECK_SEED(totals[i].until_ns <= last_of(&w.lists[i])->end_ns);
+	}
+}
+
+static void check_quiet(uint32_t number, uint64_t time_ns)
+{
+	uint64_t until_ns = states_quiet_until_ns(w.stage.states, number, time_ns);
+	struct state now, later;
+	bool is_alive = states_at(w.stage.states, number, time_ns, &now);
+
+	CHECK_SEED(until_ns >= time_ns);
+	if (until_ns == time_ns)
+		return;
+	CHECK_SEED(is_alive == states_at(w.stage.states, number, until_ns - 1, &later));
+	CHECK_SEED(!is_alive || (now.kind == later.kind && now.begin_ns == later.begin_ns));
+}
+
 static void check_all(void)
 {
 	uint64_t from_ns, to_ns;
@@ -520,9 +572,13 @@ static void check_all(void)
 		check_walk(number, from_ns, to_ns);
 		check_shares(number, from_ns, to_ns);
 		check_cpu(pick(CPUS), from_ns, to_ns);
+		check_quiet(number, from_ns);
 	}
 	for (uint32_t number = 1; number <= THREADS; number++)
 		check_walk(number, 0, UINT64_MAX);
+	CHECK_SEED(states_have_gaps(w.stage.states) == (w.gap_count != 0));
+	if (!w.gap_count)
+		check_totals();
 	CHECK_SEED(!states_damaged_count(w.stage.states));
 }
 

@@ -22,7 +22,7 @@ static struct {
 	struct state_stage stage;
 	uint8_t kinds[THREADS + 1]; /* what each thread does; STATE_UNKNOWN: it does not live */
 	uint32_t running[CPUS];     /* numbers */
-	uint32_t numbers[THREADS];
+	struct lane_thread threads[THREADS];
 	struct lane list[LANES];
 	struct lanes lanes;
 } w;
@@ -107,9 +107,9 @@ static void add_lane(enum lane_kind kind, uint32_t first, uint32_t count, uint32
 /* Threads, some together, all together, and CPUs. */
 static void make_lanes(void)
 {
-	w.lanes = (struct lanes){ .list = w.list, .threads = w.numbers, .thread_count = THREADS };
+	w.lanes = (struct lanes){ .list = w.list, .threads = w.threads, .thread_count = THREADS };
 	for (uint32_t i = 0; i < THREADS; i++) {
-		w.numbers[i] = i + 1;
+		w.threads[i] = (struct lane_thread){ .number = i + 1, .end_ns = UINT64_MAX };
 		add_lane(LANE_THREAD, i, 1, 0);
 	}
 	add_lane(LANE_NAME, 2, 3, 0);
@@ -144,7 +144,7 @@ static void columns_of_lane(const struct lane *lane, unsigned int shift, uint64_
 	struct state state;
 
 	for (uint32_t i = 0; i < lane->thread_count; i++) {
-		states_walk(w.stage.states, w.numbers[lane->first_thread + i], tile_ns, end_ns, &walk);
+		states_walk(w.stage.states, w.threads[lane->first_thread + i].number, tile_ns, end_ns, &walk);
 		while (state_walk_next(&walk, &state))
 			add_part(columns, shift, tile_ns, state.begin_ns, state.end_ns,
 				 state_share(state.kind, state.value.why));
@@ -179,7 +179,7 @@ static void read_slices(struct byte_cursor *cursor, const struct lane *lane, uns
 		add_part(columns, shift, tile_ns, begin_ns, at_ns, share);
 		if (lane->kind == LANE_CPU)
 			continue;
-		assert_true(states_at(w.stage.states, w.numbers[lane->first_thread], begin_ns, &state));
+		assert_true(states_at(w.stage.states, w.threads[lane->first_thread].number, begin_ns, &state));
 		assert_int_equal(state_share(state.kind, state.value.why), share);
 		assert_int_equal(state.begin_ns < begin_ns, bits & SLICE_BEGINS_BEFORE);
 		assert_int_equal(state.end_ns > at_ns, (bits & SLICE_ENDS_AFTER) != 0);
