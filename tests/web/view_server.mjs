@@ -66,7 +66,7 @@ export class ViewServer {
 		if (this.isRefusing)
 			return send("pinch view: open the address that it printed", "text/plain", 403);
 		const handler = { "/trace": () => this.done === null ? this.trace.info() : { is_ready: false, done: this.done }, "/tiles": of => this.tilesOf(of),
-			"/slice": of => this.slice(of), "/marks": of => this.trace.marksIn(Number(of.get("from")), Number(of.get("to")), lanesOf(of.get("lanes"))),
+			"/slice": of => this.slice(of), "/alike": of => this.alike(of), "/whatif": () => this.whatif(), "/marks": of => this.trace.marksIn(Number(of.get("from")), Number(of.get("to")), lanesOf(of.get("lanes"))),
 			"/events": of => this.events(of), "/events/at": of => this.eventAt(of) }[url.pathname];
 		if (url.pathname === "/live")
 			return this.listen(response);
@@ -101,14 +101,28 @@ export class ViewServer {
 		const part = (begin_ns, end_ns, of, kind, what, end) => ({ begin_ns: FIRST_NS + begin_ns, end_ns: FIRST_NS + end_ns, depth: of === lane ? 0 : 1, thread: of.thread, who: who(of), kind, what, end });
 		return { thread: lane.thread, who: who(lane), begin_ns: slice.begin, end_ns: slice.end, share: SHARES[slice.share], cpu: slice.share === 1 ? 2 : 0,
 			what: slice.share === 4 ? "mutex pool.lock" : SHARES[slice.share], syscall: slice.share === 4 ? "futex" : null,
-			stack: [frame("pool_get", "pool.c", 120), frame("serve", "server.c", 42), frame("main", "server.c", 7)],
+			is_stack_of_another: true, stack: [frame("pool_get", "pool.c", 120), frame("serve", "server.c", 42), frame("main", "server.c", 7)],
 			waker: by && { thread: waker, who: who(by), stack: [frame("pool_put", "pool.c", 140), frame("serve", "server.c", 60)] },
 			path: by && { thread: lane.thread, left_out: 0,
 				sums: [{ ns: slice.end - middle, count: 1, max_ns: slice.end - middle, thread: waker, who: who(by), kind: "running", what: "ran pool_put", end: null },
 					{ ns: middle - slice.begin, count: 1, max_ns: middle - slice.begin, thread: lane.thread, who: who(lane), kind: "wait", what: "waited", end: who(by) }],
-				parts: [part(slice.begin, middle, lane, "wait", "waited", who(by)), part(middle, slice.end, by, "running", "ran pool_put", null)] },
-			alike: { count: 12, ns: 34e6, longest: trace.statesOf(lane.thread).filter(one => one.share === slice.share).sort((a, b) => b.end - b.begin - a.end + a.begin)
-				.slice(0, 10).map(one => ({ lane: lane.id, begin_ns: one.begin, end_ns: one.end })) } };
+				parts: [part(slice.begin, middle, lane, "wait", "waited", who(by)), part(middle, slice.end, by, "running", "ran pool_put", null)] } };
+	}
+
+	/** All waits of the thread that have the same state. */
+	alike(of) {
+		const { trace } = this, lane = trace.lanes[Number(of.get("lane"))], slice = lane && trace.sliceAt(lane, Number(of.get("time")));
+		const from_ns = Number(of.get("from") ?? 0), to_ns = Number(of.get("to") ?? trace.whole_ns);
+		const waits = slice ? trace.statesOf(lane.thread).filter(one => one.share === slice.share && one.begin >= from_ns && one.begin < to_ns)
+			.sort((a, b) => b.end - b.begin - a.end + a.begin) : [], ns = waits.reduce((sum, one) => sum + one.end - one.begin, 0);
+
+		return { what: "mutex pool.lock", from_ns, to_ns, is_cut: false, count: waits.length, ns, lengths: [{ up_to_ns: 2 ** 20, count: 1, ns: 1e6 }, { up_to_ns: 2 ** 23, count: waits.length, ns }],
+			longest: waits.slice(0, 10).map(one => ({ thread: lane.thread, who: `${lane.name} (tid ${lane.tid})`, begin_ns: one.begin, end_ns: one.end, ended_by: null })) };
+	}
+
+	whatif() {
+		return { recorded_ns: 1e9, recorded_cpus: 2, replay_ns: 1e9, replay_error: 0, cpus: 2, scale: 0.5, kind: "lock", name: "pool.lock", predicted_ns: 8e8, gain: 0.2,
+			least_ns: 7e8, most_ns: 9e8, samples: 0, all_samples: 0, spans: [], path: [] };
 	}
 
 	/** Rows by number; with a filter, by going through them. */

@@ -325,8 +325,9 @@ test("a click on a wait says what it waited for, how long, who ended it, the way
 	const row = await lane(page, id).boundingBox();
 	await page.mouse.click(area.x + area.width / 2, row.y + 8);
 	await details(page).locator("h4", { hasText: "Ended by" }).waitFor();
+	await details(page).locator(".longest").waitFor();
 	const words = await details(page).innerText(), waker = page.trace.lanes[page.trace.laneOf.get(slices[slices.indexOf(slice) + 1].waker)];
-	for (const wanted of ["mutex pool.lock", "futex", "pool_get", "Waits alike", "The way to its cause", `${waker.name} (tid ${waker.tid})`])
+	for (const wanted of ["mutex pool.lock", "futex", "pool_get", "All waits like this", "that of another one", "The way to its cause", `${waker.name} (tid ${waker.tid})`])
 		assert(words.includes(wanted), `no ${wanted} in ${words}`);
 	assert(await details(page).locator("dd").nth(1).innerText().then(text => /^[\d.]+\s(us|ms)$/.test(text)), "no length with a unit");
 	await shot(page, "viewer-details", false);
@@ -337,6 +338,9 @@ test("a click on a wait says what it waited for, how long, who ended it, the way
 	await details(page).locator(".longest button").first().click();
 	const longest = slices.filter(one => one.share === 4).sort((a, b) => b.end - b.begin - a.end + a.begin)[0];
 	await address(page, search => search.get("slice") === `${id}@${longest.begin}`);
+	await details(page).getByRole("button", { name: "Predict" }).click();
+	await details(page).locator("[role=status]", { hasText: "1.00\u00a0s would take 800\u00a0ms (700\u00a0ms to 900\u00a0ms): 20\u00a0% less" }).waitFor();
+	assert(await details(page).locator("svg rect[data-tip]").count() === 2, "no histogram of lengths");
 	await details(page).getByRole("button", { name: "Select its time" }).click();
 	await address(page, search => search.get("sel") === `${longest.begin}~${longest.end}`);
 	await details(page).getByLabel("Close the details").click();
@@ -506,7 +510,7 @@ test("when the server is gone the page says so, and goes on when it is back", as
 });
 
 test("while the trace is indexed its progress is shown, and a trace that grows is followed", async () => {
-	const server = new ViewServer(new MadeTrace()), url = await server.start();
+	const server = new ViewServer(Object.assign(new MadeTrace(), { isLive: true })), url = await server.start();
 
 	server.done = 0.43;
 	const page = await open(url, { isReady: false });
@@ -514,7 +518,7 @@ test("while the trace is indexed its progress is shown, and a trace that grows i
 	assert(/43\s%/.test(await page.locator(".opening").innerText()), await page.locator(".opening").innerText());
 	server.done = null;
 	await settled(page);
-	const grown = new MadeTrace({ whole_ns: 1.5e9, name: server.trace.name });
+	const grown = Object.assign(new MadeTrace({ whole_ns: 1.5e9, name: server.trace.name }), { isLive: true });
 	server.trace = page.trace = grown;
 	server.tell("trace");
 	await page.waitForFunction(() => document.querySelector("header p").textContent.startsWith("1.50"));

@@ -6,14 +6,20 @@ import { Swatch } from "../page";
 import type { ResultPath, ResultPathPart } from "../report";
 import { Stack } from "../stack";
 import { colourOf, stateOfKind, stateTitle } from "../states";
+import { AlikeWaits } from "./alike";
+import { Jump } from "./jump";
 import { titleOf } from "./lanes";
 import { exactly } from "./moment";
 import { isAborted, query } from "./server";
 import type { Session } from "./session";
 import { useStored } from "./store";
 import type { Place, SliceDetail } from "./trace";
+import { WhatIf } from "./what_if";
 
 const STEPS_SHOWN = 40;
+
+/** No wait for something. */
+const runs = ["running", "spinning", "unknown"];
 
 interface Asked {
 	place: Place;
@@ -38,14 +44,6 @@ function useDetail(session: Session, place: Place | null): Asked | null {
 		return () => abort.abort();
 	}, [place?.lane, place?.time_ns, again]);
 	return asked;
-}
-
-/** A button that goes to a lane at a time. */
-function Jump({ session, lane, begin_ns, end_ns, children }:
-	{ session: Session; lane: number | undefined; begin_ns: number; end_ns: number; children: string }) {
-	return lane === undefined || !session.trace.lanes[lane] ? <span>{children}</span>
-		: <button type="button" class="open" data-tip={`Show ${titleOf(session.trace.lanes[lane])} at ${exactly(begin_ns)}`}
-			onClick={() => session.reveal(lane, begin_ns, end_ns)}>{children}</button>;
 }
 
 function Waker({ session, detail }: { session: Session; detail: SliceDetail }) {
@@ -85,20 +83,6 @@ function PathSteps({ session, path }: { session: Session; path: ResultPath }) {
 	</>;
 }
 
-function Alike({ session, detail }: { session: Session; detail: SliceDetail }) {
-	const { alike } = detail;
-
-	if (!alike)
-		return null;
-	return <>
-		<h4>Waits alike</h4>
-		<p data-tip={exactNs(alike.ns)}>{plural(alike.count, "wait")}, {duration(alike.ns)} in all; the longest:</p>
-		<ol class="longest">{alike.longest.map(({ lane, begin_ns, end_ns }, i) => <li key={i}>
-			<Jump session={session} lane={lane} begin_ns={begin_ns} end_ns={end_ns}>
-				{`${duration(end_ns - begin_ns)} of ${session.trace.lanes[lane] ? titleOf(session.trace.lanes[lane]) : "a thread"} at ${exactly(begin_ns)}`}</Jump></li>)}</ol>
-	</>;
-}
-
 function Found({ session, place, detail }: { session: Session; place: Place; detail: SliceDetail }) {
 	const { begin_ns, end_ns, what, share, syscall, cpu, stack } = detail;
 
@@ -117,9 +101,12 @@ function Found({ session, place, detail }: { session: Session; place: Place; det
 			<button type="button" onClick={() => session.select({ from_ns: begin_ns, to_ns: end_ns })}>Select its time</button>
 		</div>
 		<Waker session={session} detail={detail} />
-		{stack.length > 0 && <><h4>Call path</h4><Stack frames={stack} /></>}
+		{stack.length > 0 && <><h4>Call path</h4>
+			{detail.is_stack_of_another && <p class="muted">None was recorded of this wait: it is that of another one for the same.</p>}
+			<Stack frames={stack} /></>}
 		{detail.path && <PathSteps session={session} path={detail.path} />}
-		<Alike session={session} detail={detail} />
+		{!runs.includes(share) && <><AlikeWaits session={session} place={place} />
+			<WhatIf key={`${place.lane} ${begin_ns}`} session={session} detail={detail} /></>}
 	</>;
 }
 

@@ -7,7 +7,7 @@ import type { Row } from "./lanes";
 import type { MarkStore } from "./marks";
 import { moment, stepFor } from "./moment";
 import { drawOverlays } from "./overlays";
-import { Line, paint } from "./painter";
+import { hatch, Line, paint } from "./painter";
 import { coloursOf, paletteOf } from "./palette";
 import { AXIS_PX, CURVE_PX, GAP_PX, HEAD_PX, OVERVIEW_PX, type Scene } from "./scene";
 import { type Piece, Tiles } from "./tiles";
@@ -88,6 +88,7 @@ export class Drawer {
 		scene.session.tiles.cover(row.lane.id, this.shift, view.from_ns, view.to_ns, pieces);
 		line!.fill(pieces, view);
 		paint(line!, pixels, top, height, row.lane.threads * (view.to_ns - view.from_ns) / line!.width, coloursOf(scene.palette!, row.lane));
+		hatch(pieces, view, pixels, line!.width, top, height, scene.palette!.hatching);
 	}
 
 	/** What all lanes that all threads are below do over a range. */
@@ -102,11 +103,11 @@ export class Drawer {
 	}
 
 	private drawOverview(): void {
-		const { scene, context, line } = this, { whole_ns } = scene.session.trace, { ratio, view } = scene;
+		const { scene, context, line } = this, { whole, view, ratio } = scene, whole_ns = whole.to_ns - whole.from_ns;
 		const height = Math.round((OVERVIEW_PX - 4) * ratio), image = context.createImageData(line!.width, height);
 		const pixels = new Uint32Array(image.data.buffer).fill(scene.palette!.ground);
-		const threads = this.fillTops({ from_ns: 0, to_ns: Math.max(1, whole_ns) });
-		const left = view.from_ns / whole_ns * scene.width, right = view.to_ns / whole_ns * scene.width;
+		const threads = this.fillTops(whole);
+		const left = (view.from_ns - whole.from_ns) / whole_ns * scene.width, right = (view.to_ns - whole.from_ns) / whole_ns * scene.width;
 
 		paint(line!, pixels, 0, height, threads * whole_ns / line!.width, scene.palette!.threads);
 		context.putImageData(image, 0, 0);

@@ -6,7 +6,7 @@ import type { EventPage, EventRow } from "./trace";
 
 export type Wanted = Record<string, string | number | readonly string[] | null | undefined>;
 
-const PAGE_ROWS = 200, PAGES_MAX = 60;
+const PAGE_ROWS = 200, PAGES_MAX = 60, COUNT_MS = 40;
 
 export class EventRows {
 	rows = 0;
@@ -14,6 +14,7 @@ export class EventRows {
 	error: string | null = null;
 	isKnown = false;			// how many there are
 	private pages = new Map<number, EventRow[]>();
+	private timer = 0;
 	private flights = new Map<number, AbortController>();
 
 	constructor(private session: Session, readonly filters: Wanted, private onRows: () => void) {}
@@ -27,7 +28,7 @@ export class EventRows {
 		const from = Math.floor(first / PAGE_ROWS), to = Math.floor(Math.max(first, last) / PAGE_ROWS);
 
 		for (const [page, abort] of this.flights)
-			if (page < from || page > to) {
+			if (page >= 0 && (page < from || page > to)) {
 				abort.abort();
 				this.flights.delete(page);
 			}
@@ -52,8 +53,32 @@ export class EventRows {
 	}
 
 	stop(): void {
+		clearTimeout(this.timer);
 		for (const abort of this.flights.values())
 			abort.abort();
+	}
+
+	/** As long as rows are not counted, each question makes the server count on. */
+	private learn(got: EventPage): void {
+		this.rows = got.rows;
+		this.isCounted = got.is_counted;
+		this.isKnown = true;
+		this.error = null;
+		clearTimeout(this.timer);
+		if (!got.is_counted)
+			this.timer = window.setTimeout(() => this.count(), COUNT_MS);
+	}
+
+	private async count(): Promise<void> {
+		const abort = new AbortController();
+
+		this.flights.get(-1)?.abort();
+		this.flights.set(-1, abort);
+		try {
+			this.learn(await this.session.server.json<EventPage>(query("events", { row: 0, count: 1, ...this.filters }), abort.signal));
+			this.onRows();
+		} catch {				// it is asked again when something is wanted
+		}
 	}
 
 	private async ask(page: number): Promise<void> {
@@ -62,12 +87,12 @@ export class EventRows {
 		this.flights.set(page, abort);
 		try {
 			const got = await this.session.server.json<EventPage>(query("events", { row: page * PAGE_ROWS, count: PAGE_ROWS, ...this.filters }), abort.signal);
-			this.rows = got.rows;
-			this.isCounted = got.is_counted;
-			this.isKnown = true;
-			this.error = null;
+			this.learn(got);
 			this.pages.delete(page);
-			this.pages.set(page, got.events);
+			if (got.events.length >= Math.min(PAGE_ROWS, got.rows - page * PAGE_ROWS))	// else the server still looks for them
+				this.pages.set(page, got.events);
+			else
+				setTimeout(this.onRows, COUNT_MS);
 			for (const old of this.pages.keys()) {
 				if (this.pages.size <= PAGES_MAX)
 					break;

@@ -25,7 +25,7 @@ interface Column {
 const columns: Column[] = [
 	{ title: "time", filter: null, hint: "", show: event => exactly(event.time_ns) },
 	{ title: "host", filter: "host", hint: "name", show: event => visible(String(event.host)) },
-	{ title: "CPU", filter: "cpu", hint: "0, 1", show: event => String(event.cpu) },
+	{ title: "CPU", filter: "cpu", hint: "0, 1", show: event => String(event.cpu ?? "") },
 	{ title: "process", filter: "process", hint: "name or pid", show: event => visible(String(event.process)) },
 	{ title: "thread", filter: "thread", hint: "name or tid", show: event => event.tid ? `${visible(event.name)} ${event.tid}` : "" },
 	{ title: "event", filter: "event", hint: "sched.SWITCH", show: event => visible(event.event) },

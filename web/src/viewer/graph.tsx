@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The graph: time across, lanes down. The canvas has the picture, the page its names and its buttons.
 import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { duration } from "../format";
+import { duration, plural } from "../format";
 import { Swatch } from "../page";
 import { type Range, useRange } from "../range";
 import { colourOf, stateNames, stateTitle } from "../states";
@@ -196,7 +196,7 @@ function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
 		<button type="button" data-tip="The whole trace (0, double click)" disabled={!view} onClick={() => session.store.set({ view: null })}>All</button>
 		<button type="button" data-tip="Zoom to the selected time (F)" disabled={!selection} onClick={() => session.zoomToSelection()}>Selection</button>
 		<button type="button" aria-label="Keys" data-tip="All keys (?)" onClick={wishes.onHelp}>?</button>
-		<span class="muted range">{view ? rangeWords(view) : `all ${duration(session.trace.whole_ns)}`}</span>
+		<span class="muted range">{view ? rangeWords(view) : `all ${duration(session.whole.to_ns - session.whole.from_ns)}`}</span>
 		{selection && <span class="range selected">selected: {rangeWords(selection)}
 			<button type="button" class="forget" aria-label="Forget the selection" data-tip="Forget the selection (Escape)" onClick={() => session.select(null)}>&times;</button></span>}
 	</div>;
@@ -226,6 +226,7 @@ export function Graph({ session, wishes, search }: { session: Session; wishes: W
 		</div>
 		<Navigation session={session} wishes={wishes} />
 		<Picture session={session} wishes={wishes} />
+		{session.trace.left_out > 0 && <p class="muted">{plural(session.trace.left_out, "thread")} have no lane of their own, for there are too many.</p>}
 		<Legend session={session} />
 	</div>;
 }

@@ -50,9 +50,9 @@ export class MarkStore {
 		this.onMarks();
 	}
 
-	private take({ names, marks, left_out }: LaneMarks): void {
+	private take({ names, marks, left_out, unread }: LaneMarks): void {
 		this.byLane = new Map();
-		this.leftOut = left_out;
+		this.leftOut = left_out + (unread ?? 0);
 		for (const [lane, time_ns, name, argument] of marks) {
 			const list = this.byLane.get(lane) ?? [];
 			list.push({ time_ns, name: names[name] ?? "event", argument });

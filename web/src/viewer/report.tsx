@@ -63,6 +63,8 @@ export function ReportOfSelection({ session }: { session: Session }) {
 			tools={<div class="choices">
 				<button type="button" disabled={!selection || isSame(selection, made?.range ?? null)} onClick={() => make(selection)}>Report of the selection</button>
 				<button type="button" disabled={!made?.range} onClick={() => make(null)}>Of the whole trace</button>
+				<a class="button" href={query("save", { from: selection?.from_ns, to: selection?.to_ns })} download
+					data-tip={selection ? "The selected time as a trace of its own" : "All of it; select a stretch of time for a part"}>Save as trace</a>
 				{made?.error && <button type="button" onClick={() => make(made.range)}>Again</button>}
 			</div>}>
 			{made?.error && <p role="alert">{made.error}</p>}

@@ -47,9 +47,13 @@ export class Scene {
 		return this.view.from_ns + x / this.perNs;
 	}
 
+	get whole(): Range {
+		return this.session.whole;
+	}
+
 	/** In the overview, which has all of the time. */
 	wholeTimeAt(x: number): number {
-		return x / this.width * this.session.trace.whole_ns;
+		return this.whole.from_ns + x / this.width * (this.whole.to_ns - this.whole.from_ns);
 	}
 
 	areaAt(y: number): Area {

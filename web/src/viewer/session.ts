@@ -42,7 +42,14 @@ export class Session {
 	}
 
 	get view(): Range {
-		return this.store.state.view ?? { from_ns: 0, to_ns: Math.max(1, this.trace.whole_ns) };
+		return this.store.state.view ?? this.whole;
+	}
+
+	/** As long as anything is known of a thread: tracing begins earlier. */
+	get whole(): Range {
+		const { begin_ns, whole_ns } = this.trace;
+
+		return { from_ns: begin_ns, to_ns: Math.max(begin_ns + 1, whole_ns) };
 	}
 
 	/** The rows that are shown; made when something that they depend on is another one. */
@@ -60,13 +67,13 @@ export class Session {
 
 	/** Within the trace, and not nearer than can be told apart. */
 	setView(from_ns: number, to_ns: number): void {
-		const { whole_ns } = this.trace, width_ns = Math.max(VIEW_NS_MIN, to_ns - from_ns);
+		const { begin_ns, whole_ns } = this.trace, width_ns = Math.max(VIEW_NS_MIN, to_ns - from_ns);
 
-		if (width_ns >= whole_ns) {
+		if (width_ns >= whole_ns - begin_ns) {
 			this.store.set({ view: null });
 			return;
 		}
-		const from = Math.max(0, Math.min(from_ns, whole_ns - width_ns));
+		const from = Math.max(Math.min(0, begin_ns), Math.min(from_ns, whole_ns - width_ns));
 		this.store.set({ view: { from_ns: from, to_ns: from + width_ns } });
 	}
 

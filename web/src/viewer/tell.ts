@@ -2,7 +2,7 @@
 // What tooltips and the reader of the screen say of what is at a place of the picture.
 import { duration, plural, shareOf, visible } from "../format";
 import { stateTitle } from "../states";
-import { type FoundSlice, sharesIn, sliceAround } from "./find";
+import { type FoundSlice, isWide, sharesIn, sliceAround } from "./find";
 import { type Row, titleOf } from "./lanes";
 import type { MarkStore } from "./marks";
 import { exactly, moment } from "./moment";
@@ -48,16 +48,16 @@ function laneWords(row: Row): string {
 export function tellLane(row: Row, trace: Trace): string {
 	const { ns, lost_ns, threads, begin_ns, end_ns } = row.lane, sum = ns.reduce((all, one) => all + one, 0);
 	const states = ns.map((n, share): [string, number] => [trace.shares[share], n]).filter(([, n]) => n).sort((a, b) => b[1] - a[1]).slice(0, STATES_TOLD);
-	const life = row.lane.kind === "thread" && (begin_ns > 0 || end_ns < trace.whole_ns) ? [`lived from ${moment(begin_ns, 1e3)} to ${moment(end_ns, 1e3)}`] : [];
+	const life = row.lane.kind === "thread" && (begin_ns > trace.begin_ns || end_ns < trace.whole_ns) ? [`lived from ${moment(begin_ns, 1e3)} to ${moment(end_ns, 1e3)}`] : [];
 
 	return [laneWords(row) + (row.lane.is_idle ? ", idle" : ""), ...life, ...states.map(([state, n]) => `${stateTitle(state)}: ${duration(n)}, ${shareOf(n, sum)}`),
 		...(row.lane.kind === "cpu" ? [] : [`lost: ${duration(lost_ns)}${threads > 1 ? ` of ${plural(threads, "thread")}` : ""}`])].join("\n");
 }
 
 function tellOverview(scene: Scene, x: number): string {
-	const { trace } = scene.session;
+	const { from_ns, to_ns } = scene.whole;
 
-	return `The whole trace, ${duration(trace.whole_ns)}\nat ${moment(scene.wholeTimeAt(x), trace.whole_ns / scene.width, trace.whole_ns)}\ndrag to move what is seen`;
+	return `The whole trace, ${duration(to_ns - from_ns)}\nat ${moment(scene.wholeTimeAt(x), (to_ns - from_ns) / scene.width, to_ns)}\ndrag to move what is seen`;
 }
 
 function tellCurve(scene: Scene, x: number): string {
@@ -101,6 +101,8 @@ export function tellAt(scene: Scene, marks: MarkStore, x: number, y: number): st
 		return null;
 	const from_ns = scene.timeAt(Math.floor(x)), to_ns = scene.timeAt(Math.floor(x) + 1), shift = levelOf(scene);
 	const shares = sharesIn(session.tiles, row.lane.id, shift, { from_ns, to_ns });
+	if (isWide(session.tiles, row.lane.id, shift, { from_ns, to_ns }))
+		return `${row.title}\nZoom in to see who had the CPU.`;
 	const slice = shares.size <= 1 ? sliceAround(session.tiles, session.trace, row.lane.id, shift, scene.timeAt(x), scene.view) : null;
 	const words = slice ? sliceWords(session, row.lane, slice)
 		: [`${moment(from_ns, (to_ns - from_ns) / 10, scene.view.to_ns)}, ${duration(to_ns - from_ns)} long`, ...columnWords(session, row.lane, shares, to_ns - from_ns)];

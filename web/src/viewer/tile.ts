@@ -11,6 +11,11 @@ interface Nothing {
 	kind: "nothing";
 }
 
+/** A CPU, so far away that it would take long to tell. */
+interface Wide {
+	kind: "wide";
+}
+
 /** Each state, exactly; what lies between them is unknown. Times from the begin of the tile on. */
 export interface Slices {
 	kind: "slices";
@@ -32,7 +37,7 @@ export interface Columns {
 	ns: Float64Array;		// in each column
 }
 
-export type Tile = Nothing | Slices | Columns;
+export type Tile = Nothing | Wide | Slices | Columns;
 
 export function tileNs(shift: number): number {
 	return 2 ** (shift + COLUMN_BITS);
@@ -41,7 +46,7 @@ export function tileNs(shift: number): number {
 export function bytesOf(tile: Tile): number {
 	const own = 200;
 
-	return tile.kind === "nothing" ? own : own + (tile.kind === "slices" ? 22 * tile.count : 6 * tile.count + 9 * tile.share.length);
+	return own + (tile.kind === "slices" ? 22 * tile.count : tile.kind === "columns" ? 6 * tile.count + 9 * tile.share.length : 0);
 }
 
 /** Unsigned LEB128, one number after the other. */
@@ -114,13 +119,14 @@ function readColumns(from: Varints): Columns {
 		share: Uint8Array.from(share), ns: Float64Array.from(ns) };
 }
 
-const NOTHING: Nothing = { kind: "nothing" };
+const NOTHING: Nothing = { kind: "nothing" }, WIDE: Wide = { kind: "wide" };
 
 /** hasWho: the shares of which slices of this lane say who. */
 export function readTile(from: Varints, hasWho: (share: number) => boolean): Tile {
-	switch (from.below(2)) {
+	switch (from.below(3)) {
 	case 0: return NOTHING;
 	case 1: return readSlices(from, hasWho);
-	default: return readColumns(from);
+	case 2: return readColumns(from);
+	default: return WIDE;
 	}
 }

@@ -174,7 +174,7 @@ export class Tiles {
 			const above = Math.floor(index / 2 ** (up - shift)), tile = this.get(lane, up, above);
 			if (!tile)
 				continue;
-			if (tile.kind !== "columns") {
+			if (tile.kind === "nothing" || tile.kind === "slices") {
 				this.push(out, this.piece(tile, up, above, from_ns, to_ns));
 				return true;
 			}

@@ -25,16 +25,20 @@ export interface Trace {
 	name: string;
 	is_ready: true;
 	first_ns: number;		// CLOCK_MONOTONIC
+	begin_ns: number;		// when the first state begins
 	whole_ns: number;
 	origin_ns: number;		// from here on tiles count; <= 0
 	events: number | null;		// null: not counted
 	shares: string[];		// what numbers of states in tiles mean
 	lanes: Lane[];
+	left_out: number;		// threads without a lane
+	is_live: boolean;
 }
 
 /** As the server has it. */
-export interface Answer extends Omit<Trace, "events" | "lanes"> {
+export interface Answer extends Omit<Trace, "events" | "lanes" | "is_live"> {
 	events?: number;
+	is_live?: boolean;
 	lanes: (Omit<Lane, "parent"> & { parent?: number })[];
 }
 
@@ -45,7 +49,7 @@ export interface Unready {
 }
 
 export function traceOf(answer: Answer): Trace {
-	return { ...answer, events: answer.events ?? null, lanes: answer.lanes.map(lane => ({ ...lane, parent: lane.parent ?? -1, threads: Math.max(1, lane.threads) })) };
+	return { ...answer, events: answer.events ?? null, is_live: answer.is_live ?? false, lanes: answer.lanes.map(lane => ({ ...lane, parent: lane.parent ?? -1, threads: Math.max(1, lane.threads) })) };
 }
 
 /** What shares of lanes of CPUs mean. */
@@ -66,16 +70,36 @@ export interface SliceDetail {
 	what: string;			// what it did or waited for
 	syscall: string | null;
 	stack: ReportFrame[];
+	is_stack_of_another: boolean;	// which waited for the same
 	waker: { thread: number; who: string; stack: ReportFrame[] } | null;	// thread 0: no thread that is traced
 	path: ResultPath | null;	// its times are of CLOCK_MONOTONIC
-	alike?: { count: number; ns: number; longest: { lane: number; begin_ns: number; end_ns: number }[] } | null;
+}
+
+export interface AlikeWait {
+	thread: number;
+	who: string;
+	begin_ns: number;
+	end_ns: number;
+	ended_by: string | null;
+}
+
+/** All waits for the same thing that begin in a stretch of time. */
+export interface Alike {
+	what: string;
+	from_ns: number;
+	to_ns: number;
+	is_cut: boolean;		// it ends at to_ns, earlier than was asked for
+	count: number;
+	ns: number;
+	lengths: { up_to_ns: number; count: number; ns: number }[];
+	longest: AlikeWait[];
 }
 
 export interface EventRow {
 	row: number;
 	time_ns: number;
 	host: string | number;
-	cpu: number;
+	cpu: number | null;
 	process: string | number;
 	thread: number;
 	tid: number;
@@ -95,4 +119,5 @@ export interface LaneMarks {
 	names: string[];
 	marks: [lane: number, time_ns: number, name: number, argument: number][];
 	left_out: number;
+	unread?: number;		// what was not looked at, for the stretch is long
 }

@@ -38,6 +38,10 @@ function useSession(server: Server): Opened {
 				setOpened({ session: session.current });
 				performance.mark("pinch-ready");
 			}
+			if (answer.is_ready && answer.is_live && !isListening) {
+				isListening = true;
+				ends.push(server.listen(ask));
+			}
 		};
 		const ask = () => server.json<Answer | Unready>("trace").then(take, error => {
 			if (error instanceof Refusal && !session.current)
@@ -49,7 +53,8 @@ function useSession(server: Server): Opened {
 			session.current?.tiles.again();
 			ask();
 		};
-		const ends = [server.onConnection(onConnection), server.listen(ask)];
+		const ends = [server.onConnection(onConnection)];
+		let isListening = false;
 		ask();
 		return () => {
 			clearTimeout(timer);
@@ -131,7 +136,7 @@ export function ViewerPage() {
 		<header>
 			<a class="skip" href="#main">Skip to the graph</a>
 			<h1><span class="brand">pinch view</span> <span class="command">{session ? visible(session.trace.name) : ""}</span></h1>
-			{session && <p class="muted" data-tip={exactNs(session.trace.whole_ns)}>{duration(session.trace.whole_ns)}, {
+			{session && <p class="muted" data-tip={exactNs(session.whole.to_ns - session.whole.from_ns)}>{duration(session.whole.to_ns - session.whole.from_ns)}, {
 				session.trace.events !== null && `${plural(session.trace.events, "event")}, `}{plural(session.tree.laneOfThread.size, "thread")}</p>}
 			<nav aria-label="Sections"><ul>{links.map(([id, title]) => <li key={id}><a href={`#${id}`}>{title}</a></li>)}</ul></nav>
 			<button type="button" class="theme" aria-pressed={theme.theme === "dark"} onClick={theme.toggle}>Dark</button>
