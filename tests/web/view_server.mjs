@@ -33,6 +33,7 @@ export class ViewServer {
 
 	async start(port = 0) {
 		this.server = createServer((request, response) => this.answer(request, response));
+		this.server.unref();			// a test that fails leaves it behind
 		await new Promise(resolve => this.server.listen(port, "127.0.0.1", resolve));
 		this.port = this.server.address().port;
 		this.url = `http://127.0.0.1:${this.port}/`;

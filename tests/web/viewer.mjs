@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of pinch view, in a browser, with a server of a trace that was made up: what is drawn is compared with it.
 // Screenshots stay in $O/web-shots.
-import { assert, close, faults, main, note, open, shot, test } from "./browser.mjs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { assert, BUILD, close, directory, faults, main, note, open, shot, test } from "./browser.mjs";
 import { firstBehind, MadeTrace, SHARES } from "./made_trace.mjs";
 import { ViewServer } from "./view_server.mjs";
 
 const GAP_PX = 3, HEAD_PX = 96, AXIS_Y = 39, OVERVIEW_Y = 12;
+
+/** What is recorded: threads that take turns with a lock. */
+const RECORDED = `
+import threading, time
+lock = threading.Lock()
+def work():
+    for _ in range(40):
+        with lock:
+            time.sleep(0.002)
+threads = [threading.Thread(target=work) for _ in range(3)]
+[t.start() for t in threads]; [t.join() for t in threads]
+`;
 
 /** A page of a trace, once its picture is there; the server ends with it. */
 async function view(options = {}, how = {}, fragment = "") {
@@ -609,9 +624,8 @@ test("everything is reached by keys alone", async () => {
 	await page.keyboard.press("ArrowRight");
 	await details(page).waitFor();
 	assert(/since/.test(await told()), `it says ${await told()}`);
-	const { lane: id, time } = Object.fromEntries([["lane", "focus"], ["time", "at"]].map(([name, key]) => [name, key]));
-	const search = await address(page, search => search.get("slice")), slices = page.trace.statesOf(page.trace.lanes[Number(search.get(id))].thread);
-	assert(slices[firstBehind(slices, Number(search.get(time)))].begin === Number(search.get(time)), "the cursor is not at the begin of a slice");
+	const search = await address(page, search => search.get("slice")), slices = page.trace.statesOf(page.trace.lanes[Number(search.get("focus"))].thread);
+	assert(slices[firstBehind(slices, Number(search.get("at")))].begin === Number(search.get("at")), "the cursor is not at the begin of a slice");
 	await page.keyboard.press("ArrowRight");
 	const next = await address(page, found => found.get("at") !== search.get("at"));
 	assert(slices[firstBehind(slices, Number(search.get("at"))) + 1].begin === Number(next.get("at")), "it is not the next slice");
@@ -673,6 +687,74 @@ test("fingers pan and pinch, at 360 pixels, where nothing is wider than the scre
 	await toEvents(page);
 	await shot(page, "viewer-360");
 	await end(page);
+});
+
+/** Records a program and opens what pinch view serves of it. Undefined: that cannot be done here. */
+async function viewRecorded() {
+	const trace = join(directory, "recorded.pinch"), pinch = join(BUILD, "pinch");
+
+	if (process.getuid() !== 0 || !existsSync(pinch))
+		return undefined;
+	try {
+		execFileSync(pinch, ["record", "-o", trace, "--", "python3", "-c", RECORDED], { stdio: "pipe" });
+	} catch (error) {
+		note(`no trace can be recorded here: ${String(error.stderr ?? error).trim().slice(0, 200)}`);
+		return undefined;
+	}
+	const child = spawn(pinch, ["view", "--port", "0", trace], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, BROWSER: "", DISPLAY: "" } });
+	const url = await new Promise((resolve, reject) => {
+		let said = "";
+		const take = bytes => {
+			said += bytes;
+			const match = /http:\S*token=[0-9a-f]+/.exec(said);
+			if (match)
+				resolve(match[0]);
+		};
+		child.stdout.on("data", take);
+		child.stderr.on("data", take);
+		child.on("exit", () => reject(new Error(`pinch view ended: ${said}`)));
+	});
+	return { child, url };
+}
+
+test("a recorded trace is looked at with pinch view itself: lanes, states, their details, events, the report of a part", async () => {
+	const started = await viewRecorded();
+
+	if (!started) {
+		note("skipped: recording needs root and a built pinch");
+		return;
+	}
+	try {
+		const page = await open(started.url);
+		await settled(page);
+		const threads = await page.locator(".lane.is-thread .name").allInnerTexts();
+		assert(threads.length >= 3, `the lanes are ${threads}`);
+		await page.locator(".graph-canvas").focus();
+		for (let i = 0; i < 60 && !await details(page).count(); i++) {
+			await page.keyboard.press(i % 3 === 0 ? "ArrowDown" : i % 3 === 1 ? "w" : "ArrowRight");
+			await settled(page);
+		}
+		await details(page).locator("dl").waitFor();
+		assert(/length[\s\S]*\d\s(ns|us|ms|s)/.test(await details(page).innerText()), await details(page).innerText());
+		await page.locator("#events").scrollIntoViewIfNeeded();
+		await page.waitForFunction(() => document.querySelectorAll("#events tbody tr td").length > 20);
+		await page.getByLabel("Filter by event").fill("sched.SWITCH");
+		await page.waitForFunction(() => [...document.querySelectorAll("#events tbody td.is-event")].every(cell => cell.textContent === "sched.SWITCH"));
+		const [first, last] = (await canvas(page).getAttribute("data-view")).split("~").map(Number);
+		await go(page, `sel=${Math.round(first)}~${Math.round(last)}`);
+		await page.locator("#report").scrollIntoViewIfNeeded();
+		await page.locator("#verdict").waitFor();
+		await page.getByRole("button", { name: "Report of the selection" }).click();
+		await page.waitForFunction(() => /times count from/.test(document.querySelector("#report .about").textContent));
+		await page.locator("#verdict, #report [role=alert]").first().waitFor();
+		await page.evaluate(() => scrollTo(0, 0));
+		await shot(page, "viewer-recorded", false);
+		await close(page);
+	} finally {
+		started.child.removeAllListeners("exit");
+		started.child.kill("SIGINT");
+		await new Promise(resolve => started.child.on("close", resolve));
+	}
 });
 
 for (const scheme of ["light", "dark"])

@@ -12,7 +12,7 @@ import { isAborted, query } from "./server";
 import type { Session } from "./session";
 import type { Alike, Place } from "./trace";
 
-const REST_MS = 200, HEIGHT_PX = 80, AXIS_PX = 22, SIDE_PX = 18, STEP = 2 ** 0.25;
+const REST_MS = 200, HEIGHT_PX = 80, AXIS_PX = 22, SIDE_PX = 18, STEP = 2 ** 0.25, LONGEST = 10;
 
 function Lengths({ alike }: { alike: Alike }) {
 	const { ref, width } = useWidth<HTMLDivElement>(), { lengths } = alike;
@@ -52,7 +52,7 @@ export function AlikeWaits({ session, place }: { session: Session; place: Place 
 				{alike.is_cut || selection ? `, from ${rangeWords(alike)}` : ""}.</p>
 			{alike.is_cut && <p class="muted">There may be more behind that: select a shorter stretch of time.</p>}
 			{alike.lengths.length > 0 && <Lengths alike={alike} />}
-			<ol class="longest">{alike.longest.map((wait, i) => <li key={i}>
+			<ol class="longest">{alike.longest.slice(0, LONGEST).map((wait, i) => <li key={i}>
 				<Jump session={session} lane={session.tree.laneOfThread.get(wait.thread)} begin_ns={wait.begin_ns} end_ns={wait.end_ns}>
 					{`${duration(wait.end_ns - wait.begin_ns)}, ${visible(wait.who)} at ${exactly(wait.begin_ns)}`}</Jump>
 				{wait.ended_by && <span class="muted"> ended by {visible(wait.ended_by)}</span>}</li>)}</ol>

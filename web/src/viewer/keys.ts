@@ -5,8 +5,9 @@ import { slicesIn } from "./find";
 import { levelOf } from "./overlays";
 import { Scene } from "./scene";
 import type { Row } from "./lanes";
+import type { Lane } from "./trace";
 
-const ZOOM = 0.6, PAN = 0.15, PAGE_ROWS = 12, SELECT = 0.05;
+const ZOOM = 0.6, PAN = 0.15, PAGE_ROWS = 12, SELECT = 0.05, MARGIN = 0.15;
 
 /** What the list of keys says. */
 export const keyWords: [string, string][] = [
@@ -44,23 +45,31 @@ function focused(scene: Scene): Row | undefined {
 	return focus === null ? undefined : session.layout.byLane.get(focus);
 }
 
+/** Puts the cursor there, and what is seen around it. */
+function putCursor(scene: Scene, lane: Lane, time_ns: number): void {
+	const { session, view } = scene, width_ns = view.to_ns - view.from_ns;
+
+	session.store.set({ cursor_ns: time_ns, slice: lane.kind === "thread" ? { lane: lane.id, time_ns } : session.store.state.slice });
+	if (time_ns < view.from_ns || time_ns >= view.to_ns)
+		session.setView(time_ns - (time_ns < view.from_ns ? 1 - MARGIN : MARGIN) * width_ns, time_ns + (time_ns < view.from_ns ? MARGIN : 1 - MARGIN) * width_ns);
+}
+
 /** Goes to the slice before or behind the cursor; returns whether there are slices. */
 function stepSlice(scene: Scene, by: number): boolean {
 	const { session, view } = scene, { cursor_ns } = session.store.state, row = focused(scene);
-	const width_ns = view.to_ns - view.from_ns, at_ns = Math.max(view.from_ns, Math.min(cursor_ns ?? view.from_ns, view.to_ns));
+	const at_ns = Math.max(view.from_ns, Math.min(cursor_ns ?? view.from_ns, view.to_ns - 1));
 	const slices = row && row.lane.kind !== "host" ? slicesIn(session.tiles, row.lane.id, levelOf(scene), view) : null;
+	const at = slices?.findIndex(slice => slice.end_ns > at_ns) ?? -1, now = slices?.[at];
 
-	if (!row || !slices?.length)
+	if (!row || !slices || !now)
 		return false;
-	const now = slices.findIndex(slice => slice.end_ns > at_ns), next = slices[cursor_ns === null ? 0 : now + by];
-	if (!next || now < 0) {
-		session.pan(by * PAN);
-		return true;
-	}
-	const time_ns = Math.max(0, Math.round(next.begin_ns));
-	session.store.set({ cursor_ns: time_ns, slice: row.lane.kind === "thread" ? { lane: row.lane.id, time_ns } : session.store.state.slice });
-	if (next.end_ns > view.to_ns || next.begin_ns < view.from_ns)
-		session.setView(Math.min(time_ns, Math.max(view.from_ns, next.end_ns - width_ns)), Math.min(time_ns, Math.max(view.from_ns, next.end_ns - width_ns)) + width_ns);
+	const next = cursor_ns === null ? now : slices[at + by];
+	if (next)
+		putCursor(scene, row.lane, Math.round(next.begin_ns));
+	else if (by > 0 ? now.isCutEnd || now.end_ns >= session.trace.whole_ns : now.isCutBegin || now.begin_ns <= session.trace.begin_ns)
+		return false;			// more of it is on its way, or there is none
+	else
+		putCursor(scene, row.lane, Math.round(by > 0 ? now.end_ns : now.begin_ns - 1));
 	return true;
 }
 

@@ -180,31 +180,29 @@ export class Tiles {
 			}
 			coarse ??= this.piece(tile, up, above, from_ns, to_ns);
 		}
-		return this.putFiner(lane, shift, index, from_ns, to_ns, coarse, out);
+		this.putFiner(lane, shift, index, from_ns, to_ns, coarse, out);
+		return false;
 	}
 
-	private putFiner(lane: number, shift: number, index: number, from_ns: number, to_ns: number, coarse: Piece | null, out: Piece[]): boolean {
+	/** Finer tiles, where they are there, else the coarse one: it looks the same as the right one, but for roundings. */
+	private putFiner(lane: number, shift: number, index: number, from_ns: number, to_ns: number, coarse: Piece | null, out: Piece[]): void {
 		const below = shift - 1, width_ns = tileNs(below);
-		let isAll = below >= SHIFT_MIN && this.levels[below].size > 0;
 
-		if (!isAll) {
+		if (below < SHIFT_MIN || !this.levels[below].size) {
 			if (coarse)
 				this.push(out, coarse);
-			return false;
+			return;
 		}
 		for (const half of [2 * index, 2 * index + 1]) {
-			const begin_ns = this.trace.origin_ns + half * width_ns;
+			const begin_ns = this.trace.origin_ns + half * width_ns, tile = this.get(lane, below, half);
 			const from = Math.max(from_ns, begin_ns), to = Math.min(to_ns, begin_ns + width_ns);
 			if (from >= to)
 				continue;
-			const tile = this.get(lane, below, half);
-			isAll &&= tile !== undefined;
 			if (tile)
 				this.push(out, this.piece(tile, below, half, from, to));
 			else if (coarse)
 				this.push(out, { ...coarse, from_ns: from, to_ns: to });
 		}
-		return isAll;
 	}
 
 	private wish(lane: number, shift: number, index: number): void {
