@@ -91,25 +91,24 @@ export class Drawer {
 		hatch(pieces, view, pixels, line!.width, top, height, scene.palette!.hatching);
 	}
 
-	/** What all lanes that all threads are below do over a range. */
-	private fillTops(range: Range): number {
+	/** What all threads do over a range. */
+	private fillTops(range: Range): void {
 		const { tiles, tree } = this.scene.session, shift = Tiles.shiftFor((range.to_ns - range.from_ns) / this.canvas.width);
 		const pieces: Piece[] = [];
 
 		for (const lane of tree.tops)
 			tiles.cover(lane.id, shift, range.from_ns, range.to_ns, pieces);
 		this.line!.fill(pieces, range);
-		return tree.tops.reduce((sum, lane) => sum + lane.threads, 0);
 	}
 
 	private drawOverview(): void {
 		const { scene, context, line } = this, { whole, view, ratio } = scene, whole_ns = whole.to_ns - whole.from_ns;
 		const height = Math.round((OVERVIEW_PX - 4) * ratio), image = context.createImageData(line!.width, height);
 		const pixels = new Uint32Array(image.data.buffer).fill(scene.palette!.ground);
-		const threads = this.fillTops(whole);
 		const left = (view.from_ns - whole.from_ns) / whole_ns * scene.width, right = (view.to_ns - whole.from_ns) / whole_ns * scene.width;
 
-		paint(line!, pixels, 0, height, threads * whole_ns / line!.width, scene.palette!.threads);
+		this.fillTops(whole);
+		paint(line!, pixels, 0, height, line!.most(), scene.palette!.threads);	// all of the height: the most threads at once
 		context.putImageData(image, 0, 0);
 		context.fillStyle = colour("bg");
 		context.globalAlpha = 0.6;
@@ -159,7 +158,12 @@ export class Drawer {
 		context.fill();
 		context.strokeStyle = colour("line");
 		context.strokeRect(-1, top - 0.5, scene.width + 2, height + 1);
+		const words = plural(most, "thread");
+		context.fillStyle = colour("bg");
+		context.globalAlpha = 0.75;
+		context.fillRect(0, top, context.measureText(words).width + 8, 16);
+		context.globalAlpha = 1;
 		context.fillStyle = colour("fg");
-		context.fillText(`${plural(most, "thread")}`, 4, top + 8);
+		context.fillText(words, 4, top + 8);
 	}
 }

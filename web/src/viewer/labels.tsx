@@ -10,7 +10,7 @@ function Label({ session, row, top, isFocused }: { session: Session; row: Row; t
 	const { lane, isOpen } = row;
 
 	return <li class={`lane is-${lane.kind}${isFocused ? " is-focused" : ""}${lane.is_idle ? " is-idle" : ""}`} data-lane={lane.id}
-		style={{ top: `${top}px`, height: `${row.height}px`, paddingLeft: `${2 + Math.min(row.depth, 4) * 9}px` }}
+		style={{ top: `${top}px`, height: `${row.height}px`, "--depth": Math.min(row.depth, 4) }}
 		data-tip={tellLane(row, session.trace)} onClick={() => session.store.set({ focus: lane.id })}>
 		{isOpen === null ? <span class="no-toggle" /> : <button type="button" class="toggle" tabIndex={-1} aria-expanded={isOpen}
 			aria-label={`${isOpen ? "Close" : "Open"} ${row.title}`} onClick={() => session.toggle(lane.id)}>{isOpen ? "\u25be" : "\u25b8"}</button>}

@@ -141,7 +141,7 @@ export function layout(tree: LaneTree, wanted: Wanted): Layout {
 			const below = tree.children[lane.id];
 			if (shown && !shown[lane.id])
 				continue;
-			if (lane.kind === "name" && below.length === 1) {	// the thread says it all
+			if (lane.kind !== "host" && lane.threads === 1 && below.length === 1) {	// the thread says it all
 				visit(below, depth);
 				continue;
 			}

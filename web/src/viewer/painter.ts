@@ -40,6 +40,19 @@ export class Line {
 		return this.ns.subarray(share * this.width, (share + 1) * this.width);
 	}
 
+	/** The most that a pixel has, of all shares. */
+	most(): number {
+		const sums = new Float64Array(this.width);
+		let most = 0;
+
+		for (let share = 0; share < SHARES; share++)
+			if (this.used >>> share & 1)
+				this.of(share).forEach((ns, x) => { sums[x] += ns; });
+		for (const sum of sums)
+			most = Math.max(most, sum);
+		return most || 1;
+	}
+
 	/** threads: how many do it, or the mean of it. */
 	private add(from_ns: number, to_ns: number, share: number, threads: number): void {
 		const { width, per_ns, ns } = this;

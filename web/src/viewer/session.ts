@@ -102,9 +102,9 @@ export class Session {
 	}
 
 	select(range: Range | null): void {
-		const { whole_ns } = this.trace;
+		const { begin_ns, whole_ns } = this.trace;
 
-		setRange(range && { from_ns: Math.max(0, Math.round(range.from_ns)), to_ns: Math.min(whole_ns, Math.round(range.to_ns)) });
+		setRange(range && { from_ns: Math.max(Math.min(0, Math.floor(begin_ns)), Math.round(range.from_ns)), to_ns: Math.min(whole_ns, Math.round(range.to_ns)) });
 	}
 
 	toggle(lane: number): void {
