@@ -42,7 +42,9 @@ export class Session {
 	}
 
 	get view(): Range {
-		return this.store.state.view ?? this.whole;
+		const { view } = this.store.state;
+
+		return view && view.from_ns < this.whole.to_ns ? view : this.whole;	// a link may be of a longer trace
 	}
 
 	/** As long as anything is known of a thread: tracing begins earlier. */

@@ -55,9 +55,12 @@ function useSession(server: Server): Opened {
 		};
 		const ends = [server.onConnection(onConnection)];
 		let isListening = false;
+		const onFocus = () => server.connection === "refused" && ask();	// the link may have been opened elsewhere
+		addEventListener("focus", onFocus);
 		ask();
 		return () => {
 			clearTimeout(timer);
+			removeEventListener("focus", onFocus);
 			ends.forEach(end => end());
 		};
 	}, [server]);
