@@ -53,6 +53,7 @@ export class MadeTrace {
 			for (let cpu = 0; cpu < cpus; cpu++)
 				this.lane({ kind: "cpu", parent: host, name: `CPU ${cpu}`, cpu, threads: 1 });
 		}
+		this.processNames = new Map(this.lanes.filter(lane => lane.kind === "process").map(lane => [lane.pid, lane.name]));
 		this.laneOf = new Map(this.lanes.filter(lane => lane.kind === "thread").map(lane => [lane.thread, lane.id]));
 	}
 
@@ -221,7 +222,7 @@ export class MadeTrace {
 	event(row, rows = this.events) {
 		const thread = 1 + row * 31 % this.threads, lane = this.lanes[this.laneOf.get(thread)], time_ns = this.timeOf(row, rows);
 
-		return { row, time_ns, host: "host0", cpu: row % 4, process: lane.pid, thread, tid: lane.tid, name: lane.name,
+		return { row, time_ns, host: "host0", cpu: row % 4, process: this.processNames.get(lane.pid), pid: lane.pid, thread, tid: lane.tid, name: lane.name,
 			event: row % 3 ? "sched.SWITCH" : "sched.WAKING", text: row % 3 ? `next=${row} prev_state=1` : `target=${row}` };
 	}
 

@@ -135,7 +135,8 @@ export class ViewServer {
 			return { count: trace.events, at: row => trace.event(row) };
 		const rows = [];
 		for (let row = 0; row < Math.min(trace.events, FILTERED_ROWS_MAX); row++) {
-			const event = trace.event(row), is = names.every(name => !wanted(name).length || wanted(name).includes(String(event[name])));
+			const event = trace.event(row), called = { ...event, thread: [event.thread, event.tid, event.name], process: [event.process, event.pid] };
+			const is = names.every(name => !wanted(name).length || [called[name]].flat().some(one => wanted(name).includes(String(one))));
 			if (is && (!from || event.time_ns >= Number(from)) && (!to || event.time_ns < Number(to)) && (!search || `${event.event} ${event.text}`.toLowerCase().includes(search)))
 				rows.push(row);
 		}

@@ -447,7 +447,7 @@ test("events are filtered by column, by text and by the selected time, as one wh
 	await expect(rows.filter(row => row.tid === 20003), "thread by tid");
 	await page.getByLabel("Filter by thread").fill("");
 	await page.getByLabel("Filter by process").fill("server-1");
-	await expect(rows.filter(row => row.process === 1100), "process by name");
+	await expect(rows.filter(row => row.pid === 1100), "process by name");
 	await page.getByLabel("Filter by process").fill("");
 	await go(page, "sel=200000000~400000000");
 	await page.getByRole("button", { name: "In the selected time" }).click();

@@ -17,6 +17,7 @@ export interface Mark {
 export class MarkStore {
 	byLane = new Map<number, Mark[]>();
 	leftOut = 0;
+	isUnread = false;		// not all of the time was looked at
 	private key = "";
 	private timer = 0;
 	private abort: AbortController | null = null;
@@ -52,7 +53,8 @@ export class MarkStore {
 
 	private take({ names, marks, left_out, unread }: LaneMarks): void {
 		this.byLane = new Map();
-		this.leftOut = left_out + (unread ?? 0);
+		this.leftOut = left_out;
+		this.isUnread = (unread ?? 0) > 0;
 		for (const [lane, time_ns, name, argument] of marks) {
 			const list = this.byLane.get(lane) ?? [];
 			list.push({ time_ns, name: names[name] ?? "event", argument });

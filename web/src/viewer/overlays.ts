@@ -115,7 +115,8 @@ function drawMarks(context: CanvasRenderingContext2D, scene: Scene, marks: MarkS
 			context.stroke();
 		}
 	}
-	return marks.leftOut ? [`${plural(marks.leftOut, "event")} of the programs' own are not drawn: zoom in for all`] : [];
+	return marks.leftOut ? [`${plural(marks.leftOut, "event")} of the programs' own are not drawn: zoom in for all`]
+		: marks.isUnread ? ["There may be more events of the programs' own: zoom in for all"] : [];
 }
 
 function drawWords(context: CanvasRenderingContext2D, scene: Scene, known: Known[]): void {
