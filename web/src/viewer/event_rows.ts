@@ -15,6 +15,7 @@ export class EventRows {
 	isKnown = false;			// how many there are
 	private pages = new Map<number, EventRow[]>();
 	private timer = 0;
+	private stale = new Set<number>();	// pages that may have more by now
 	private flights = new Map<number, AbortController>();
 
 	constructor(private session: Session, readonly filters: Wanted, private onRows: () => void) {}
@@ -33,7 +34,7 @@ export class EventRows {
 				this.flights.delete(page);
 			}
 		for (let page = from; page <= to; page++)
-			if (!this.pages.has(page) && !this.flights.has(page) && (!this.isKnown || page === 0 || page * PAGE_ROWS < this.rows))
+			if ((!this.pages.has(page) || this.stale.has(page)) && !this.flights.has(page) && (!this.isKnown || page === 0 || page * PAGE_ROWS < this.rows))
 				this.ask(page);
 	}
 
@@ -76,6 +77,9 @@ export class EventRows {
 		this.flights.set(-1, abort);
 		try {
 			this.learn(await this.session.server.json<EventPage>(query("events", { row: 0, count: 1, ...this.filters }), abort.signal));
+			for (const [page, rows] of this.pages)
+				if (rows.length < PAGE_ROWS)
+					this.stale.add(page);
 			this.onRows();
 		} catch {				// it is asked again when something is wanted
 		}
@@ -89,10 +93,12 @@ export class EventRows {
 			const got = await this.session.server.json<EventPage>(query("events", { row: page * PAGE_ROWS, count: PAGE_ROWS, ...this.filters }), abort.signal);
 			this.learn(got);
 			this.pages.delete(page);
-			if (got.events.length >= Math.min(PAGE_ROWS, got.rows - page * PAGE_ROWS))	// else the server still looks for them
-				this.pages.set(page, got.events);
-			else
+			this.stale.delete(page);
+			this.pages.set(page, got.events);
+			if (got.events.length < Math.min(PAGE_ROWS, got.rows - page * PAGE_ROWS)) {	// the server still looks for them
+				this.stale.add(page);
 				setTimeout(this.onRows, COUNT_MS);
+			}
 			for (const old of this.pages.keys()) {
 				if (this.pages.size <= PAGES_MAX)
 					break;
