@@ -12,13 +12,20 @@ function wordsOf(text: string): string[] {
 	return text.split(",").map(word => word.trim()).filter(Boolean);
 }
 
-/** The names that a word is part of; a number is one of a thread or process, and the server knows what nothing is called. */
+/** The thread's number in the trace, where a thread id is that of a lane: in a container it is not the one that the server knows. */
+function numbersOf(trace: Trace, kind: LaneKind, word: string): string[] {
+	const found = kind === "thread" ? trace.lanes.filter(lane => lane.kind === kind && String(lane.tid) === word) : [];
+
+	return found.length ? found.map(lane => String(lane.thread)) : [word];
+}
+
+/** The names that a word is part of, or a number; what no lane is called the server may know. */
 function namesOf(trace: Trace, kind: LaneKind, words: string[]): string[] {
 	const names = new Set<string>();
 
 	for (const word of words) {
-		const found = /^\d+$/.test(word) ? [] : trace.lanes.filter(lane => lane.kind === kind && lane.name.toLowerCase().includes(word.toLowerCase()));
-		for (const name of found.length ? found.map(lane => lane.name) : [word])
+		const found = trace.lanes.filter(lane => lane.kind === kind && lane.name.toLowerCase().includes(word.toLowerCase()));
+		for (const name of /^\d+$/.test(word) ? numbersOf(trace, kind, word) : found.length ? found.map(lane => lane.name) : [word])
 			if (names.size < WORDS_MAX)
 				names.add(name);
 	}
