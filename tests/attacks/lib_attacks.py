@@ -17,6 +17,7 @@ NOBODY = 65534
 ENGINE, OPENER, SPAWNER, WORKER = "pinch", "pinch-opener", "pinch-spawner", "pinch-symbols"
 SERVERS = "pinch-servers"       # only with DEBUGINFOD_URLS
 ATTACHER = "pinch-attacher"     # only with --java-map
+CLOCK = "pinch-clock"           # only of a scope
 
 # What the program that is no attacker calls its functions.
 SOUND = {"bystander_work", "bystander_sleep"}

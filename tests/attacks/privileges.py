@@ -11,7 +11,7 @@ import stat
 import subprocess
 import sys
 
-from lib_attacks import ATTACHER, ENGINE, NOBODY, OPENER, SERVERS, SOUND, SPAWNER, WORKER, Tracing, attacker
+from lib_attacks import ATTACHER, CLOCK, ENGINE, NOBODY, OPENER, SERVERS, SOUND, SPAWNER, WORKER, Tracing, attacker
 from lib import finish, is_alive, main, pinch, read, start, status_of, stop, test, wait_until
 
 CAPABILITIES = {"CHOWN": 0, "DAC_OVERRIDE": 1, "DAC_READ_SEARCH": 2, "FOWNER": 3, "KILL": 5, "SETGID": 6, "SETUID": 7, "SETPCAP": 8, "SYS_PTRACE": 19,
@@ -37,6 +37,7 @@ ROLES = {
                   limits={"Max data size": 1 << 30, "Max core file size": 0}, descriptors=r"socket:"),
     ATTACHER: dict(uid=None, capabilities={"SYS_PTRACE", "DAC_READ_SEARCH", "SETUID", "SETGID"}, bounding=None,
                    limits={"Max core file size": 0}, descriptors=r"socket:"),
+    CLOCK: dict(uid=NOBODY, capabilities=set(), bounding=set(), limits={"Max core file size": 0}, descriptors=r"socket:|pipe:"),
 }
 
 # What must not get into the kernel, with arguments that do nothing there: name, number, arguments.
@@ -104,6 +105,11 @@ FORBIDDEN[ATTACHER] = ANYWHERE + [
     ("write", 1, -1, "@text", 1), ("chmod", 90, "@/no/such/file", 0), ("chown", 92, "@/no/such/file", 0, 0),
     ("rename", 82, "@/no/such/file", "@/no/such/other"), ("bind", 49, -1, 0, 0), ("listen", 50, -1, 0),
     ("keyctl", 250, 0xffff, 0, 0, 0, 0), ("reboot", 169, 0, 0, 0), ("x32 open", 0x40000002, "@/etc/passwd", 0, 0),
+]
+FORBIDDEN[CLOCK] = ANYWHERE + [
+    ("open", 2, "@/etc/passwd", 0, 0), ("openat", 257, -100, "@/", 0, 0), ("socket", 41, 2, 1, 0), ("connect", 42, -1, 0, 0),
+    ("bind", 49, -1, 0, 0), ("fork", 56, 0x10000, 0, 0, 0, 0), ("clone3", 435, 0, 0), ("kill", 62, 1, 0), ("setuid", 105, 0),
+    ("bpf", 321, 0xffff, 0, 0), ("unshare", 272, 0), ("mmap", 9, 0, 4096, 3, 0x22, -1, 0), ("x32 open", 0x40000002, "@/etc/passwd", 0, 0),
 ]
 # What its work takes.
 ALLOWED_TO_SERVERS = [
@@ -192,7 +198,7 @@ def wrong_processes(tracing, options, besides, env):
     wrong = [f"unknown processes: {unknown}"] if unknown else []
     wrong += [f"there is no {role}" for role in ROLES
               if role not in family.values() and (role != SERVERS or env) and
-              (role != ATTACHER or "--java-map" in options)]
+              (role != ATTACHER or "--java-map" in options) and (role != CLOCK or "scope" in options)]
     for pid, role in family.items():
         if role in ROLES:
             found = wrong_status(pid, role, besides) + wrong_limits(pid, role) + wrong_descriptors(pid, role)
@@ -292,7 +298,7 @@ def check_forbidden(role):
             if tracing:
                 stop(tracing.process)
                 stop(tracing.target)
-            options = ("attach", "--java-map", "-o", "report.txt") if role == ATTACHER else ()
+            options = {ATTACHER: ("attach", "--java-map", "-o", "report.txt"), CLOCK: ("scope", "--listen", "127.0.0.1:0")}.get(role, ())
             tracing = Tracing(*options, env=with_servers() if role == SERVERS else None)
             pid = wait_until(lambda: tracing.find(role), f"a process called {role}", 5)
         result = inject(pid, number, *arguments, is_32=is_32)
@@ -328,6 +334,11 @@ def servers_calls():
 @test("who asks JVMs, taken over, starts no program, writes to no file that is there, reaches no network")
 def attacher_calls():
     check_forbidden(ATTACHER)
+
+
+@test("who answers for the clock, taken over, opens nothing, starts nothing, reaches nobody else")
+def clock_calls():
+    check_forbidden(CLOCK)
 
 
 @test("who asks servers reads who they are, and writes to its cache, which it makes")

@@ -149,7 +149,8 @@ def stalled():
 @test("nothing is left running when pinch is killed, and who answers for the clock has no privileges")
 def left():
     scope = Scope()
-    clock, = [pid for pid in children(scope.process.pid) if status_of(pid)["Name"] == "pinch-clock"]
+    clock, = wait_until(lambda: [pid for pid in children(scope.process.pid) if status_of(pid).get("Name") == "pinch-clock" and
+                                 status_of(pid)["Seccomp"] == "2"], "who answers")
     status = status_of(clock)
     assert status["CapPrm"] == status["CapBnd"] == "0" * 16 and status["Seccomp"] == "2", status
     assert status["Uid"].split() == ["65534"] * 4, status

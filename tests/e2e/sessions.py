@@ -133,8 +133,8 @@ def killed():
     check(ended(client))
     report = report_of("all.pinch", is_lossless=False)
     assert any("ended without the end of its trace" in note for note in report["notes"]), report["notes"]
-    lives = {pid: max(t["running_ns"] + t["cpu_wait_ns"] + t["blocked_ns"] for t in report["threads"] if t["host_pid"] == pid)
-             for pid in (target.pid for target in targets)}
+    lives = {target.pid: max(t["running_ns"] + t["cpu_wait_ns"] + t["blocked_ns"] for t in report["threads"]
+                             if t["host_pid"] == target.pid) for target in targets}
     assert lives[targets[2].pid] > max(lives[target.pid] for target in targets[:2]), lives
     assert stop(sessions[2], signal.SIGINT) == 0
     machine.end()
