@@ -62,11 +62,19 @@ void live_merge_free(struct live_merge *merge)
 
 /* --- Sources come, grow and end ------------------------------------------------------------------------ */
 
-static bool has_beginning(const struct merge_source *source)
+/* What is no trace may become one. */
+static bool has_beginning(const char *path)
 {
-	const struct trace_extent *extent = trace_reader_extent(source->reader);
+	const struct trace_extent *extent;
+	struct trace_reader *reader;
+	bool has_beginning;
 
-	return extent->begins_late || extent->is_ended;
+	if (trace_reader_open(path, &reader))
+		return false;
+	extent = trace_reader_extent(reader);
+	has_beginning = extent->begins_late || extent->is_ended;
+	trace_reader_close(reader);
+	return has_beginning;
 }
 
 static int join(struct live_merge *merge, struct merge_source *source)
@@ -94,9 +102,9 @@ int live_merge_add(struct live_merge *merge, const char *path, const char *name)
 	if (merge->count == MERGE_SOURCES_MAX)
 		return fail_plain(-ENOSPC, "%s is left out: at most %d sessions can be merged", name,
 				  MERGE_SOURCES_MAX);
+	if (!has_beginning(path))
+		return -EAGAIN;
 	err = merge_source_open(source, path, name, merge->written);
-	if (!err && !has_beginning(source))
-		err = -EAGAIN;
 	if (!err)
 		err = join(merge, source);
 	if (err) {
@@ -171,51 +179,59 @@ void live_merge_step(struct live_merge *merge, uint64_t until_ns, uint64_t now_n
 	end_sources(merge, now_ns);
 }
 
-/* Of a session that was killed. */
-static struct ev_collect_end *end_of_cut_off(const struct merge_source *source)
+/* Of what has no end of its own. */
+static struct ev_collect_end *end_with(uint64_t time_ns, const char *note)
 {
-	static const char note[] =
-		"a session ended without the end of its trace: it has no names, and its losses are unknown";
-	struct ev_collect_end *e = xcalloc(1, sizeof(*e) + sizeof(note));
+	size_t text_bytes = strlen(note) + 1;
+	struct ev_collect_end *e = xcalloc(1, sizeof(*e) + text_bytes);
 
 	*e = (struct ev_collect_end){
-		.header = { .time_ns = source->last_ns,
-			    .subsys = TRACE_SUBSYS_COLLECT,
-			    .event = TRACE_EVENT_COLLECT_END },
-		.ended_ns = source->last_ns,
+		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_END },
+		.ended_ns = time_ns,
 		.exit_status = UINT32_MAX,
-		.text_bytes = sizeof(note),
+		.text_bytes = text_bytes,
 	};
-	memcpy(e->notes, note, sizeof(note));
+	memcpy(e->notes, note, text_bytes);
 	return e;
 }
 
-static void put_end(struct live_merge *merge)
+static struct ev_collect_end *end_of_all(struct live_merge *merge)
 {
-	struct ev_collect_end *end;
-
 	for (size_t i = 0; i < merge->count; i++) {
 		struct merge_source *source = &merge->sources[i];
 
 		if (!source->end)
-			source->end = end_of_cut_off(source);
+			source->end =
+				end_with(source->last_ns, "a session ended without the end of its trace: it has no "
+							  "names, and its losses are unknown");
 		source->end->late += source->late_count;
 	}
-	end = merged_end(merge->sources, merge->count, merge->hosts,
-			 merge_peers_count(merge_hosts_peers(merge->hosts)));
-	trace_writer_event(merge->writer, &end->header);
-	free(end);
+	return merged_end(merge->sources, merge->count, merge->hosts,
+			  merge_peers_count(merge_hosts_peers(merge->hosts)));
 }
 
-void live_merge_finish(struct live_merge *merge)
+static void put_rest(struct live_merge *merge)
 {
-	if (!merge->count)
-		return;
 	live_merge_step(merge, 0, 0);
 	for (size_t i = 0; i < merge->count; i++)
 		merge->sources[i].is_growing = false;
 	merge_events_all(merge->events);
-	put_end(merge);
+}
+
+void live_merge_finish(struct live_merge *merge, uint64_t now_ns)
+{
+	struct ev_collect_end *end;
+
+	if (merge->count) {
+		put_rest(merge);
+		end = end_of_all(merge);
+	} else {
+		end = end_with(
+			now_ns,
+			"there was no session on this machine: pinch run, attach, record or scope with a target");
+	}
+	trace_writer_event(merge->writer, &end->header);
+	free(end);
 	for (size_t i = 0; i < merge->count; i++)
 		put_names(merge, i);
 }

@@ -33,5 +33,5 @@ void live_merge_end(struct live_merge *merge, int source);
  */
 void live_merge_step(struct live_merge *merge, uint64_t until_ns, uint64_t now_ns);
 
-/* No more comes of any source: writes the rest, names, and how it ended. */
-void live_merge_finish(struct live_merge *merge);
+/* No more comes of any source: writes the rest, names, and how it ended; now_ns: when, if there was none. */
+void live_merge_finish(struct live_merge *merge, uint64_t now_ns);

@@ -161,7 +161,7 @@ static void join(struct sessions *sessions, struct one *one)
 
 	if (source >= 0)
 		one->source = source;
-	else if (source != -EAGAIN && source != -EBADMSG && one->fd >= 0)
+	else if (source != -EAGAIN && one->fd >= 0)
 		end_one(sessions, one);
 	if (source >= 0 && one->fd < 0)
 		live_merge_end(sessions->merge, source);

@@ -110,7 +110,7 @@ static void finish(struct sessions_client *client)
 {
 	static const struct scope_names none = { no_names, NULL };
 
-	live_merge_finish(client->merge);
+	live_merge_finish(client->merge, clock_ns());
 	trace_writer_flush(client->writer, UINT64_MAX, 0);
 	scope_finish(client->scope, &none);
 	client->is_over = true;

@@ -102,6 +102,10 @@ def kinds():
 @test("sessions that begin while a client is there, and those that end, are in its trace; without any, it has none")
 def come_and_go():
     machine = Machine()
+    nobody = Client(machine, "nobody.pinch")
+    nobody.has(64)
+    ended(nobody)
+    assert pinch("report", "nobody.pinch").status == 0       # whether others trace on this machine or not
     client = Client(machine, "all.pinch")
     for number in range(3):
         session = record((program("mutex_storm"), 2, 20000), f"{number}.pinch")

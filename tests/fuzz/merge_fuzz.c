@@ -254,7 +254,7 @@ static bool merge_growing(const struct source *sources, uint64_t step_ns, const 
 	put_info(writer, 0);
 	merge = live_merge_new(writer);
 	grow_all(merge, sources, grown, step_ns);
-	live_merge_finish(merge);
+	live_merge_finish(merge, 1);
 	live_merge_free(merge);
 	if (trace_writer_close(writer))
 		abort();
