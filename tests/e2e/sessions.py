@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 from lib import PINCH, Skip, assert_nothing_attached, check_laws, find, is_alive, main, parse_report, pinch, program, \
     read, read_line, start, status_of, stop, test, wait_attached, wait_until
@@ -56,6 +57,11 @@ def tids(path):
     result = pinch("dump", "--json", path)
     events = [json.loads(line) for line in result.out.splitlines()]
     return {event["fields"]["tid"] for event in events if event["event"] in ("thread.FOUND", "thread.BORN")}
+
+
+def latest_ns(path):
+    result = pinch("dump", "--json", path)
+    return json.loads(result.out.splitlines()[-1])["time_ns"]
 
 
 def ended(client):
@@ -132,14 +138,14 @@ def killed():
     assert stop(sessions[1], signal.SIGINT) == 0
     for target in targets[:2]:
         stop(target)
-    had = client.count
-    client.has(had + 200000)
+    ended_ns = time.monotonic_ns()      # the clock of traces
+    wait_until(lambda: latest_ns("all.pinch") > ended_ns + 4000000000, "others that go on")
     check(ended(client))
     report = report_of("all.pinch", is_lossless=False)
     assert any("ended without the end of its trace" in note for note in report["notes"]), report["notes"]
     lives = {target.pid: max(t["running_ns"] + t["cpu_wait_ns"] + t["blocked_ns"] for t in report["threads"]
                              if t["host_pid"] == target.pid) for target in targets}
-    assert lives[targets[2].pid] > max(lives[target.pid] for target in targets[:2]), lives
+    assert lives[targets[2].pid] > max(lives[target.pid] for target in targets[:2]) + 1000000000, lives
     assert stop(sessions[2], signal.SIGINT) == 0
     machine.end()
 
