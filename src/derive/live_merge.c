@@ -170,7 +170,7 @@ static void end_sources(struct live_merge *merge, uint64_t now_ns)
 
 void live_merge_step(struct live_merge *merge, uint64_t until_ns, uint64_t now_ns)
 {
-	if (!merge->count)
+	if (!merge->count || (!merge->has_begun && !merge_events_have(merge->events, until_ns)))
 		return;
 	if (!merge->has_begun)
 		put_run(merge);
@@ -212,7 +212,7 @@ static struct ev_collect_end *end_of_all(struct live_merge *merge)
 
 static void put_rest(struct live_merge *merge)
 {
-	live_merge_step(merge, 0, 0);
+	live_merge_step(merge, UINT64_MAX, 0);
 	for (size_t i = 0; i < merge->count; i++)
 		merge->sources[i].is_growing = false;
 	merge_events_all(merge->events);

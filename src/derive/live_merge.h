@@ -28,8 +28,8 @@ uint64_t live_merge_grow(struct live_merge *merge, int source);
 void live_merge_end(struct live_merge *merge, int source);
 
 /*
- * Writes the events up to until_ns; now_ns: both of CLOCK_MONOTONIC. The first time it says what is traced: by those that were added
- * before.
+ * Writes the events up to until_ns; now_ns: both of CLOCK_MONOTONIC. The first of them says what is traced: by those that were added
+ * before it.
  */
 void live_merge_step(struct live_merge *merge, uint64_t until_ns, uint64_t now_ns);
 

@@ -338,6 +338,13 @@ static void raise_floor(struct merge_events *merge)
 		merge->sources[i].floor_ns = merge->last_ns;
 }
 
+bool merge_events_have(struct merge_events *merge, uint64_t until_ns)
+{
+	const struct merge_source *source = earliest(merge);
+
+	return source && source->first->time_ns <= until_ns;
+}
+
 void merge_events_until(struct merge_events *merge, uint64_t until_ns)
 {
 	struct merge_source *source;

@@ -2,7 +2,9 @@
 /* Several streams of events, each by one pinch, as if one had traced all of it. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "derive/merge_source.h"
 
@@ -21,7 +23,10 @@ void merge_events_all(struct merge_events *merge);
 /* The next one of the sources takes part, too. */
 void merge_events_join(struct merge_events *merge);
 
-/* The same while sources grow: the events up to until_ns. What a source has later of that time is written as of the moment. */
+/* While sources grow: whether there is an event up to until_ns, by now. */
+bool merge_events_have(struct merge_events *merge, uint64_t until_ns);
+
+/* Writes those events, as merge_events_all() does. What a source has later of that time is written as of the moment. */
 void merge_events_until(struct merge_events *merge, uint64_t until_ns);
 
 /* A source does not grow any more; now_ns: how late it is, by the clock of the events. Its threads are not traced any more if others' are. */

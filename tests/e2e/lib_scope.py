@@ -87,10 +87,10 @@ def check(path, status=0):
 
 def check_order(events):
     """Neighbours that an interrupt has swapped may stay so."""
-    latest_ns = 0
+    latest = events[0]
     for event in events:
-        assert event["time_ns"] > latest_ns - 1000000, (latest_ns - event["time_ns"], event)
-        latest_ns = max(latest_ns, event["time_ns"])
+        assert event["time_ns"] > latest["time_ns"] - 1000000, (latest["time_ns"] - event["time_ns"], latest, event)
+        latest = max(latest, event, key=lambda e: e["time_ns"])
 
 
 def report_of(path, is_lossless=True):

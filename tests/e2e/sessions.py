@@ -5,6 +5,7 @@ pinch scope without a target: whoever connects gets one trace of what all sessio
 those that end earlier included, and none of them notices.
 """
 import json
+import os
 import re
 import signal
 import socket
@@ -47,9 +48,15 @@ def attach(target, *options):
     return session
 
 
-def record(command, path, *options):
-    session = start(PINCH, "record", "-q", "-o", path, *options, "--", *command, stdout=subprocess.PIPE)
-    return session
+def at_word(*command):
+    """A command that begins when there is a file called go."""
+    return ("sh", "-c", "while [ ! -e go ]; do sleep 0.05; done; exec \"$0\" \"$@\"", *command)
+
+
+def command_of(session):
+    """The process of the command that a session has started."""
+    return wait_until(lambda: [int(pid) for pid in read(f"/proc/{session.pid}/task/{session.pid}/children").split()
+                               if status_of(pid).get("Name") == "sh"], "the command")[0]
 
 
 def tids(path):
@@ -83,19 +90,21 @@ def kinds():
     machine = Machine()
     client = Client(machine, "all.pinch")
     client.has(100000)
-    own = record((program("own_events"), "clock", "2000"), "own.pinch")
-    assert own.wait(60) == 0
-    run = pinch("run", "-q", "-o", "run.txt", "--", program("multi_mutex"))
-    assert run.status == 0, run.text
-    wait_until(lambda: b"multi_mutex" in pinch("dump", "all.pinch").out, "the last session")
+    own = start(PINCH, "record", "-q", "-o", "own.pinch", "--", *at_word(program("own_events"), "clock", "2000"))
+    run = start(PINCH, "run", "-q", "-o", "run.txt", "--", *at_word(program("multi_mutex")), stdout=subprocess.DEVNULL)
+    commands = {command_of(own), command_of(run)}
+    wait_until(lambda: commands <= tids("all.pinch"), "the last sessions")
+    with open("go", "wb"):
+        pass
+    assert own.wait(60) == run.wait(60) == 0
     assert "complete: " in check(ended(client))
     report = report_of("all.pinch")
-    assert {target.pid for target in targets} <= pids_of(report), report["threads"]
+    assert {target.pid for target in targets} | commands <= pids_of(report), report["threads"]
     names = {frame["function"] for path in report["paths"] for frame in path["stack"]}
     assert {"spin", "hammer"} & names, names
     events = dump("all.pinch")
     ticks = [event["argument"] for event in events if event["event"] == "clock.TICK"]
-    assert ticks and ticks == list(range(ticks[0], 2000)), ticks
+    assert ticks == list(range(2000)), len(ticks)
     check_order(events)
     for session in (attached, recorded):
         assert stop(session, signal.SIGINT) == 0
@@ -113,14 +122,15 @@ def come_and_go():
     ended(nobody)
     assert pinch("report", "nobody.pinch").status == 0       # whether others trace on this machine or not
     client = Client(machine, "all.pinch")
-    for number in range(3):
-        session = record((program("mutex_storm"), 2, 20000), f"{number}.pinch")
-        assert session.wait(60) == 0
     pids = set()
     for number in range(3):
-        pids |= pids_of(report_of(f"{number}.pinch"))
-    assert len(pids) == 3, pids
-    wait_until(lambda: pids <= tids("all.pinch"), "all sessions")
+        session = start(PINCH, "record", "-q", "-o", f"{number}.pinch", "--", *at_word(program("mutex_storm"), "2", "2000"))
+        pids.add(command_of(session))
+        wait_until(lambda: pids <= tids("all.pinch"), "the session")
+        with open("go", "wb"):
+            pass
+        assert session.wait(60) == 0
+        os.remove("go")
     check(ended(client))
     assert pids <= pids_of(report_of("all.pinch")), pids
     machine.end()
