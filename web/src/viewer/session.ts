@@ -136,6 +136,7 @@ export class Session {
 
 		if (!this.trace.lanes[lane])
 			return;
+		this.link.settle();	// where one was is a step to go back to, however short
 		this.uncover(lane);
 		this.store.set({ focus: lane, slice: { lane, time_ns: begin_ns }, cursor_ns: begin_ns });
 		if (begin_ns < from_ns || end_ns > to_ns || length_ns < SEEN_SHARE * width_ns) {
