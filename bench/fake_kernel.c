@@ -323,6 +323,12 @@ void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns)
 	(void)weight_ns;
 }
 
+struct loop_watch *kernel_loop_watch(struct kernel *kernel)
+{
+	(void)kernel;
+	return NULL;
+}
+
 /* Nobody asks for lists of what is not there. */
 
 int kernel_list_threads(struct kernel *kernel)

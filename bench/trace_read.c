@@ -41,7 +41,7 @@ static int make_states(const char *path, const char *trace_path, struct trace_re
 	int fd = out_file_open(path, 0, &file);
 
 	if (!fd)
-		fd = trace_states_make(file, path, trace_path, trace, false, NULL, NULL);
+		fd = trace_states_make(file, path, trace_path, trace, false, NULL);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;

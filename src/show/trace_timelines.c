@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "query/trace_states.h"
+#include "session/hosts.h"
 #include "session/threads.h"
 #include "states/states.h"
 #include "view/html/timelines.h"
@@ -94,6 +95,7 @@ static void add_threads(struct timelines *timelines, const struct trace_states *
 		timelines_add(timelines,
 			      &(struct timeline_thread){
 				      .name = thread->name,
+				      .host = hosts_name(all->hosts, thread->pid),
 				      .tid = thread->ns_tid,
 				      .pid = thread->ns_pid,
 				      .count = 1,

@@ -69,6 +69,13 @@ export function largeReport() {
 		locks: many(report.locks, 20000), paths: many(report.paths, 1000) } };
 }
 
+/** Of two hosts. */
+export function hostsReport() {
+	const { report, ...rest } = wholeReport();
+
+	return { ...rest, report: { ...report, threads: report.threads.map((thread, i) => ({ ...thread, host: i % 3 ? "web1" : "db" })) } };
+}
+
 /** A report of which the page has the first waits, locks and call paths only. */
 export function partialReport() {
 	const { report, ...rest } = wholeReport();

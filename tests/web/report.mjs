@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, bareFigures, close, colours, copied, drawAll, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
-import { emptyReport, hostileReport, largeReport, partialReport, wholeReport } from "./data.mjs";
+import { emptyReport, hostileReport, hostsReport, largeReport, partialReport, wholeReport } from "./data.mjs";
 
 const whole = makePage("report", wholeReport());
 const ALL = ["verdict", "balance", "findings", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
@@ -41,6 +41,21 @@ test("events of programs' own are marks on the time lines, which tell what they 
 	const words = await page.locator("#timelines .marks").innerText();
 	assert(/^\u25cf events of the programs' own: request\.BEGIN, request\.END; 7\smore events are not drawn\.$/.test(words), words);
 	await close(page);
+});
+
+test("hosts are the outermost groups of threads, in bars and tables", async () => {
+	const page = await open(makePage("hosts", hostsReport()));
+
+	await section(page, "threads");
+	await page.locator("#threads svg").nth(1).waitFor();
+	assert((await page.locator("#threads h3").allInnerTexts()).map(text => text.split(" ")[0]).sort().join() === "db,web1", "there is no group for each host");
+	assert((await page.locator("#threads th").first().innerText()).startsWith("host"), "the table has no hosts");
+	await close(page);
+	const one = await open(whole);
+	await section(one, "threads");
+	await one.locator("#threads svg").first().waitFor();
+	assert(!await one.locator("#threads h3").count(), "a trace of one host has groups");
+	await close(one);
 });
 
 test("the verdict comes first, and figures have units and tooltips", async () => {

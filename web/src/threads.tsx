@@ -14,12 +14,39 @@ const columns: Column<ReportThread>[] = [
 	words("group", t => t.group), ...described(columnsOfReportThread), times("slices", t => t.slices), times("critical", t => t.critical_slices),
 ];
 
+const host = words<ReportThread>("host", t => t.host ?? "", true);
+
 function nameOf(thread: ReportThread): string {
 	return thread.thread_count > 1 ? `${visible(thread.name)} (${thread.thread_count} ended)` : `${visible(thread.name)} ${thread.tid}`;
 }
 
+/** The threads of each host, the host first that has most CMetric; of a trace of one host, all. */
+function byHost(threads: ReportThread[]): [string | null, ReportThread[]][] {
+	const hosts = new Map<string | null, ReportThread[]>(), sum = (of: ReportThread[]) => of.reduce((ns, t) => ns + t.cmetric_ns, 0);
+
+	for (const thread of threads)
+		hosts.set(thread.host, [...hosts.get(thread.host) ?? [], thread]);
+	return [...hosts].sort(([, a], [, b]) => sum(b) - sum(a));
+}
+
+function HostBars({ report, host, threads, most }: { report: Report; host: string | null; threads: ReportThread[]; most: number }) {
+	const cmetric_ns = threads.reduce((ns, t) => ns + t.cmetric_ns, 0);
+
+	return <>
+		{host !== null && <h3>{visible(host)} <span class="muted">{shareOf(cmetric_ns, report.totals.cmetric_ns)} of CMetric</span></h3>}
+		<Bars max={most} label={host === null ? "Threads by CMetric" : `Threads of ${visible(host)} by CMetric`} bars={threads.slice(0, 200).map(thread => ({
+			name: nameOf(thread), text: duration(thread.cmetric_ns),
+			tip: `${nameOf(thread)}\nCMetric ${duration(thread.cmetric_ns)}, ${shareOf(thread.cmetric_ns, report.totals.cmetric_ns)} of all\n` +
+				`on a CPU ${duration(thread.cmetric_oncpu_ns)}\nran ${duration(thread.running_ns)}, blocked ${duration(thread.blocked_ns)}`,
+			parts: [{ value: thread.cmetric_oncpu_ns, colour: "c-running" },
+				{ value: thread.cmetric_ns - thread.cmetric_oncpu_ns, colour: "c-runnable" }],
+		}))} />
+	</>;
+}
+
 export function Threads({ report }: { report: Report }) {
 	const threads = useMemo(() => [...report.threads].sort((a, b) => b.cmetric_ns - a.cmetric_ns), [report]);
+	const hosts = useMemo(() => byHost(threads), [threads]), hasHosts = threads.some(thread => thread.host !== null);
 	const most = threads[0]?.cmetric_ns ?? 0;
 
 	return <Section id="threads" title="Threads" isHeavy
@@ -31,13 +58,7 @@ export function Threads({ report }: { report: Report }) {
 				rows: threads.map(t => [t.name, t.tid, t.cmetric_oncpu_ns, t.cmetric_ns - t.cmetric_oncpu_ns]),
 			})} />
 		</div>
-		<Bars max={most} label="Threads by CMetric" bars={threads.slice(0, 200).map(thread => ({
-			name: nameOf(thread), text: duration(thread.cmetric_ns),
-			tip: `${nameOf(thread)}\nCMetric ${duration(thread.cmetric_ns)}, ${shareOf(thread.cmetric_ns, report.totals.cmetric_ns)} of all\n` +
-				`on a CPU ${duration(thread.cmetric_oncpu_ns)}\nran ${duration(thread.running_ns)}, blocked ${duration(thread.blocked_ns)}`,
-			parts: [{ value: thread.cmetric_oncpu_ns, colour: "c-running" },
-				{ value: thread.cmetric_ns - thread.cmetric_oncpu_ns, colour: "c-runnable" }],
-		}))} />
-		<Table name="threads" columns={columns} rows={threads} sort={3} />
+		{hosts.map(([host, of]) => <HostBars key={host} report={report} host={host} threads={of} most={most} />)}
+		<Table name="threads" columns={hasHosts ? [host, ...columns] : columns} rows={threads} sort={hasHosts ? 4 : 3} />
 	</Section>;
 }

@@ -76,7 +76,7 @@ static void end(struct loop_watch *watch, uint64_t now_ns)
 
 void loop_watch_step(struct loop_watch *watch, uint64_t now_ns)
 {
-	if (watch->is_over)
+	if (!watch || watch->is_over)
 		return;
 	if (watch->fd >= 0 && now_ns >= watch->end_ns)
 		end(watch, now_ns);
@@ -86,7 +86,7 @@ void loop_watch_step(struct loop_watch *watch, uint64_t now_ns)
 
 uint64_t loop_watch_due_ns(const struct loop_watch *watch)
 {
-	return watch->fd < 0 ? UINT64_MAX : watch->end_ns;
+	return !watch || watch->fd < 0 ? UINT64_MAX : watch->end_ns;
 }
 
 void loop_watch_stop(struct loop_watch *watch)

@@ -21,7 +21,7 @@ void loop_watch_free(struct loop_watch *watch);
 /* BELL_LOOPS has rung. */
 void loop_watch_begin(struct loop_watch *watch, uint64_t now_ns);
 
-/* To be called until loop_watch_due_ns() and now and then. */
+/* To be called until loop_watch_due_ns() and now and then. NULL is fine in both: nothing is watched. */
 void loop_watch_step(struct loop_watch *watch, uint64_t now_ns);
 
 /* When the watch has to end; UINT64_MAX: there is none. */

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "report/report.h"
 #include "view/json/json_parts.h"
 
@@ -45,6 +46,17 @@ static bool is_in(const double *shares, size_t count)
 	return false;
 }
 
+/* "web1:worker-1", as graphs call it. */
+static void put_name(struct json *json, const struct timeline_thread *thread)
+{
+	struct text name = { 0 };
+
+	text_printf(&name, "%s%s%s", thread->host ? thread->host : "", thread->host ? ":" : "",
+		    thread->name ? thread->name : "");
+	json_put_string(json, "name", name.bytes);
+	text_fini(&name);
+}
+
 static void put_row(struct timelines *timelines, const struct timeline_thread *thread, const double *shares)
 {
 	struct json *json = &timelines->json;
@@ -52,7 +64,7 @@ static void put_row(struct timelines *timelines, const struct timeline_thread *t
 
 	json_on_one_line(json);
 	json_begin_object(json);
-	json_put_string(json, "name", thread->name ? thread->name : "");
+	put_name(json, thread);
 	json_put_uint(json, "tid", thread->tid);
 	json_put_uint(json, "pid", thread->pid);
 	json_put_uint(json, "threads", thread->count);
@@ -131,6 +143,7 @@ static void add_thread(struct timelines *timelines, const struct report_thread *
 	timelines_add(timelines,
 		      &(struct timeline_thread){
 			      .name = thread->name,
+			      .host = thread->host,
 			      .tid = thread->tid,
 			      .pid = thread->pid,
 			      .count = thread->thread_count > 1 ? thread->thread_count : 1,

@@ -16,6 +16,7 @@ enum { TIMELINE_ROWS_MAX = 256 }; /* the others are in the sum, and counted */
 
 struct timeline_thread {
 	const char *name; /* as the program wrote it */
+	const char *host; /* NULL: there is only one */
 	uint32_t tid, pid;
 	uint64_t count; /* of threads that the row stands for */
 };
