@@ -206,6 +206,19 @@ size_t text_next(const char *string, size_t *columns)
 	return length;
 }
 
+void text_put_without_numbers(struct text *text, const char *name)
+{
+	bool is_number = false;
+
+	for (; *name; name++) {
+		if (!isdigit((unsigned char)*name))
+			text_put_bytes(text, name, 1);
+		else if (!is_number)
+			text_put(text, "*");
+		is_number = isdigit((unsigned char)*name);
+	}
+}
+
 size_t text_columns(const char *string)
 {
 	size_t sum = 0, columns;

@@ -33,6 +33,9 @@ void text_put_escaped(struct text *text, const char *string);
 /* Puts a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 void text_put_json_string(struct text *text, const char *string);
 
+/* Puts a name without what others differ in that are numbered: digits in a row are one star. */
+void text_put_without_numbers(struct text *text, const char *name);
+
 /*
  * Terminal columns that a UTF-8 string takes: two for a wide character, none for an accent, as the
  * locale has it; one for each character where the locale knows none of them.

@@ -5,6 +5,10 @@
 #include "derive/merge_host.h"
 #include "derive/merge_peers.h"
 
+enum {
+	BEFORE_UNCERTAINTIES = 4
+}; /* data is on its way for about so long at most: clocks were compared by messages of the same kind */
+
 /* Arrivals at both ends of a connection in one direction, in the order of time. */
 struct walk {
 	const struct peer_ends *ends;
@@ -14,7 +18,21 @@ struct walk {
 
 static uint64_t time_of(const struct peer_ends *ends, int end, size_t arrival, uint64_t *uncertainty_ns)
 {
-	return merge_host_time_ns(ends->hosts[end], ends->arrivals[end]->list_ns[arrival], uncertainty_ns);
+	return merge_host_time_ns(ends->hosts[end], ends->arrivals[end]->list[arrival].time_ns, uncertainty_ns);
+}
+
+/*
+ * Whether the first end waited for the arrival already when data came to the second one. One that begins to wait about then may have
+ * sent that data, in answer to what it did not have to wait for: such an arrival is not recorded. Then this is not what was answered.
+ */
+static bool has_waited(const struct walk *walk, uint64_t came_ns, uint64_t uncertainty_ns)
+{
+	uint64_t since_ns = walk->ends->arrivals[0]->list[walk->first].since_ns;
+
+	if (!since_ns)
+		return false;
+	return merge_host_time_ns(walk->ends->hosts[0], since_ns, NULL) + BEFORE_UNCERTAINTIES * uncertainty_ns <
+	       came_ns;
 }
 
 /*
@@ -34,7 +52,7 @@ static uint64_t is_too_early(struct walk *walk, uint64_t came_ns, uint64_t uncer
 		walk->first++;
 	}
 	if (walk->first == first->count || last_ns > walk->before_ns || next_ns <= came_ns ||
-	    next_ns - came_ns > uncertainty_ns)
+	    next_ns - came_ns > uncertainty_ns || !has_waited(walk, came_ns, uncertainty_ns))
 		return 0;
 	return next_ns - came_ns;
 }
@@ -69,7 +87,8 @@ static void check(const struct peer_ends *ends, bool corrects, struct merge_orde
 		walk.before_ns = came_ns;
 		if (!early_ns)
 			continue;
-		if (corrects && require(ends, ends->arrivals[0]->list_ns[walk.first], ends->arrivals[1]->list_ns[i])) {
+		if (corrects &&
+		    require(ends, ends->arrivals[0]->list[walk.first].time_ns, ends->arrivals[1]->list[i].time_ns)) {
 			order->corrected++;
 			continue;
 		}

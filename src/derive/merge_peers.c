@@ -25,7 +25,8 @@ struct peer_socket {
 };
 
 struct peer_thread {
-	uint64_t file; /* that it waits for; 0: none */
+	uint64_t file;     /* that it waits for; 0: none */
+	uint64_t since_ns; /* when it blocked last, by its host's own clock; 0: not known */
 };
 
 struct merge_peers {
@@ -59,7 +60,7 @@ void merge_peers_free(struct merge_peers *peers)
 	if (!peers)
 		return;
 	while ((socket = table_next(peers->by_file, &cursor)))
-		free(socket->arrivals.list_ns);
+		free(socket->arrivals.list);
 	table_free(peers->by_file);
 	table_free(peers->by_ends);
 	table_free(peers->threads);
@@ -155,16 +156,17 @@ bool merge_peers_is_arrival(const struct ev_sched_wake *e)
 static void learn_arrival(struct merge_peers *peers, const struct ev_sched_wake *e)
 {
 	struct peer_socket *socket = take_socket(peers, peers->learned, e->header.thread);
+	const struct peer_thread *waiter = table_find(peers->learned, e->header.thread);
 	struct arrivals *arrivals;
 
 	if (!socket || !merge_peers_is_arrival(e) || peers->arrival_count == ARRIVALS_MAX)
 		return;
 	arrivals = &socket->arrivals;
 	/* Two pinches may have seen the same. */
-	if (arrivals->count && arrivals->list_ns[arrivals->count - 1] >= e->header.time_ns)
+	if (arrivals->count && arrivals->list[arrivals->count - 1].time_ns >= e->header.time_ns)
 		return;
-	ARRAY_GROW(arrivals->list_ns, arrivals->count, arrivals->capacity, 16);
-	arrivals->list_ns[arrivals->count++] = e->header.time_ns;
+	ARRAY_GROW(arrivals->list, arrivals->count, arrivals->capacity, 16);
+	arrivals->list[arrivals->count++] = (struct arrival){ waiter->since_ns, e->header.time_ns };
 	peers->arrival_count++;
 }
 
@@ -183,17 +185,25 @@ static void learn_wait(struct merge_peers *peers, const struct merge_source *sou
 	set_file(peers, peers->learned, thread, merge_host_name(source->host, file));
 }
 
+static void learn_switch(struct merge_peers *peers, const struct merge_source *source, const struct ev_sched_switch *e)
+{
+	struct peer_thread *waiter;
+
+	learn_wait(peers, source, e->header.thread, e->state == SWITCH_RUNNABLE ? 0 : e->object);
+	waiter = table_find(peers->learned, e->header.thread);
+	if (waiter)
+		waiter->since_ns = e->header.time_ns;
+}
+
 void merge_peers_learn(struct merge_peers *peers, const struct merge_source *source, const struct ev_header *header)
 {
-	const struct ev_sched_switch *e = (const void *)header;
-
 	begin_source(peers, source);
 	switch ((unsigned int)header->subsys << 16 | header->event) {
 	case EV_FILE_SOCKET:
 		learn_socket(peers, source->host, (const void *)header);
 		break;
 	case EV_SCHED_SWITCH:
-		learn_wait(peers, source, header->thread, e->state == SWITCH_RUNNABLE ? 0 : e->object);
+		learn_switch(peers, source, (const void *)header);
 		break;
 	case EV_SCHED_READY:
 		learn_wait(peers, source, header->thread, ((const struct ev_sched_ready *)header)->file);

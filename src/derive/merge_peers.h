@@ -22,9 +22,14 @@ struct merge_source;
 struct merge_peers *merge_peers_new(void);
 void merge_peers_free(struct merge_peers *peers);
 
-/* When data came to one end of a connection for which a thread waited there: by its host's own clock, ns, ascending. */
+/* Data came to one end of a connection for which a thread waited there: by its host's own clock. */
+struct arrival {
+	uint64_t since_ns; /* when it began to wait; 0: not known */
+	uint64_t time_ns;
+};
+
 struct arrivals {
-	uint64_t *list_ns;
+	struct arrival *list; /* by time */
 	size_t count, capacity;
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "graph/graph_label.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,12 +94,7 @@ static const char *without_numbers(struct graph_labels *labels, const char *name
 	struct text out = { 0 };
 	const char *group;
 
-	for (; *name; name++) {
-		if (!isdigit((unsigned char)*name))
-			text_put_bytes(&out, name, 1);
-		else if (!out.length || out.bytes[out.length - 1] != '*')
-			text_put(&out, "*");
-	}
+	text_put_without_numbers(&out, name);
 	group = arena_strdup(labels->arena, out.bytes ? out.bytes : "");
 	text_fini(&out);
 	return group;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lanes/lanes.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,12 +39,7 @@ static const char *without_numbers(struct arena *arena, const char *name)
 	struct text out = { 0 };
 	const char *pattern;
 
-	for (; *name; name++) {
-		if (!isdigit((unsigned char)*name))
-			text_put_bytes(&out, name, 1);
-		else if (!out.length || out.bytes[out.length - 1] != '*')
-			text_put(&out, "*");
-	}
+	text_put_without_numbers(&out, name);
 	pattern = arena_strdup(arena, out.bytes ? out.bytes : "");
 	text_fini(&out);
 	return pattern;

@@ -122,10 +122,14 @@ int trace_reader_grow(struct trace_reader *reader)
 {
 	struct trace_extent *extent = &reader->extent;
 	int err = trace_file_measure(&reader->file);
+	bool reads_on; /* to the last chunk that there is */
 
 	if (err || extent->is_ring)
 		return err;
+	reads_on = reader->end == reader->places.count;
 	trace_places_grow(&reader->places, &reader->file);
+	if (reads_on)
+		reader->end = reader->places.count;
 	*extent = (struct trace_extent){ .has_no_forms = extent->has_no_forms };
 	measure(reader);
 	return 0;

@@ -162,10 +162,10 @@ def ip(*arguments):
 
 
 class Namespaces:
-    """client - proxy - database, each pair with a link of its own."""
+    """client - proxy - database, each pair with a link of its own. delay: of each end's packets, as netem takes it; empty: none."""
 
-    def __init__(self, pause_s):
-        self.pause_s = pause_s
+    def __init__(self, pause_s, delay=""):
+        self.pause_s, self.delay = pause_s, delay
         self.names = [f"pinch{os.getpid()}{name}" for name in "abc"]
 
     def __enter__(self):
@@ -179,10 +179,16 @@ class Namespaces:
                 for name, device, address in ((left, f"l{n}", f"10.91.{n}.1/24"), (right, f"r{n}", f"10.91.{n}.2/24")):
                     ip("-n", name, "addr", "add", address, "dev", device)
                     ip("-n", name, "link", "set", device, "up")
+                    self.slow_down(name, device)
         except BaseException:
             self.__exit__()
             raise
         return self
+
+    def slow_down(self, name, device):
+        command = ("tc", "-n", name, "qdisc", "add", "dev", device, "root", "netem", "delay", *self.delay.split())
+        if self.delay and subprocess.run(command, capture_output=True, timeout=60).returncode:
+            raise Skip("the kernel has no netem")
 
     def __exit__(self, *_):
         for name in self.names:
