@@ -86,7 +86,7 @@ def kinds():
     attached = attach(targets[0])
     recorded = start(PINCH, "record", "-q", "-o", "r.pinch", "-p", targets[1].pid, stderr=subprocess.DEVNULL)
     wait_attached(recorded)
-    scope = Scope(command=(program("mutex_storm"), 3, 100000000))
+    scope = Scope(command=(program("mutex_storm"), 3, 20000000))
     machine = Machine()
     client = Client(machine, "all.pinch")
     client.has(100000)
@@ -98,7 +98,8 @@ def kinds():
         pass
     assert own.wait(60) == run.wait(60) == 0
     assert "complete: " in check(ended(client))
-    report = report_of("all.pinch")
+    # Of two records of one switch by several sessions that are far apart, one may not fit: a note of the report counts these.
+    report = report_of("all.pinch", is_lossless=False)
     assert {target.pid for target in targets} | commands <= pids_of(report), report["threads"]
     names = {frame["function"] for path in report["paths"] for frame in path["stack"]}
     assert {"spin", "hammer"} & names, names
