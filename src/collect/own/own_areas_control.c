@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What programs are told. */
+/* What is said to programs. */
 #include "collect/own/own_areas_internal.h"
 
 #include <errno.h>
