@@ -306,7 +306,7 @@ static void add_to_parent(struct lanes *lanes, const struct lane *lane)
 /* Where records were lost, the history has to be gone through: totals do not know what is unknown. */
 static void measure(struct states *states, struct lanes *lanes)
 {
-	if (!states_have_gaps(states))
+	if (!states_have_gaps(states) || states_are_growing(states))
 		take_totals(states, lanes);
 	else
 		for (size_t i = 0; i < lanes->thread_count; i++)

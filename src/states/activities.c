@@ -26,7 +26,8 @@ struct activities {
 		uint64_t last_ns;
 		uint64_t first_ns; /* of this one and all behind it */
 	} * places;
-	size_t place_count;
+	size_t place_count, place_capacity;
+	size_t chunks; /* of the file, that were looked at */
 	struct open_chunk open[OPEN_CHUNKS];
 	uint64_t uses;
 	struct table *names; /* of interrupts, by number plus 1 */
@@ -49,26 +50,39 @@ static void read_names(struct activities *activities, const void *bytes, size_t 
 struct activities *activities_new(struct trace_reader *file)
 {
 	struct activities *activities = xcalloc(1, sizeof(*activities));
-	size_t count, size_bytes;
-	const struct trace_place *places = trace_reader_places(file, &count);
-	const void *content;
 
 	activities->file = file;
 	activities->names = table_new();
 	activities->arena = arena_new();
-	activities->places = xcalloc(count + 1, sizeof(*activities->places));
-	for (size_t i = 0; i < count; i++) {
-		if (places[i].kind == TRACE_CHUNK_ACTIVITIES)
-			activities->places[activities->place_count++] =
-				(struct place){ i, places[i].last_ns, places[i].first_ns };
-		else if (places[i].kind == TRACE_CHUNK_ACTIVITY_NAMES &&
-			 !trace_reader_content(file, i, &content, &size_bytes))
+	activities_grow(activities);
+	return activities;
+}
+
+static void add_place(struct activities *activities, const struct trace_place *place)
+{
+	ARRAY_GROW(activities->places, activities->place_count, activities->place_capacity, 16);
+	activities->places[activities->place_count++] =
+		(struct place){ activities->chunks, place->last_ns, place->first_ns };
+}
+
+void activities_grow(struct activities *activities)
+{
+	size_t count, size_bytes;
+	const struct trace_place *places = trace_reader_places(activities->file, &count);
+	const void *content;
+
+	for (; activities->chunks < count; activities->chunks++) {
+		const struct trace_place *place = &places[activities->chunks];
+
+		if (place->kind == TRACE_CHUNK_ACTIVITIES)
+			add_place(activities, place);
+		else if (place->kind == TRACE_CHUNK_ACTIVITY_NAMES &&
+			 !trace_reader_content(activities->file, activities->chunks, &content, &size_bytes))
 			read_names(activities, content, size_bytes);
 	}
 	for (size_t i = activities->place_count; i-- > 1;)
 		if (activities->places[i].first_ns < activities->places[i - 1].first_ns)
 			activities->places[i - 1].first_ns = activities->places[i].first_ns;
-	return activities;
 }
 
 static void forget(struct open_chunk *open)

@@ -33,6 +33,9 @@ struct trace_writer;
 
 struct activity_log *activity_log_new(struct session *session, struct trace_writer *writer);
 
+/* Writes those that have ended by now. */
+void activity_log_flush(struct activity_log *log);
+
 /* What has not ended by end_ns ends then. */
 void activity_log_finish(struct activity_log *log, uint64_t end_ns);
 void activity_log_free(struct activity_log *log);
@@ -45,6 +48,9 @@ struct trace_reader;
 /* Those of a file, which is borrowed. */
 struct activities *activities_new(struct trace_reader *file);
 void activities_free(struct activities *activities);
+
+/* The file has grown: takes what came since. */
+void activities_grow(struct activities *activities);
 
 /* Whether the trace has any: without --system it has none. */
 bool activities_are_recorded(const struct activities *activities);

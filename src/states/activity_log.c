@@ -161,6 +161,20 @@ struct activity_log *activity_log_new(struct session *session, struct trace_writ
 	return log;
 }
 
+static void put_names(struct activity_log *log)
+{
+	if (log->name_bytes.length)
+		trace_writer_chunk(log->writer, TRACE_CHUNK_ACTIVITY_NAMES, log->name_bytes.bytes,
+				   log->name_bytes.length, NULL);
+	log->name_bytes.length = 0;
+}
+
+void activity_log_flush(struct activity_log *log)
+{
+	end_chunk(log);
+	put_names(log);
+}
+
 void activity_log_finish(struct activity_log *log, uint64_t end_ns)
 {
 	struct request *request;
@@ -171,9 +185,7 @@ void activity_log_finish(struct activity_log *log, uint64_t end_ns)
 		add(log, &request->activity);
 	}
 	end_chunk(log);
-	if (log->name_bytes.length)
-		trace_writer_chunk(log->writer, TRACE_CHUNK_ACTIVITY_NAMES, log->name_bytes.bytes,
-				   log->name_bytes.length, NULL);
+	put_names(log);
 }
 
 void activity_log_free(struct activity_log *log)

@@ -38,7 +38,8 @@ struct share_index {
 		uint64_t first_ns;
 		size_t chunk;
 	} * levels[SHARE_LEVELS]; /* by time */
-	size_t counts[SHARE_LEVELS];
+	size_t counts[SHARE_LEVELS], capacities[SHARE_LEVELS];
+	size_t chunks; /* of the file, that were looked at */
 	struct window windows[OPEN_WINDOWS];
 	uint64_t uses;
 };
@@ -53,24 +54,30 @@ static int compare_places(const void *a, const void *b)
 struct share_index *share_index_new(struct trace_reader *file)
 {
 	struct share_index *index = xcalloc(1, sizeof(*index));
-	size_t count;
-	const struct trace_place *places = trace_reader_places(file, &count);
 
 	index->file = file;
-	for (size_t i = 0; i < count; i++) {
-		unsigned int level = places[i].count;
+	share_index_grow(index);
+	return index;
+}
 
-		if (places[i].kind != TRACE_CHUNK_STATE_SHARES || level >= SHARE_LEVELS)
+void share_index_grow(struct share_index *index)
+{
+	size_t count;
+	const struct trace_place *places = trace_reader_places(index->file, &count);
+
+	for (; index->chunks < count; index->chunks++) {
+		unsigned int level = places[index->chunks].count;
+
+		if (places[index->chunks].kind != TRACE_CHUNK_STATE_SHARES || level >= SHARE_LEVELS)
 			continue;
-		index->levels[level] =
-			xrealloc(index->levels[level], index->counts[level] + 1, sizeof(*index->levels[level]));
-		index->levels[level][index->counts[level]++] = (struct place){ places[i].first_ns, i };
+		ARRAY_GROW(index->levels[level], index->counts[level], index->capacities[level], 16);
+		index->levels[level][index->counts[level]++] =
+			(struct place){ places[index->chunks].first_ns, index->chunks };
 	}
 	for (unsigned int level = 0; level < SHARE_LEVELS; level++)
 		if (index->counts[level])
 			qsort(index->levels[level], index->counts[level], sizeof(*index->levels[level]),
 			      compare_places);
-	return index;
 }
 
 static void window_fini(struct window *window)

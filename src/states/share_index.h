@@ -19,6 +19,9 @@ enum share_recorded {
 };
 
 struct share_index *share_index_new(struct trace_reader *file);
+
+/* The file has grown: takes what came since. */
+void share_index_grow(struct share_index *index);
 void share_index_free(struct share_index *index);
 
 /* Adds a cell of a level, ns. */

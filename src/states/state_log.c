@@ -84,6 +84,7 @@ struct state_log {
 	struct text totals; /* the same: state_total.h */
 	struct share_log *shares;
 	struct state_gaps gaps;
+	uint64_t gaps_written_ns; /* the end of the last one that is in the file */
 };
 
 static uint8_t share_of(const struct logged *thread)
@@ -104,6 +105,14 @@ static struct state_origin origin_of(struct state_log *log, struct logged *threa
 		.waker = thread->waker,
 		.kind = thread->kind,
 	};
+}
+
+/* All there have been up to until_ns. */
+static void put_gaps(const struct state_log *log, uint64_t until_ns)
+{
+	trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_GAPS, log->gaps.gaps,
+			   log->gaps.count * sizeof(*log->gaps.gaps),
+			   &(struct trace_span){ until_ns, until_ns, log->gaps.count });
 }
 
 static void put_places(struct state_log *log)
@@ -544,6 +553,33 @@ const struct state_listener *state_log_listener(struct state_log *log)
 	return &log->listener;
 }
 
+/* What is known of the thread by now; what comes later is put by itself. */
+static void flush_thread(struct state_log *log, struct logged *thread)
+{
+	state_places_put(&thread->places, thread->number, &log->lists);
+	state_places_fini(&thread->places);
+	if (thread->kind == RECORD_END || !thread->total.has_begun)
+		return;
+	add_to_total(log, thread);
+	state_total_put(&thread->total, thread->number, &log->totals);
+	thread->total = (struct state_total){ 0 };
+	add_to_total(log, thread);
+}
+
+void state_log_flush(struct state_log *log)
+{
+	uint64_t gap_ns = log->gaps.count ? log->gaps.gaps[log->gaps.count - 1].end_ns : 0;
+
+	end_block(log);
+	for (size_t i = 0; i < log->thread_count; i++)
+		flush_thread(log, log->threads[i]);
+	put_places(log);
+	put_totals(log);
+	if (gap_ns != log->gaps_written_ns)
+		put_gaps(log, log->now_ns);
+	log->gaps_written_ns = gap_ns;
+}
+
 void state_log_finish(struct state_log *log, uint64_t end_ns)
 {
 	if (end_ns > log->now_ns)
@@ -563,9 +599,7 @@ void state_log_finish(struct state_log *log, uint64_t end_ns)
 	share_log_finish(log->shares);
 	put_places(log);
 	put_totals(log);
-	trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_GAPS, log->gaps.gaps,
-			   log->gaps.count * sizeof(*log->gaps.gaps),
-			   &(struct trace_span){ end_ns, end_ns, log->gaps.count });
+	put_gaps(log, end_ns);
 }
 
 void state_log_free(struct state_log *log)

@@ -36,6 +36,12 @@ const struct state_listener *state_log_listener(struct state_log *log);
 /* After that analysis has subscribed: it is the first to hear of an event. */
 void state_log_subscribe(struct state_log *log, struct session *session);
 
+/*
+ * Writes all that is known by now, so that a reader of the unfinished file has it (states_grow()). For each living thread it costs a few
+ * bytes in the file.
+ */
+void state_log_flush(struct state_log *log);
+
 /* All states end, or last until end_ns; writes what is left. Errors are the writer's. */
 void state_log_finish(struct state_log *log, uint64_t end_ns);
 void state_log_free(struct state_log *log);

@@ -75,6 +75,15 @@ static bool add_whole_cell(struct sum *sum, unsigned int level, uint64_t cell)
 	return true;
 }
 
+/* In a history that grows, the last windows are missing. */
+static bool window_has_ended(const struct states *states, unsigned int level, uint64_t cell)
+{
+	unsigned int shift = SHARE_SHIFT + level;
+
+	return !states_are_growing(states) ||
+	       ((cell >> SHARE_WINDOW_SHIFT) + 1) << (shift + SHARE_WINDOW_SHIFT) <= states_end_ns(states);
+}
+
 static void add_cell(struct sum *sum, unsigned int level, uint64_t cell)
 {
 	uint64_t begin_ns = cell << (SHARE_SHIFT + level);
@@ -85,8 +94,8 @@ static void add_cell(struct sum *sum, unsigned int level, uint64_t cell)
 		return;
 	if (is_whole && add_whole_cell(sum, level, cell))
 		return;
-	/* Where a level is not kept, those below have even less in a cell. */
-	if (is_whole || !level) {
+	/* Where a level is not kept, those below have even less in a cell; unless the window only has not come to its end. */
+	if ((is_whole && window_has_ended(sum->states, level, cell)) || !level) {
 		add_part(sum, begin_ns, end_ns);
 		return;
 	}

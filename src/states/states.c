@@ -10,6 +10,7 @@
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "states/activity.h"
+#include "states/grown_totals.h"
 #include "states/state_total.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_threads.h"
@@ -23,8 +24,9 @@ enum {
 /* In which blocks a thread changes. */
 struct changes {
 	uint32_t thread, count;
-	size_t at;        /* of the distances between them, in the lists */
-	uint32_t *blocks; /* [count]; NULL: not unpacked */
+	size_t at;         /* of the distances between them, in the lists */
+	uint32_t *blocks;  /* [count]; NULL: not unpacked */
+	uint32_t capacity; /* of blocks, in a file that grows */
 };
 
 struct states {
@@ -34,7 +36,7 @@ struct states {
 		uint64_t first_ns, last_ns;
 		bool is_damaged; /* as somebody who asked has found */
 	} * blocks;
-	size_t block_count, damaged_count;
+	size_t block_count, block_capacity, damaged_count;
 	struct open_block open[OPEN_BLOCKS];
 	uint64_t uses;
 	uint8_t *lists;
@@ -44,37 +46,43 @@ struct states {
 	struct state_gaps gaps;
 	struct share_index *shares;
 	struct activities *activities;
+	bool is_growing;
+	size_t chunks;               /* of the file, that were looked at, if it grows */
+	struct grown_totals *totals; /* NULL: it does not */
 };
 
 /* --- Opening -------------------------------------------------------------------------------- */
 
 /* They do not overlap: what is read one after the other is in time order. */
+static int add_block(struct states *states, const struct trace_place *place, size_t chunk)
+{
+	if (place->first_ns < states_end_ns(states) || place->last_ns < place->first_ns)
+		return -EBADMSG;
+	ARRAY_GROW(states->blocks, states->block_count, states->block_capacity, 64);
+	states->blocks[states->block_count++] = (struct block_place){
+		.chunk = chunk,
+		.first_ns = place->first_ns,
+		.last_ns = place->last_ns,
+	};
+	return 0;
+}
+
 static int find_blocks(struct states *states)
 {
-	uint64_t before_ns = 0;
 	size_t count;
 	const struct trace_place *places = trace_reader_places(states->file, &count);
+	int err = 0;
 
-	states->blocks = xcalloc(count + 1, sizeof(*states->blocks));
-	for (size_t i = 0; i < count; i++) {
-		if (places[i].kind != TRACE_CHUNK_STATES)
-			continue;
-		if (places[i].first_ns < before_ns || places[i].last_ns < places[i].first_ns)
-			return -EBADMSG;
-		before_ns = places[i].last_ns;
-		states->blocks[states->block_count++] = (struct block_place){
-			.chunk = i,
-			.first_ns = places[i].first_ns,
-			.last_ns = places[i].last_ns,
-		};
-	}
-	return 0;
+	for (size_t i = 0; i < count && !err; i++)
+		if (places[i].kind == TRACE_CHUNK_STATES)
+			err = add_block(states, &places[i], i);
+	return err;
 }
 
 static void add_changes(struct states *states, uint32_t thread, uint32_t count, size_t at)
 {
 	ARRAY_GROW(states->changes, states->change_count, states->change_capacity, 256);
-	states->changes[states->change_count++] = (struct changes){ thread, count, at, NULL };
+	states->changes[states->change_count++] = (struct changes){ thread, count, at, NULL, 0 };
 }
 
 static int take_lists(struct states *states, const void *bytes, size_t size_bytes)
@@ -105,6 +113,38 @@ static int take_gaps(struct states *states, const void *bytes, size_t size_bytes
 	for (size_t i = 0; i < size_bytes / sizeof(*gaps); i++)
 		state_gaps_add(&states->gaps, gaps[i].begin_ns, gaps[i].end_ns);
 	return 0;
+}
+
+/* One that is there already gets longer; most new ones have the highest number. */
+static struct changes *get_grown(struct states *states, uint32_t thread)
+{
+	size_t at = BOUND_BACK(0, states->change_count, i, states->changes[i].thread < thread);
+
+	if (at < states->change_count && states->changes[at].thread == thread)
+		return &states->changes[at];
+	add_changes(states, thread, 0, 0);
+	memmove(&states->changes[at + 1], &states->changes[at],
+		(states->change_count - 1 - at) * sizeof(*states->changes));
+	states->changes[at] = (struct changes){ .thread = thread };
+	return &states->changes[at];
+}
+
+/* In a file that grows, each list says what came since the last one. */
+static int take_grown_lists(struct states *states, const void *bytes, size_t size_bytes)
+{
+	struct byte_cursor cursor = byte_cursor_new(bytes, size_bytes);
+
+	while (byte_cursor_left(&cursor)) {
+		struct changes *changes = get_grown(states, byte_cursor_uleb(&cursor));
+		uint32_t count = byte_cursor_uleb(&cursor), block = 0;
+
+		for (uint32_t i = 0; i < count && !cursor.is_bad; i++) {
+			block += byte_cursor_uleb(&cursor);
+			ARRAY_GROW(changes->blocks, changes->count, changes->capacity, 4);
+			changes->blocks[changes->count++] = block;
+		}
+	}
+	return cursor.is_bad ? -EBADMSG : 0;
 }
 
 static int compare_changes(const void *a, const void *b)
@@ -156,6 +196,68 @@ int states_open(const char *path, struct states **out)
 	return err;
 }
 
+/* --- A file that grows ------------------------------------------------------------------------ */
+
+static int take_grown_part(struct states *states, const struct trace_place *place, size_t chunk)
+{
+	const void *content = NULL;
+	size_t size_bytes = 0;
+	int err;
+
+	if (place->kind == TRACE_CHUNK_STATES)
+		return add_block(states, place, chunk);
+	if (place->kind != TRACE_CHUNK_STATE_PLACES && place->kind != TRACE_CHUNK_STATE_GAPS &&
+	    place->kind != TRACE_CHUNK_STATE_TOTALS)
+		return 0;
+	err = trace_reader_content(states->file, chunk, &content, &size_bytes);
+	if (err)
+		return err;
+	if (place->kind == TRACE_CHUNK_STATE_PLACES)
+		return take_grown_lists(states, content, size_bytes);
+	if (place->kind == TRACE_CHUNK_STATE_TOTALS)
+		return grown_totals_take(states->totals, content, size_bytes);
+	states->gaps.count = 0; /* all there have been are in it */
+	return take_gaps(states, content, size_bytes);
+}
+
+int states_grow(struct states *states)
+{
+	int err = trace_reader_grow(states->file);
+	size_t count;
+	const struct trace_place *places = trace_reader_places(states->file, &count);
+
+	for (; states->chunks < count && !err; states->chunks++)
+		err = take_grown_part(states, &places[states->chunks], states->chunks);
+	share_index_grow(states->shares);
+	activities_grow(states->activities);
+	return err;
+}
+
+int states_open_growing(const char *path, struct states **out)
+{
+	struct states *states = xcalloc(1, sizeof(*states));
+	int err = trace_reader_open(path, &states->file);
+
+	if (!err) {
+		trace_reader_allow_threads(states->file, TRACE_THREADS_EVER_MAX, TRACE_THREADS_EVER_MAX);
+		states->is_growing = true;
+		states->totals = grown_totals_new();
+		states->shares = share_index_new(states->file);
+		states->activities = activities_new(states->file);
+		err = states_grow(states);
+	}
+	if (err)
+		states_close(states);
+	else
+		*out = states;
+	return err;
+}
+
+bool states_are_growing(const struct states *states)
+{
+	return states->is_growing;
+}
+
 void states_close(struct states *states)
 {
 	if (!states)
@@ -166,6 +268,7 @@ void states_close(struct states *states)
 		free(states->changes[i].blocks);
 	share_index_free(states->shares);
 	activities_free(states->activities);
+	grown_totals_free(states->totals);
 	state_gaps_fini(&states->gaps);
 	free(states->changes);
 	free(states->lists);
@@ -210,6 +313,10 @@ void states_each_total(struct states *states,
 	const struct trace_place *places = trace_reader_places(states->file, &count);
 	const void *content;
 
+	if (states->totals) {
+		grown_totals_each(states->totals, on_total, data);
+		return;
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct byte_cursor cursor;
 		struct state_total total;

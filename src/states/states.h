@@ -24,6 +24,15 @@ struct trace_reader;
 int states_open(const char *path, struct states **out);
 void states_close(struct states *states);
 
+/*
+ * The same of a file that somebody is still writing (state_log_flush()). What came since is there after states_grow(): 0, or a negative
+ * errno. Totals of a growing history also count where records were lost.
+ */
+int states_open_growing(const char *path, struct states **out);
+int states_grow(struct states *states);
+
+bool states_are_growing(const struct states *states);
+
 /* The file itself, which has more than states. */
 struct trace_reader *states_file(const struct states *states);
 
