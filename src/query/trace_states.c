@@ -88,7 +88,7 @@ static void take_own_events(struct trace_states *all, struct trace_reader *trace
 			break;
 }
 
-static void open_rest(struct trace_states *all, struct trace_reader *trace, bool opens_files, const char *own_span)
+static void open_listeners(struct trace_states *all, bool opens_files)
 {
 	static const struct event_handler handlers[] = {
 		{ EV_COLLECT_RUN, on_run },
@@ -109,6 +109,11 @@ static void open_rest(struct trace_states *all, struct trace_reader *trace, bool
 	all->executions = execution_log_new(all->session);
 	all->names = path_names_new(all->symbols, all->stacks, NULL);
 	session_subscribe(all->session, handlers, all);
+}
+
+static void open_rest(struct trace_states *all, struct trace_reader *trace, bool opens_files, const char *own_span)
+{
+	open_listeners(all, opens_files);
 	trace_take_names(trace, all->symbols, NULL);
 	take_events(all);
 	if (own_span)
@@ -249,6 +254,28 @@ int trace_states_open(const char *trace_path, bool opens_files, const char *own_
 int trace_states_open_for_once(const char *trace_path, bool opens_files, struct trace_states *all)
 {
 	return open_any(trace_path, opens_files, &(struct making_how){ .is_for_once = true }, all);
+}
+
+int trace_states_open_growing(const char *states_path, bool opens_files, struct trace_states *all)
+{
+	int err;
+
+	*all = (struct trace_states){ 0 };
+	err = states_open_growing(states_path, &all->states);
+	if (err)
+		return err;
+	all->path = xstrdup(states_path);
+	open_listeners(all, opens_files);
+	take_events(all);
+	return 0;
+}
+
+int trace_states_grow(struct trace_states *all)
+{
+	int err = states_grow(all->states);
+
+	take_events(all);
+	return err;
 }
 
 void trace_states_close(struct trace_states *all)

@@ -63,6 +63,15 @@ int trace_states_open_for_once(const char *trace_path, bool opens_files, struct 
 int trace_states_open_waiting(const char *trace_path, bool opens_files, struct states_waiter *waiter,
 			      struct trace_states *all);
 
+/*
+ * The history that is being made of a growing trace (growing_states.h). opens_files: names are those of the files that the trace names, else there
+ * are none. 0 or a negative errno; nothing is said.
+ */
+int trace_states_open_growing(const char *states_path, bool opens_files, struct trace_states *all);
+
+/* Takes what came since. What was got from it before stays valid. 0 or a negative errno; nothing is said. */
+int trace_states_grow(struct trace_states *all);
+
 /* Says so if parts of the file turned out to be damaged. */
 void trace_states_close(struct trace_states *all);
 
