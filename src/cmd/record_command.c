@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "cmd/record_command.h"
 #include "cmd/record_scopes.h"
 #include "cmd/run_command.h"
 #include "cmd/trace_source.h"
@@ -59,7 +60,7 @@ static int set_clock(struct settings *settings, const char *argument)
 	return 0;
 }
 
-static const struct option_spec record_options[] = {
+const struct option_spec record_options[] = {
 	{ "output", 'o', "FILE", "the trace (default: trace.pinch)", set_output },
 	{ "ring", 0, "SIZE", "keep the last SIZE bytes, such as 1G: new data overwrites the oldest", set_ring },
 	{ "last", 0, "TIME", "keep what happened in the last TIME, such as 60s", set_last },
@@ -82,7 +83,7 @@ static bool are_streams(char *const *arguments, int count)
 	return true;
 }
 
-static int record(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
+int record_traced(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
 {
 	if (settings->has_target && rest < argc) {
 		fail_plain(-EINVAL, "give either running processes or a command, not both: %s", argv[rest]);
@@ -122,7 +123,7 @@ static int record_run(int argc, char **argv)
 		command_help(&record_command);
 		status = 0;
 	} else {
-		status = record(&settings, &inheritance, argc, argv, rest);
+		status = record_traced(&settings, &inheritance, argc, argv, rest);
 	}
 	settings_fini(&settings);
 	return status;

@@ -1,121 +1,130 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/capabilities.h"
 #include "base/fail.h"
+#include "cmd/record_command.h"
 #include "cmd/trace_source.h"
+#include "cmd/view_live.h"
+#include "cmd/view_page.h"
+#include "collect/target/launch.h"
 #include "engine/trace_open.h"
 #include "options/settings.h"
-#include "query/trace_states_make.h"
-#include "serve/browser.h"
-#include "serve/http_server.h"
-#include "serve/viewer.h"
+#include "scope/address.h"
+#include "serve/viewer_follow.h"
 #include "trace/trace_reader.h"
 
-static const uint64_t look_interval_ns = 50000000;
-
-/* Those that end it are blocked from here on, in all threads, and waited for. */
-static void block_signals(sigset_t *ends)
-{
-	sigemptyset(ends);
-	sigaddset(ends, SIGINT);
-	sigaddset(ends, SIGTERM);
-	sigaddset(ends, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, ends, NULL);
-}
-
-struct loading {
-	struct states_waiter waiter;
-	sigset_t ends;
+/* A file that is read, and that somebody may still be writing. */
+struct read_file {
+	struct trace_reader *trace;
 };
 
-static void look_for_signals(void *data)
+static bool is_being_written(void *data)
 {
-	struct loading *loading = data;
+	const struct read_file *file = data;
 
-	if (sigtimedwait(&loading->ends, NULL, &(struct timespec){ 0 }) > 0)
-		loading->waiter.is_cancelled = true;
+	return trace_reader_is_being_written(file->trace);
 }
 
-static int load_and_wait(struct viewer *viewer, const sigset_t *ends)
+/* Until it is whole, or nobody writes it. */
+static int follow(struct view_page *page, struct read_file *file, const char *name)
 {
-	struct loading loading = { .ends = *ends };
-	int err, number;
+	char message[VIEWER_MESSAGE_BYTES];
+	int err;
 
-	loading.waiter.pause = (struct pause){ look_for_signals, &loading, look_interval_ns, 0 };
-	err = viewer_load(viewer, &loading.waiter);
+	if (trace_reader_extent(file->trace)->is_ended || !is_being_written(file))
+		return 0;
+	err = viewer_follow(page->viewer, &(struct viewer_writer){ is_being_written, file, 0 }, &page->waiter);
+	if (!err || err == -ECANCELED || !viewer_has_any(page->viewer))
+		return err;
+	snprintf(message, sizeof(message), err == -ESTALE ? "%s has become shorter" : "%s cannot be read to its end",
+		 name);
+	viewer_stop(page->viewer, message);
+	view_page_wait(page);
+	return -ECANCELED;
+}
+
+static int look(struct view_page *page, struct read_file *file, const char *name)
+{
+	int err = follow(page, file, name);
+
 	if (!err)
-		sigwait(ends, &number);
+		err = viewer_load(page->viewer, &page->waiter);
+	if (!err)
+		view_page_wait(page);
 	return err == -ECANCELED ? 0 : err;
 }
 
 static int view_trace(const struct settings *settings, const char *path, const char *name)
 {
-	struct viewer *viewer = viewer_new(
-		&(struct viewer_options){ .path = path, .name = name, .opens_files = settings->opens_files });
-	struct http_server *server = NULL;
-	char link[HTTP_LINK_BYTES];
-	sigset_t ends;
-	int err;
+	struct viewer_options options = { .path = path, .name = name, .opens_files = settings->opens_files };
+	struct view_page page = { 0 };
+	struct read_file file;
+	int err = trace_open(path, &file.trace); /* before a browser is opened */
 
-	block_signals(&ends);
-	err = http_server_open(settings->port, &(struct http_answers){ viewer_answer, viewer }, &server);
-	if (!err) {
-		http_server_link(server, link);
-		fprintf(stderr, "pinch: %s; Ctrl-C ends it\n", link);
-		browser_open(link);
-		err = load_and_wait(viewer, &ends);
-	}
-	http_server_close(server);
-	viewer_free(viewer);
-	return err ? EXIT_FAILED : 0;
-}
-
-/* Before a browser is opened. */
-static int check_trace(const char *path)
-{
-	struct trace_reader *reader;
-	int err = trace_open(path, &reader);
-
+	if (err)
+		return EXIT_FAILED;
+	view_page_hold_signals();
+	err = view_page_open(&page, &options, settings->port);
 	if (!err)
-		trace_reader_close(reader);
-	return err;
+		err = look(&page, &file, name);
+	view_page_close(&page);
+	trace_reader_close(file.trace);
+	return err ? EXIT_FAILED : 0;
 }
 
 static int view_source(const struct settings *settings, const char *argument)
 {
 	struct trace_source source;
-	int err = trace_source_open(settings, argument, &source), status = EXIT_FAILED;
+	int err = trace_source_open(settings, argument, &source), status;
 
 	if (err)
 		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	if (!check_trace(source.path))
-		status = view_trace(settings, source.path, argument);
+	status = view_trace(settings, source.path, argument);
 	trace_source_close(&source);
 	return status;
 }
 
+static int view(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
+{
+	bool has_command = rest < argc && !strcmp(argv[rest - 1], "--");
+
+	if (settings->has_target || has_command || (rest + 1 == argc && address_is_stream(argv[rest])))
+		return view_live(settings, inheritance, argc, argv, rest);
+	if (rest + 1 != argc) {
+		fail_plain(-EINVAL, "%s: pinch view [options] FILE, or -- COMMAND [ARG...]",
+			   rest == argc ? "no trace given" : "one trace at a time can be viewed");
+		return EXIT_USAGE;
+	}
+	if (geteuid() && capabilities_drop()) {
+		fail_plain(-EPERM, "cannot drop the capabilities of this binary");
+		return EXIT_FAILED;
+	}
+	return view_source(settings, argv[rest]);
+}
+
 static int view_run(int argc, char **argv)
 {
+	struct inheritance inheritance;
 	struct settings settings;
-	int rest, status = EXIT_USAGE;
+	int rest, err, status = EXIT_USAGE;
 
+	inheritance_take(&inheritance);
 	settings_init(&settings);
-	if (settings_parse(&settings, &view_command, argc, argv, &rest))
-		goto out_fini;
-	status = 0;
-	if (settings.wants_help) {
+	err = settings_parse(&settings, &view_command, argc, argv, &rest);
+	if (err) {
+		status = err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	} else if (settings.wants_help) {
 		command_help(&view_command);
-	} else if (rest + 1 != argc) {
-		fail_plain(-EINVAL, "no trace given: pinch view [options] FILE");
-		status = EXIT_USAGE;
+		status = 0;
 	} else {
-		status = view_source(&settings, argv[rest]);
+		status = view(&settings, &inheritance, argc, argv, rest);
 	}
-
-out_fini:
 	settings_fini(&settings);
 	return status;
 }
@@ -137,17 +146,22 @@ static const struct option_spec view_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	view_options, names_options, receive_options, stream_options, common_options, NULL,
+	view_options,  names_options,  record_options, target_options, start_options,
+	trace_options, stream_options, common_options, NULL,
 };
 
 const struct command view_command = {
 	.name = "view",
-	.usage = "[options] FILE",
+	.is_privileged = true,
+	.usage =
+		"[options] FILE\n       pinch view [options] -- COMMAND [ARG...]\n       pinch view [options] -p PID... | -n NAME | "
+		"--cgroup DIR | --all\n       pinch view [options] tcp:HOST:PORT | tls:HOST:PORT | unix:PATH",
 	.summary = "Look at a trace in a browser: what each thread did when, and why it waited",
 	.description =
 		"Serves a page on this machine, prints a link to it, and opens it if there is a browser. Each link\n"
-		"can be used once; then there is another one. Ctrl-C ends it. tcp:HOST:PORT, tls:HOST:PORT and\n"
-		"unix:PATH are the trace of a pinch scope.",
+		"can be used once; then there is another one. Ctrl-C ends it. A command, processes that run and the\n"
+		"trace of a pinch scope are recorded, as pinch record does, and shown meanwhile: the first Ctrl-C\n"
+		"ends that. So is a file that is still being written.",
 	.options = options,
 	.run = view_run,
 };

@@ -45,6 +45,15 @@ void lane_marks_close(struct lane_marks *marks)
 	free(marks);
 }
 
+/* Schemas may have come: names are looked up anew. */
+void lane_marks_grow(struct lane_marks *marks)
+{
+	if (trace_reader_grow(marks->trace))
+		return;
+	own_marks_free(marks->marks);
+	marks->marks = own_marks_new(marks->trace, MARKS_MAX);
+}
+
 /* id + 1, by thread + 1. */
 static struct table *lanes_by_thread(const struct lanes *lanes, const uint32_t *ids, size_t count)
 {

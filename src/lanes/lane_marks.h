@@ -14,6 +14,9 @@ struct trace_states;
 int lane_marks_open(const char *trace_path, const struct lanes *lanes, struct lane_marks **out);
 void lane_marks_close(struct lane_marks *marks);
 
+/* The trace has grown. */
+void lane_marks_grow(struct lane_marks *marks);
+
 /*
  * Puts those in [from_ns, to_ns), CLOCK_MONOTONIC, on these lanes, as own_marks_put_json() does. Of a long stretch some chunks of the
  * trace are read, evenly.

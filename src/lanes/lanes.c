@@ -342,6 +342,20 @@ void lanes_fini(struct lanes *lanes)
 	*lanes = (struct lanes){ 0 };
 }
 
+uint64_t lanes_key(const struct trace_states *all, const struct lanes *lanes)
+{
+	bool is_growing = states_are_growing(all->states);
+	uint64_t key = hash_u64(trace_states_time(all, 0)) ^ hash_u64(is_growing ? 0 : states_end_ns(all->states));
+
+	for (size_t i = 0; i < lanes->count; i++) {
+		const struct lane *lane = &lanes->list[i];
+		uint32_t thread = lane->thread_count ? lanes->threads[lane->first_thread].number : lane->cpu;
+
+		key = hash_u64(key ^ (uint64_t)lane->kind << 60 ^ (uint64_t)lane->thread_count << 32 ^ thread);
+	}
+	return key;
+}
+
 uint64_t lane_lost_ns(const struct lane *lane)
 {
 	static const uint8_t causes[] = { CAUSE_LOCK, CAUSE_FILE, CAUSE_PAGE_FAULT, CAUSE_KERNEL_LOCK,

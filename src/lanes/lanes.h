@@ -53,6 +53,9 @@ struct lanes {
 void lanes_of_trace(const struct trace_states *all, struct lanes *out);
 void lanes_fini(struct lanes *lanes);
 
+/* Two traces, or one that has grown, have the same key only if their lanes are the same; what a tile says of them may differ where it ends behind both. */
+uint64_t lanes_key(const struct trace_states *all, const struct lanes *lanes);
+
 /* A time that is certainly lost: ready without a CPU, or kept by others' locks, faults, disks. At most what the lane's threads lived. */
 uint64_t lane_lost_ns(const struct lane *lane);
 

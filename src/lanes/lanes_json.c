@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lanes/lanes_json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -50,16 +51,23 @@ static struct result_lane result_of(const struct lanes *lanes, size_t i, uint64_
 	};
 }
 
+void lanes_put_key(uint64_t key, char text[static LANES_KEY_BYTES])
+{
+	snprintf(text, LANES_KEY_BYTES, "%016llx", (unsigned long long)key);
+}
+
 void lanes_put_json(struct text *out, const char *name, const struct trace_states *all, const struct lanes *lanes)
 {
 	uint64_t first_ns = trace_states_time(all, 0);
 	struct result_lane *results = xcalloc(lanes->count + 1, sizeof(*results));
 	const char *shares[SHARES];
+	char key[LANES_KEY_BYTES];
 
 	for (unsigned int share = 0; share < SHARES; share++)
 		shares[share] = lane_share_name(share);
 	for (size_t i = 0; i < lanes->count; i++)
 		results[i] = result_of(lanes, i, first_ns);
+	lanes_put_key(lanes_key(all, lanes), key);
 	json_put_document(out, result_viewed_type(),
 			  &(struct result_viewed){
 				  .name = name,
@@ -75,6 +83,8 @@ void lanes_put_json(struct text *out, const char *name, const struct trace_state
 				  .lanes = results,
 				  .lane_count = lanes->count,
 				  .left_out = lanes->left_out,
+				  .key = key,
+				  .is_live = states_are_growing(all->states),
 			  });
 	free(results);
 }

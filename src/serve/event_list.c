@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "activity/event_filter.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "rows/event_rows.h"
@@ -15,13 +16,16 @@
 
 enum { KEPT = 4, ROWS_AT_ONCE_MAX = 1000, WORD_BYTES = 256, STATUS_BAD_REQUEST = 400, STATUS_INTERNAL = 500 };
 
-static const uint64_t counting_ns = 20000000; /* for each request */
+static const uint64_t counting_ns = 20000000;  /* for each request */
+static const uint64_t renewed_ns = 2000000000; /* a list of a trace that grows is that old at least */
 
 /* Rows that the same filter chooses. */
 struct kept {
 	char *key;               /* NULL: there are none */
 	struct event_rows *rows; /* NULL: the filter names nobody */
 	uint64_t used;
+	uint64_t opened_ns;
+	bool is_short; /* the trace has grown since */
 };
 
 struct event_list {
@@ -54,6 +58,12 @@ void event_list_free(struct event_list *list)
 	for (size_t i = 0; i < KEPT; i++)
 		forget(&list->kept[i]);
 	free(list);
+}
+
+void event_list_grow(struct event_list *list)
+{
+	for (size_t i = 0; i < KEPT; i++)
+		list->kept[i].is_short = true;
 }
 
 /* --- What is asked for --------------------------------------------------------------------------- */
@@ -120,12 +130,20 @@ static struct kept *find(struct event_list *list, const char *key)
 	return oldest;
 }
 
+static bool is_to_be_renewed(const struct kept *kept)
+{
+	return kept->key && kept->is_short && clock_ns() - kept->opened_ns >= renewed_ns &&
+	       (!kept->rows || event_rows_is_counted(kept->rows));
+}
+
 /* 0 or a negative errno. */
 static int open_rows(struct event_list *list, const struct chosen *chosen, struct kept **out)
 {
 	struct kept *kept = find(list, chosen->key.bytes);
 	int err = 0;
 
+	if (is_to_be_renewed(kept))
+		forget(kept);
 	if (!kept->key)
 		err = event_rows_open(list->trace_path,
 				      &(struct event_rows_options){
@@ -136,8 +154,10 @@ static int open_rows(struct event_list *list, const struct chosen *chosen, struc
 				      &kept->rows);
 	if (err && err != -ENOENT)
 		return err;
-	if (!kept->key)
+	if (!kept->key) {
 		kept->key = xstrdup(chosen->key.bytes);
+		kept->opened_ns = clock_ns();
+	}
 	kept->used = ++list->uses;
 	*out = kept;
 	return 0;

@@ -14,6 +14,9 @@ struct trace_states;
 struct event_list *event_list_new(const char *trace_path, const struct trace_states *states);
 void event_list_free(struct event_list *list);
 
+/* The trace has grown: lists that are counted begin anew when they are asked for next, but not all the time. */
+void event_list_grow(struct event_list *list);
+
 /*
  * Rows, from the parameter row on, count of them. host, cpu, process, thread, subsystem, event: words of filters, which may be repeated;
  * from, to: ns since the first event; search: a text in lines.

@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -31,6 +33,8 @@ struct page {
 
 struct part_pages {
 	const char *trace_path;
+	bool opens_files;
+	atomic_bool is_growing;
 	pthread_mutex_t lock; /* one is made at a time */
 	uint64_t uses;
 	struct page kept[KEPT];
@@ -43,13 +47,19 @@ struct command_line {
 	const char *type; /* of what it prints */
 };
 
-struct part_pages *part_pages_new(const char *trace_path)
+struct part_pages *part_pages_new(const char *trace_path, bool opens_files)
 {
 	struct part_pages *pages = xcalloc(1, sizeof(*pages));
 
 	pages->trace_path = trace_path;
+	pages->opens_files = opens_files;
 	pthread_mutex_init(&pages->lock, NULL);
 	return pages;
+}
+
+void part_pages_set_growing(struct part_pages *pages, bool is_growing)
+{
+	pages->is_growing = is_growing;
 }
 
 static void forget(struct page *page)
@@ -94,9 +104,15 @@ static struct page *find(struct part_pages *pages, const char *key)
 	return oldest;
 }
 
-static void put_key(const struct trace_part *part, const struct command_line *line, struct text *key)
+/* Of a trace that grows, each length has its own. */
+static void put_key(const struct part_pages *pages, const struct trace_part *part, const struct command_line *line,
+		    struct text *key)
 {
+	struct stat status;
+
 	trace_part_put_key(part, key);
+	if (!stat(pages->trace_path, &status))
+		text_printf(key, " %lld", (long long)status.st_size);
 	for (size_t i = 0; i < line->count; i++)
 		text_printf(key, "\n%s", line->arguments[i]);
 }
@@ -124,7 +140,7 @@ static void answer(struct part_pages *pages, const struct trace_part *part, cons
 	struct page *page;
 	int err = 0;
 
-	put_key(part, line, &key);
+	put_key(pages, part, line, &key);
 	page = find(pages, key.bytes);
 	if (!page->key)
 		err = make(pages, part, line, &page->body, &messages);
@@ -136,7 +152,7 @@ static void answer(struct part_pages *pages, const struct trace_part *part, cons
 		page->used = ++pages->uses;
 		text_put_bytes(&reply->body, page->body.bytes, page->body.length);
 		reply->type = line->type;
-		reply->is_constant = true;
+		reply->is_constant = !pages->is_growing;
 	}
 	reply_made(reply, err, &messages);
 	text_fini(&key);
@@ -157,13 +173,15 @@ static bool read_part(const struct request *request, struct trace_part *part, st
 
 void part_pages_report(struct part_pages *pages, const struct request *request, struct reply *reply)
 {
-	static const struct command_line line = {
+	struct command_line line = {
 		.arguments = { "report", "-q", "--html", "-" },
 		.count = 4,
 		.type = "text/html; charset=utf-8",
 	};
 	struct trace_part part;
 
+	if (pages->opens_files)
+		line.arguments[line.count++] = "--symbols-from-files";
 	if (!read_part(request, &part, reply))
 		return;
 	pthread_mutex_lock(&pages->lock);
@@ -208,7 +226,7 @@ void part_pages_save(struct part_pages *pages, const struct request *request, st
 
 	if (!read_part(request, &part, reply))
 		return;
-	err = part_file_make(&part, pages->trace_path, &file, &messages);
+	err = (pages->is_growing ? part_file_cut : part_file_make)(&part, pages->trace_path, &file, &messages);
 	if (!err) {
 		reply->fd = open(part_file_path(&file, pages->trace_path), O_RDONLY | O_CLOEXEC);
 		err = reply->fd < 0 ? -errno : 0;

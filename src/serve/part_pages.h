@@ -5,15 +5,20 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 struct part_pages;
 struct reply;
 struct request;
 
-/* The path is borrowed. */
-struct part_pages *part_pages_new(const char *trace_path);
+/* The path is borrowed. opens_files: reports of a trace without names have those of the files that it names. */
+struct part_pages *part_pages_new(const char *trace_path, bool opens_files);
 void part_pages_free(struct part_pages *pages);
 
 /* These may be called by several threads. */
+
+/* Whether the trace is being written: then what is made of it is of what there is by then. */
+void part_pages_set_growing(struct part_pages *pages, bool is_growing);
 
 /* The page of pinch report --html. */
 void part_pages_report(struct part_pages *pages, const struct request *request, struct reply *reply);

@@ -71,11 +71,15 @@ static int cut(const struct trace_part *part, const char *trace_path, const char
 
 int part_file_make(const struct trace_part *part, const char *trace_path, struct part_file *out, struct text *messages)
 {
+	*out = (struct part_file){ 0 };
+	return trace_part_is_whole(part) ? 0 : part_file_cut(part, trace_path, out, messages);
+}
+
+int part_file_cut(const struct trace_part *part, const char *trace_path, struct part_file *out, struct text *messages)
+{
 	int err;
 
 	*out = (struct part_file){ 0 };
-	if (trace_part_is_whole(part))
-		return 0;
 	snprintf(out->directory, sizeof(out->directory), "/var/tmp/pinch-view-XXXXXX");
 	if (!mkdtemp(out->directory)) {
 		out->directory[0] = '\0';

@@ -32,6 +32,8 @@ struct part_file {
 
 /* 0, or a negative errno with messages for the user. */
 int part_file_make(const struct trace_part *part, const char *trace_path, struct part_file *out, struct text *messages);
+/* The same of the whole, too, which may be growing. */
+int part_file_cut(const struct trace_part *part, const char *trace_path, struct part_file *out, struct text *messages);
 void part_file_remove(struct part_file *file);
 
 /* Its path. */

@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "graph/graph_label.h"
 #include "lanes/alike_json.h"
 #include "lanes/lane_marks.h"
 #include "lanes/lanes.h"
@@ -16,17 +15,22 @@
 #include "lanes/tile.h"
 #include "query/trace_states.h"
 #include "query/trace_states_make.h"
+#include "results/results.h"
 #include "serve/answer.h"
 #include "serve/event_list.h"
 #include "serve/lane_list.h"
 #include "serve/part_pages.h"
+#include "serve/viewed.h"
 #include "stacks/fold.h"
+#include "states/states.h"
 #include "view/html/html.h"
+#include "view/json/json_fields.h"
 #include "view/json/json_parts.h"
 
 enum {
 	STATUS_BAD_REQUEST = 400,
 	STATUS_NOT_FOUND = 404,
+	STATUS_CONFLICT = 409,
 	STATUS_UNAVAILABLE = 503,
 };
 
@@ -35,15 +39,11 @@ static const uint64_t alike_budget_ns = 300000000;
 struct viewer {
 	struct viewer_options options;
 	struct part_pages *pages;
+	struct fold_rules *fold;
 	struct states_waiter *_Atomic waiter; /* NULL: the history of states is not being made */
 	pthread_mutex_t lock;                 /* of all that follows */
-	bool is_ready;
-	struct fold_rules *fold;
-	struct trace_states all;
-	struct lanes lanes;
-	struct graph_labels *labels;
-	struct event_list *events;
-	struct lane_marks *marks;
+	struct viewed *viewed;                /* NULL: nothing is known yet */
+	struct viewer_progress progress;
 };
 
 struct viewer *viewer_new(const struct viewer_options *options)
@@ -52,7 +52,8 @@ struct viewer *viewer_new(const struct viewer_options *options)
 
 	viewer->options = *options;
 	viewer->fold = fold_rules_new();
-	viewer->pages = part_pages_new(options->path);
+	viewer->pages = part_pages_new(options->path, options->opens_files);
+	viewer->progress = (struct viewer_progress){ .phase = VIEW_INDEXING, .exit_status = -1 };
 	pthread_mutex_init(&viewer->lock, NULL);
 	return viewer;
 }
@@ -61,42 +62,86 @@ void viewer_free(struct viewer *viewer)
 {
 	if (!viewer)
 		return;
-	if (viewer->is_ready) {
-		lane_marks_close(viewer->marks);
-		event_list_free(viewer->events);
-		graph_labels_free(viewer->labels);
-		lanes_fini(&viewer->lanes);
-		trace_states_close(&viewer->all);
-	}
+	viewed_close(viewer->viewed);
 	part_pages_free(viewer->pages);
 	fold_rules_free(viewer->fold);
 	pthread_mutex_destroy(&viewer->lock);
 	free(viewer);
 }
 
+int viewer_read_rules(struct viewer *viewer)
+{
+	return fold_rules_add_user(viewer->fold);
+}
+
+struct viewed_options viewer_viewed_options(const struct viewer *viewer)
+{
+	return (struct viewed_options){
+		.trace_path = viewer->options.path,
+		.fold = viewer->fold,
+		.opens_files = viewer->options.opens_files,
+	};
+}
+
+void viewer_show(struct viewer *viewer, struct viewed *viewed, const struct viewer_progress *progress)
+{
+	struct viewed *before;
+
+	pthread_mutex_lock(&viewer->lock);
+	before = viewed ? viewer->viewed : NULL;
+	if (viewed)
+		viewer->viewed = viewed;
+	viewer->progress = *progress;
+	part_pages_set_growing(viewer->pages, progress->phase == VIEW_RECORDING);
+	pthread_mutex_unlock(&viewer->lock);
+	viewed_close(before);
+}
+
+int viewer_grow(struct viewer *viewer, struct viewed *viewed, const struct viewer_progress *progress)
+{
+	int err;
+
+	pthread_mutex_lock(&viewer->lock);
+	err = viewed_grow(viewed);
+	viewer->progress = *progress;
+	pthread_mutex_unlock(&viewer->lock);
+	return err;
+}
+
+bool viewer_has_any(struct viewer *viewer)
+{
+	bool has_any;
+
+	pthread_mutex_lock(&viewer->lock);
+	has_any = viewer->viewed;
+	pthread_mutex_unlock(&viewer->lock);
+	return has_any;
+}
+
+struct viewer_progress viewer_progress(struct viewer *viewer)
+{
+	struct viewer_progress progress;
+
+	pthread_mutex_lock(&viewer->lock);
+	progress = viewer->progress;
+	pthread_mutex_unlock(&viewer->lock);
+	return progress;
+}
+
 int viewer_load(struct viewer *viewer, struct states_waiter *waiter)
 {
-	int err = fold_rules_add_user(viewer->fold);
+	struct viewed_options options = viewer_viewed_options(viewer);
+	struct viewer_progress progress = viewer_progress(viewer);
+	struct viewed *viewed;
+	int err;
 
 	viewer->waiter = waiter;
-	if (!err)
-		err = trace_states_open_waiting(viewer->options.path, viewer->options.opens_files, waiter,
-						&viewer->all);
+	err = viewed_open(&options, waiter, &viewed);
 	viewer->waiter = NULL;
 	if (err)
 		return err;
-	lanes_of_trace(&viewer->all, &viewer->lanes);
-	err = lane_marks_open(viewer->options.path, &viewer->lanes, &viewer->marks);
-	if (err) {
-		lanes_fini(&viewer->lanes);
-		trace_states_close(&viewer->all);
-		return err;
-	}
-	viewer->labels = trace_states_labels(&viewer->all, viewer->fold, false);
-	viewer->events = event_list_new(viewer->options.path, &viewer->all);
-	pthread_mutex_lock(&viewer->lock);
-	viewer->is_ready = true;
-	pthread_mutex_unlock(&viewer->lock);
+	progress.phase = VIEW_WHOLE;
+	viewer_show(viewer, viewed, &progress);
 	return 0;
 }
 
@@ -146,15 +191,48 @@ static void put_progress(const struct viewer *viewer, struct text *out)
 static void answer_trace(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
 	(void)request;
-	if (viewer->is_ready)
-		lanes_put_json(&reply->body, viewer->options.name, &viewer->all, &viewer->lanes);
+	if (viewer->viewed)
+		lanes_put_json(&reply->body, viewer->options.name, &viewer->viewed->all, &viewer->viewed->lanes);
 	else
 		put_progress(viewer, &reply->body);
 }
 
+static void answer_now(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	const struct viewer_progress *progress = &viewer->progress;
+	const struct viewed *viewed = viewer->viewed;
+	char key[LANES_KEY_BYTES] = "";
+
+	(void)request;
+	if (viewed)
+		lanes_put_key(viewed->key, key);
+	json_put_document(&reply->body, result_now_type(),
+			  &(struct result_now){
+				  .phase = progress->phase,
+				  .key = key,
+				  .whole_ns = viewed ? (int64_t)(states_end_ns(viewed->all.states) -
+								 trace_states_time(&viewed->all, 0))
+						     : 0,
+				  .done = percent_of(viewer) / 100.0,
+				  .trace_bytes = progress->trace_bytes,
+				  .budget_bytes = progress->budget_bytes,
+				  .what = viewer->options.what,
+				  .exit_status = progress->exit_status,
+				  .has_ended = progress->exit_status >= 0,
+				  .message = progress->message[0] ? progress->message : NULL,
+			  });
+}
+
+/* Nothing comes any more where the tile is; and lanes are named by a key. */
+static bool is_complete(const struct viewer *viewer, uint64_t origin_ns, unsigned int shift, uint64_t index)
+{
+	return !viewer->viewed->is_growing ||
+	       origin_ns + ((index + 1) << (shift + TILE_COLUMNS_SHIFT)) <= states_end_ns(viewer->viewed->all.states);
+}
+
 static void answer_tiles(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
-	uint64_t first_ns = trace_states_time(&viewer->all, 0);
+	uint64_t first_ns = trace_states_time(&viewer->viewed->all, 0);
 	struct lane_list list;
 	int64_t shift, index;
 
@@ -164,21 +242,21 @@ static void answer_tiles(struct viewer *viewer, const struct request *request, s
 			   TILE_SHIFT_MAX);
 		return;
 	}
-	if (!lane_list_read(request, &viewer->lanes, &list)) {
+	if (!lane_list_read(request, &viewer->viewed->lanes, &list)) {
 		reply_fail(reply, STATUS_BAD_REQUEST, "tiles need lanes, such as 0-5,9: of %zu, at most %d",
-			   viewer->lanes.count, LANES_AT_ONCE_MAX);
+			   viewer->viewed->lanes.count, LANES_AT_ONCE_MAX);
 		return;
 	}
-	tiles_put(viewer->all.states, &viewer->lanes, list.ids, list.count, shift, index, tile_origin_ns(first_ns),
-		  &reply->body);
+	tiles_put(viewer->viewed->all.states, &viewer->viewed->lanes, list.ids, list.count, shift, index,
+		  tile_origin_ns(first_ns), &reply->body);
 	reply->type = "application/octet-stream";
-	reply->is_constant = true;
+	reply->is_constant = is_complete(viewer, tile_origin_ns(first_ns), shift, index);
 }
 
 /* The thread whose lane a request names. */
 static bool find_thread(const struct viewer *viewer, const struct request *request, uint32_t *thread)
 {
-	const struct lanes *lanes = &viewer->lanes;
+	const struct lanes *lanes = &viewer->viewed->lanes;
 	int64_t lane;
 
 	if (!request_number(request, "lane", 0, (int64_t)lanes->count - 1, &lane) ||
@@ -196,14 +274,14 @@ static void answer_slice(struct viewer *viewer, const struct request *request, s
 	if (!find_thread(viewer, request, &thread) || !request_number(request, "time", INT64_MIN, INT64_MAX, &since_ns))
 		reply_fail(reply, STATUS_BAD_REQUEST,
 			   "a slice needs the lane of a thread, and a time in ns since the first event");
-	else if (state_put_json(&reply->body, &viewer->all, &viewer->lanes, viewer->labels, thread,
-				trace_states_time(&viewer->all, 0) + since_ns))
+	else if (state_put_json(&reply->body, &viewer->viewed->all, &viewer->viewed->lanes, viewer->viewed->labels,
+				thread, trace_states_time(&viewer->viewed->all, 0) + since_ns))
 		reply_fail(reply, STATUS_NOT_FOUND, "the thread did not live then");
 }
 
 static void answer_alike(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
-	uint64_t first_ns = trace_states_time(&viewer->all, 0);
+	uint64_t first_ns = trace_states_time(&viewer->viewed->all, 0);
 	struct alike_question question = { .budget_ns = alike_budget_ns };
 	int64_t since_ns, from_ns, to_ns;
 
@@ -218,34 +296,35 @@ static void answer_alike(struct viewer *viewer, const struct request *request, s
 	question.time_ns = first_ns + since_ns;
 	question.from_ns = first_ns + from_ns;
 	question.to_ns = first_ns + to_ns;
-	if (alike_put_json(&reply->body, &viewer->all, &viewer->lanes, viewer->labels, &question))
+	if (alike_put_json(&reply->body, &viewer->viewed->all, &viewer->viewed->lanes, viewer->viewed->labels,
+			   &question))
 		reply_fail(reply, STATUS_NOT_FOUND, "the thread did not wait then");
 }
 
 static void answer_marks(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
-	uint64_t first_ns = trace_states_time(&viewer->all, 0);
+	uint64_t first_ns = trace_states_time(&viewer->viewed->all, 0);
 	struct lane_list list;
 	int64_t from_ns, to_ns;
 
 	if (!request_number(request, "from", INT64_MIN, INT64_MAX, &from_ns) ||
 	    !request_number(request, "to", from_ns, INT64_MAX, &to_ns) ||
-	    !lane_list_read(request, &viewer->lanes, &list))
+	    !lane_list_read(request, &viewer->viewed->lanes, &list))
 		reply_fail(reply, STATUS_BAD_REQUEST,
 			   "marks need a range of time, from and to, and lanes, such as 0-5,9");
 	else
-		lane_marks_put_json(viewer->marks, list.ids, list.count, first_ns + from_ns, first_ns + to_ns, first_ns,
-				    &reply->body);
+		lane_marks_put_json(viewer->viewed->marks, list.ids, list.count, first_ns + from_ns, first_ns + to_ns,
+				    first_ns, &reply->body);
 }
 
 static void answer_events(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
-	event_list_answer(viewer->events, request, reply);
+	event_list_answer(viewer->viewed->events, request, reply);
 }
 
 static void answer_events_at(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
-	event_list_answer_at(viewer->events, request, reply);
+	event_list_answer_at(viewer->viewed->events, request, reply);
 }
 
 /* The trace is not looked at in these: it is read by other processes. */
@@ -270,21 +349,38 @@ static const struct route {
 	bool is_of_trace; /* one at a time */
 	bool needs_states;
 } routes[] = {
-	{ "/", answer_page, false, false },         { "/trace", answer_trace, true, false },
-	{ "/tiles", answer_tiles, true, true },     { "/slice", answer_slice, true, true },
-	{ "/alike", answer_alike, true, true },     { "/marks", answer_marks, true, true },
-	{ "/events", answer_events, true, true },   { "/events/at", answer_events_at, true, true },
-	{ "/report", answer_report, false, false }, { "/whatif", answer_whatif, false, false },
+	{ "/", answer_page, false, false },
+	{ "/trace", answer_trace, true, false },
+	{ "/tiles", answer_tiles, true, true },
+	{ "/slice", answer_slice, true, true },
+	{ "/alike", answer_alike, true, true },
+	{ "/marks", answer_marks, true, true },
+	{ "/now", answer_now, true, false },
+	{ "/events", answer_events, true, true },
+	{ "/events/at", answer_events_at, true, true },
+	{ "/report", answer_report, false, false },
+	{ "/whatif", answer_whatif, false, false },
 	{ "/save", answer_save, false, false },
 };
+
+/* Lanes are called by their places among those with a key. */
+static bool is_of_others(const struct viewer *viewer, const struct request *request)
+{
+	char asked[LANES_KEY_BYTES], key[LANES_KEY_BYTES];
+
+	lanes_put_key(viewer->viewed->key, key);
+	return request_text(request, "of", asked, sizeof(asked)) && strcmp(asked, key) != 0;
+}
 
 static void answer_of_trace(struct viewer *viewer, const struct route *route, const struct request *request,
 			    struct reply *reply)
 {
 	pthread_mutex_lock(&viewer->lock);
-	if (route->needs_states && !viewer->is_ready)
+	if (route->needs_states && !viewer->viewed)
 		reply_fail(reply, STATUS_UNAVAILABLE, "the index of the trace is being made: %u %%",
 			   percent_of(viewer));
+	else if (route->needs_states && is_of_others(viewer, request))
+		reply_fail(reply, STATUS_CONFLICT, "the lanes of the trace are others by now");
 	else
 		route->answer(viewer, request, reply);
 	pthread_mutex_unlock(&viewer->lock);

@@ -6,15 +6,21 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "report/report_enums.h"
 
 struct reply;
 struct request;
 struct states_waiter;
+struct viewed;
+struct viewed_options;
 struct viewer;
 
 struct viewer_options {
 	const char *path; /* of the trace */
 	const char *name; /* how the user calls it */
+	const char *what; /* is recorded there, in words; NULL: it is a file */
 	bool opens_files; /* a trace without names has those of the files that it names */
 };
 
@@ -22,8 +28,36 @@ struct viewer_options {
 struct viewer *viewer_new(const struct viewer_options *options);
 void viewer_free(struct viewer *viewer);
 
+/* The user's own, for folding, before anything else. 0 or a negative errno, after a message. */
+int viewer_read_rules(struct viewer *viewer);
+
 /* Reads the trace, and makes its history of states if there is none yet. 0; -ECANCELED; or another negative errno, after a message. */
 int viewer_load(struct viewer *viewer, struct states_waiter *waiter);
 
 /* data: the viewer. */
 void viewer_answer(void *data, const struct request *request, struct reply *reply);
+
+/* --- Of a trace that grows (viewer_follow.h) ----------------------------------------------------- */
+
+enum { VIEWER_MESSAGE_BYTES = 200 };
+
+struct viewer_progress {
+	enum view_phase phase;
+	int exit_status; /* of the command; -1: it has not ended, or there is none */
+	uint64_t trace_bytes, budget_bytes;
+	char message[VIEWER_MESSAGE_BYTES]; /* what went wrong; "": nothing */
+};
+
+/* How what is viewed is to be opened. */
+struct viewed_options viewer_viewed_options(const struct viewer *viewer);
+
+/* Takes what is to be seen from here on, and closes what was before; NULL: the same. */
+void viewer_show(struct viewer *viewer, struct viewed *viewed, const struct viewer_progress *progress);
+
+/* What is seen has grown. 0 or a negative errno. */
+int viewer_grow(struct viewer *viewer, struct viewed *viewed, const struct viewer_progress *progress);
+
+/* Whether there is anything to see. */
+bool viewer_has_any(struct viewer *viewer);
+
+struct viewer_progress viewer_progress(struct viewer *viewer);

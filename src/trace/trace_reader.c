@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "session/event_kinds.h"
@@ -12,6 +15,8 @@
 #include "trace/trace_places.h"
 #include "trace/trace_threads.h"
 #include "trace/seen_definitions.h"
+
+enum { WRITTEN_LATELY_SECONDS = 3 };
 
 struct trace_reader {
 	struct trace_file file;
@@ -150,6 +155,27 @@ void trace_reader_close(struct trace_reader *reader)
 int trace_reader_fd(const struct trace_reader *reader)
 {
 	return reader->file.fd;
+}
+
+/* Writers lock the file. */
+static bool is_locked(int fd)
+{
+	if (flock(fd, LOCK_SH | LOCK_NB))
+		return errno == EWOULDBLOCK;
+	flock(fd, LOCK_UN);
+	return false;
+}
+
+bool trace_reader_is_being_written(const struct trace_reader *reader)
+{
+	struct stat status;
+	struct timespec now;
+
+	if (is_locked(reader->file.fd))
+		return true;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return !fstat(reader->file.fd, &status) && status.st_mtim.tv_sec <= now.tv_sec &&
+	       now.tv_sec - status.st_mtim.tv_sec <= WRITTEN_LATELY_SECONDS;
 }
 
 const struct trace_extent *trace_reader_extent(const struct trace_reader *reader)

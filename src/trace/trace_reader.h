@@ -25,6 +25,11 @@ void trace_reader_close(struct trace_reader *reader);
 /* Of the file; the reader closes it. */
 int trace_reader_fd(const struct trace_reader *reader);
 
+/*
+ * Whether somebody seems to be writing it: another pinch has it for itself, or something else wrote to it in the last few seconds.
+ */
+bool trace_reader_is_being_written(const struct trace_reader *reader);
+
 struct trace_extent {
 	uint64_t events, chunks;
 	uint64_t first_ns, last_ns; /* CLOCK_MONOTONIC; 0: no events */

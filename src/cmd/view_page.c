@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/view_page.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "serve/browser.h"
+#include "serve/http_server.h"
+
+static const uint64_t look_interval_ns = 50000000;
+
+static void put_signals(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGHUP);
+	sigaddset(signals, SIGCHLD);
+}
+
+void view_page_hold_signals(void)
+{
+	sigset_t signals;
+
+	put_signals(&signals);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
+static void take_signal(struct view_page *page, int signal_number, const siginfo_t *info)
+{
+	bool is_of_terminal = info->si_code == SI_KERNEL;
+
+	if (page->on_signal ? page->on_signal(page->data, signal_number, is_of_terminal ? 0 : info->si_pid)
+			    : signal_number != SIGCHLD)
+		page->waiter.is_cancelled = true;
+}
+
+static void look_for_signals(void *data)
+{
+	struct view_page *page = data;
+	sigset_t signals;
+	siginfo_t info;
+	int number;
+
+	put_signals(&signals);
+	while ((number = sigtimedwait(&signals, &info, &(struct timespec){ 0 })) > 0)
+		take_signal(page, number, &info);
+}
+
+int view_page_open(struct view_page *page, const struct viewer_options *options, uint16_t port)
+{
+	char link[HTTP_LINK_BYTES];
+	int err;
+
+	page->viewer = viewer_new(options);
+	page->waiter.pause = (struct pause){ look_for_signals, page, look_interval_ns, 0 };
+	err = viewer_read_rules(page->viewer);
+	if (!err)
+		err = http_server_open(port, &(struct http_answers){ viewer_answer, page->viewer }, &page->server);
+	if (err)
+		return err;
+	http_server_link(page->server, link);
+	fprintf(stderr, "pinch: %s; Ctrl-C ends it\n", link);
+	browser_open(link);
+	return 0;
+}
+
+void view_page_close(struct view_page *page)
+{
+	http_server_close(page->server);
+	viewer_free(page->viewer);
+}
+
+void view_page_wait(struct view_page *page)
+{
+	sigset_t signals;
+	siginfo_t info;
+	int number;
+
+	put_signals(&signals);
+	while (!page->waiter.is_cancelled)
+		if ((number = sigwaitinfo(&signals, &info)) > 0)
+			take_signal(page, number, &info);
+}

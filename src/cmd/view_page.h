@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A trace on a page, until the user ends it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "query/trace_states_make.h"
+#include "serve/viewer.h"
+
+struct http_server;
+
+struct view_page {
+	struct viewer *viewer;
+	struct http_server *server;
+	struct states_waiter waiter; /* ends when the user wants that */
+	/* A signal that came, and whether it ends the page; NULL: all but SIGCHLD do. sender: 0: the terminal's. */
+	bool (*on_signal)(void *data, int signal_number, int sender);
+	void *data;
+};
+
+/* Signals are held back from here on, and looked for. Before any thread is started. */
+void view_page_hold_signals(void);
+
+/* Serves the page, prints a link and opens it. 0 or a negative errno, after a message. */
+int view_page_open(struct view_page *page, const struct viewer_options *options, uint16_t port);
+void view_page_close(struct view_page *page);
+
+/* Stays until the user ends it. */
+void view_page_wait(struct view_page *page);

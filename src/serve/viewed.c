@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "serve/viewed.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "graph/graph_label.h"
+#include "lanes/lane_marks.h"
+#include "serve/event_list.h"
+#include "states/states.h"
+
+static void take_lanes(struct viewed *viewed)
+{
+	lanes_of_trace(&viewed->all, &viewed->lanes);
+	viewed->key = lanes_key(&viewed->all, &viewed->lanes);
+	viewed->labels = trace_states_labels(&viewed->all, viewed->fold, false);
+}
+
+static int take_rest(struct viewed *viewed)
+{
+	int err;
+
+	take_lanes(viewed);
+	err = lane_marks_open(viewed->trace_path, &viewed->lanes, &viewed->marks);
+	if (!err)
+		viewed->events = event_list_new(viewed->trace_path, &viewed->all);
+	return err;
+}
+
+static struct viewed *viewed_new(const struct viewed_options *options)
+{
+	struct viewed *viewed = xcalloc(1, sizeof(*viewed));
+
+	viewed->trace_path = options->trace_path;
+	viewed->fold = options->fold;
+	return viewed;
+}
+
+static int finish(struct viewed *viewed, int err, struct viewed **out)
+{
+	if (!err)
+		err = take_rest(viewed);
+	if (err)
+		viewed_close(viewed);
+	else
+		*out = viewed;
+	return err;
+}
+
+int viewed_open(const struct viewed_options *options, struct states_waiter *waiter, struct viewed **out)
+{
+	struct viewed *viewed = viewed_new(options);
+	int err = trace_states_open_waiting(options->trace_path, options->opens_files, waiter, &viewed->all);
+
+	return finish(viewed, err, out);
+}
+
+int viewed_open_growing(const struct viewed_options *options, const char *states_path, struct viewed **out)
+{
+	struct viewed *viewed = viewed_new(options);
+	int err = trace_states_open_growing(states_path, options->opens_files, &viewed->all);
+
+	viewed->is_growing = true;
+	return finish(viewed, err, out);
+}
+
+void viewed_close(struct viewed *viewed)
+{
+	if (!viewed)
+		return;
+	lane_marks_close(viewed->marks);
+	event_list_free(viewed->events);
+	graph_labels_free(viewed->labels);
+	lanes_fini(&viewed->lanes);
+	if (viewed->all.states)
+		trace_states_close(&viewed->all);
+	free(viewed);
+}
+
+int viewed_grow(struct viewed *viewed)
+{
+	int err = trace_states_grow(&viewed->all);
+
+	if (err)
+		return err;
+	graph_labels_free(viewed->labels);
+	lanes_fini(&viewed->lanes);
+	take_lanes(viewed);
+	lane_marks_grow(viewed->marks);
+	event_list_grow(viewed->events);
+	return 0;
+}
+
+bool viewed_has_begun(const struct viewed *viewed)
+{
+	return viewed->all.run && states_end_ns(viewed->all.states);
+}

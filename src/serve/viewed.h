@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All that is known of a trace by its history of states, whole or growing. Who looks at it has the viewer's lock. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lanes/lanes.h"
+#include "query/trace_states.h"
+
+struct event_list;
+struct fold_rules;
+struct graph_labels;
+struct lane_marks;
+struct states_waiter;
+
+struct viewed {
+	const char *trace_path;
+	const struct fold_rules *fold;
+	struct trace_states all;
+	struct lanes lanes;
+	uint64_t key; /* lanes_key() */
+	struct graph_labels *labels;
+	struct event_list *events;
+	struct lane_marks *marks;
+	bool is_growing;
+};
+
+/* What it is of; borrowed. */
+struct viewed_options {
+	const char *trace_path;
+	const struct fold_rules *fold;
+	bool opens_files; /* names are those of the files that the trace names, if it has none itself */
+};
+
+/* Makes the history if there is none yet. 0; -ECANCELED; or another negative errno, after a message. */
+int viewed_open(const struct viewed_options *options, struct states_waiter *waiter, struct viewed **out);
+
+/* By a history that is being made. 0 or a negative errno. */
+int viewed_open_growing(const struct viewed_options *options, const char *states_path, struct viewed **out);
+void viewed_close(struct viewed *viewed);
+
+/* Takes what came since. 0 or a negative errno. */
+int viewed_grow(struct viewed *viewed);
+
+/* Whether there is anything to show. */
+bool viewed_has_begun(const struct viewed *viewed);
