@@ -22,15 +22,16 @@
 #include "serve/part_pages.h"
 #include "serve/viewed.h"
 #include "stacks/fold.h"
+#include "session/threads.h"
 #include "states/states.h"
 #include "view/html/html.h"
 #include "view/json/json_fields.h"
 #include "view/json/json_parts.h"
 
 enum {
+	STATUS_NO_CONTENT = 204,
 	STATUS_BAD_REQUEST = 400,
 	STATUS_NOT_FOUND = 404,
-	STATUS_CONFLICT = 409,
 	STATUS_UNAVAILABLE = 503,
 };
 
@@ -253,12 +254,16 @@ static void answer_tiles(struct viewer *viewer, const struct request *request, s
 	reply->is_constant = is_complete(viewer, tile_origin_ns(first_ns), shift, index);
 }
 
-/* The thread whose lane a request names. */
+/* The thread that a request names: by its number, or else by its lane, which may be another one's when the trace has grown. */
 static bool find_thread(const struct viewer *viewer, const struct request *request, uint32_t *thread)
 {
 	const struct lanes *lanes = &viewer->viewed->lanes;
-	int64_t lane;
+	int64_t lane, number;
 
+	if (request_number(request, "thread", 1, UINT32_MAX, &number)) {
+		*thread = number;
+		return threads_find(viewer->viewed->all.threads, number);
+	}
 	if (!request_number(request, "lane", 0, (int64_t)lanes->count - 1, &lane) ||
 	    lanes->list[lane].kind != LANE_THREAD)
 		return false;
@@ -380,7 +385,7 @@ static void answer_of_trace(struct viewer *viewer, const struct route *route, co
 		reply_fail(reply, STATUS_UNAVAILABLE, "the index of the trace is being made: %u %%",
 			   percent_of(viewer));
 	else if (route->needs_states && is_of_others(viewer, request))
-		reply_fail(reply, STATUS_CONFLICT, "the lanes of the trace are others by now");
+		reply->status = STATUS_NO_CONTENT; /* nothing went wrong: browsers would say so of an error */
 	else
 		route->answer(viewer, request, reply);
 	pthread_mutex_unlock(&viewer->lock);

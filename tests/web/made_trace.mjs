@@ -120,7 +120,7 @@ export class MadeTrace {
 			this.account();
 		this.isAccounted = true;
 		const { name, whole_ns, origin_ns, events } = this;
-		return { name, is_ready: true, first_ns: FIRST_NS, begin_ns: 0, whole_ns, origin_ns, events, left_out: 0, is_live: this.isLive ?? false, shares: SHARES, cpu_shares: ["unknown", "traced", "other program", "idle"],
+		return { name, is_ready: true, first_ns: FIRST_NS, begin_ns: 0, whole_ns, origin_ns, events, left_out: 0, is_live: this.isLive ?? false, key: this.key ?? "made", shares: SHARES, cpu_shares: ["unknown", "traced", "other program", "idle"],
 			lanes: this.lanes.map(({ below, parent, ...lane }) => parent < 0 ? lane : { ...lane, parent }) };
 	}
 

@@ -23,7 +23,6 @@ export class ViewServer {
 	constructor(trace) {
 		this.trace = trace;
 		this.asked = [];			// paths
-		this.live = new Set();
 		this.done = null;			// of the index, while it is made
 		this.isRefusing = false;
 		this.counted = Infinity;		// rows; each request for some finds more
@@ -42,14 +41,8 @@ export class ViewServer {
 	}
 
 	async stop() {
-		this.live.forEach(response => response.end());
 		this.server.closeAllConnections();
 		await new Promise(resolve => this.server.close(resolve));
-	}
-
-	tell(event) {
-		for (const response of this.live)
-			response.write(`event: ${event}\ndata: {}\n\n`);
 	}
 
 	answer(request, response) {
@@ -67,11 +60,9 @@ export class ViewServer {
 			return send(this.page, "text/html; charset=utf-8");
 		if (this.isRefusing)
 			return send("pinch view: open the address that it printed", "text/plain", 403);
-		const handler = { "/trace": () => this.done === null ? this.trace.info() : { is_ready: false, done: this.done }, "/tiles": of => this.tilesOf(of),
+		const handler = { "/trace": () => this.done === null ? this.trace.info() : { is_ready: false, done: this.done }, "/now": () => this.now(), "/tiles": of => this.tilesOf(of),
 			"/slice": of => this.slice(of), "/alike": of => this.alike(of), "/whatif": () => this.whatif(), "/marks": of => this.trace.marksIn(Number(of.get("from")), Number(of.get("to")), lanesOf(of.get("lanes"))),
 			"/events": of => this.events(of), "/events/at": of => this.eventAt(of) }[url.pathname];
-		if (url.pathname === "/live")
-			return this.listen(response);
 		if (url.pathname === "/report")
 			return send(this.report, "text/html; charset=utf-8");
 		if (!handler)
@@ -81,10 +72,10 @@ export class ViewServer {
 			: Buffer.isBuffer(body) ? send(body, "application/octet-stream") : send(body);
 	}
 
-	listen(response) {
-		response.writeHead(200, { "content-type": "text/event-stream" }).write(": \n\n");
-		this.live.add(response);
-		response.on("close", () => this.live.delete(response));
+	now() {
+		const { key = "made", whole_ns } = this.trace;
+
+		return { phase: this.trace.isLive ? "recording" : "whole", key, whole_ns, done: 0, trace_bytes: 1 << 20, budget_bytes: 0, what: "made up", message: null };
 	}
 
 	tilesOf(of) {

@@ -577,7 +577,6 @@ test("while the trace is indexed its progress is shown, and a trace that grows i
 	await settled(page);
 	const grown = Object.assign(new MadeTrace({ whole_ns: 1.5e9, name: server.trace.name }), { isLive: true });
 	server.trace = page.trace = grown;
-	server.tell("trace");
 	await page.waitForFunction(() => document.querySelector("header p").textContent.startsWith("1.50"));
 	await settled(page);
 	await hideOverlays(page);

@@ -36,7 +36,7 @@ export function AlikeWaits({ session, place }: { session: Session; place: Place 
 
 	useEffect(() => {
 		const abort = new AbortController();
-		const timer = setTimeout(() => session.server.json<Alike>(query("alike", { lane: place.lane, time: Math.round(place.time_ns),
+		const timer = setTimeout(() => session.server.json<Alike>(query("alike", { lane: place.lane, thread: session.trace.lanes[place.lane]?.thread, time: Math.round(place.time_ns),
 			from: from_ns, to: to_ns }), abort.signal).then(setAlike, failed => isAborted(failed) || setError(String(failed.message ?? failed))), REST_MS);
 		setAlike(null);
 		setError("");

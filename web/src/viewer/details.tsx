@@ -39,7 +39,7 @@ function useDetail(session: Session, place: Place | null): Asked | null {
 			return;
 		}
 		setAsked({ place });
-		session.server.json<SliceDetail>(query("slice", { lane: place.lane, time: Math.round(place.time_ns) }), abort.signal)
+		session.server.json<SliceDetail>(query("slice", { lane: place.lane, thread: session.trace.lanes[place.lane]?.thread, time: Math.round(place.time_ns) }), abort.signal)
 			.then(detail => setAsked({ place, detail }), error => isAborted(error) || setAsked({ place, error: String(error.message ?? error) }));
 		return () => abort.abort();
 	}, [place?.lane, place?.time_ns, again]);

@@ -53,6 +53,12 @@ export class EventRows {
 		this.onRows();
 	}
 
+	/** There are more events by now. */
+	grown(): void {
+		if (this.isKnown && this.isCounted)
+			void this.count();
+	}
+
 	stop(): void {
 		clearTimeout(this.timer);
 		for (const abort of this.flights.values())

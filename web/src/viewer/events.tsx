@@ -13,7 +13,7 @@ import type { Session } from "./session";
 import { type FilterName, useStored } from "./store";
 import type { EventRow } from "./trace";
 
-const ROW_PX = 24, HEAD_PX = 62, CONTEXT_ROWS = 3, REST_MS = 150;
+const ROW_PX = 24, HEAD_PX = 62, CONTEXT_ROWS = 3, REST_MS = 150, GROWN_MS = 2500;
 
 interface Column {
 	title: string;
@@ -41,6 +41,11 @@ function useRows(session: Session) {
 
 	useEffect(() => () => rows.stop(), [rows]);
 	useEffect(() => session.server.onConnection(() => session.server.connection === "there" && rows.again()), [rows]);
+	useEffect(() => {
+		const timer = setInterval(() => session.trace.is_live && rows.grown(), GROWN_MS);
+
+		return () => clearInterval(timer);
+	}, [session, rows]);
 	return { rows, version };
 }
 

@@ -34,7 +34,7 @@ export class Gestures {
 		this.listen("pointerup", event => this.onUp(event));
 		this.listen("pointercancel", event => this.onCancel(event));
 		this.listen("pointerleave", () => this.onLeave());
-		this.listen("dblclick", () => this.scene.session.store.set({ view: null }));
+		this.listen("dblclick", () => this.scene.session.showAll());
 	}
 
 	end(): void {

@@ -183,20 +183,21 @@ export function rangeWords({ from_ns, to_ns }: Range): string {
 
 /** What is seen and what is selected, with the buttons that those need who have no wheel and no keys. */
 function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
-	const view = useStored(session.store, state => state.view), selection = useRange();
-	const middle = (session.view.from_ns + session.view.to_ns) / 2;
+	const hasView = useStored(session.store, state => state.view !== null || state.follow !== null), selection = useRange();
+	const [from_ns, to_ns] = useStored(session.store, () => `${session.view.from_ns} ${session.view.to_ns}`).split(" ").map(Number);
+	const middle = (from_ns + to_ns) / 2;
 
 	return <div class="choices" role="group" aria-label="Stretch of time that is seen">
 		<button type="button" data-tip="Undo the last step (Backspace)" aria-label="Undo" onClick={() => session.link.undo()}>{"\u21b6"}</button>
 		<button type="button" data-tip="Redo (Shift Backspace)" aria-label="Redo" onClick={() => session.link.redo()}>{"\u21b7"}</button>
-		<button type="button" aria-label="Earlier" data-tip="Earlier (A)" disabled={!view} onClick={() => session.pan(-0.5)}>&larr;</button>
-		<button type="button" aria-label="Later" data-tip="Later (D)" disabled={!view} onClick={() => session.pan(0.5)}>&rarr;</button>
+		<button type="button" aria-label="Earlier" data-tip="Earlier (A)" disabled={!hasView} onClick={() => session.pan(-0.5)}>&larr;</button>
+		<button type="button" aria-label="Later" data-tip="Later (D)" disabled={!hasView} onClick={() => session.pan(0.5)}>&rarr;</button>
 		<button type="button" aria-label="Zoom in" data-tip="Zoom in (W)" onClick={() => session.zoom(0.5, middle)}>+</button>
-		<button type="button" aria-label="Zoom out" data-tip="Zoom out (S)" disabled={!view} onClick={() => session.zoom(2, middle)}>&minus;</button>
-		<button type="button" data-tip="The whole trace (0, double click)" disabled={!view} onClick={() => session.store.set({ view: null })}>All</button>
+		<button type="button" aria-label="Zoom out" data-tip="Zoom out (S)" disabled={!hasView} onClick={() => session.zoom(2, middle)}>&minus;</button>
+		<button type="button" data-tip="The whole trace (0, double click)" disabled={!hasView} onClick={() => session.showAll()}>All</button>
 		<button type="button" data-tip="Zoom to the selected time (F)" disabled={!selection} onClick={() => session.zoomToSelection()}>Selection</button>
 		<button type="button" aria-label="Keys" data-tip="All keys (?)" onClick={wishes.onHelp}>?</button>
-		<span class="muted range">{view ? rangeWords(view) : `all ${duration(session.whole.to_ns - session.whole.from_ns)}`}</span>
+		<span class="muted range">{hasView ? rangeWords({ from_ns, to_ns }) : `all ${duration(session.whole.to_ns - session.whole.from_ns)}`}</span>
 		{selection && <span class="range selected">selected: {rangeWords(selection)}
 			<button type="button" class="forget" aria-label="Forget the selection" data-tip="Forget the selection (Escape)" onClick={() => session.select(null)}>&times;</button></span>}
 	</div>;

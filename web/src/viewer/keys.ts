@@ -21,6 +21,7 @@ export const keyWords: [string, string][] = [
 	["P", "pin the lane to the top, or let it go"],
 	["F", "zoom to the selected time, or to the slice"],
 	["0", "the whole trace"],
+	["E", "stay at the end, while a trace grows; or let it go on without"],
 	["Backspace", "undo the last step; with Shift, redo it"],
 	["Escape", "forget the selection, then the slice"],
 	["/", "search lanes"],
@@ -138,7 +139,8 @@ export function press(scene: Scene, event: KeyboardEvent, wishes: Wishes): boole
 	case " ": if (row?.isOpen !== null && row) session.toggle(row.lane.id); break;
 	case "p": if (row) session.pin(row.lane.id); break;
 	case "f": session.zoomToSelection(); break;
-	case "0": store.set({ view: null }); break;
+	case "0": session.showAll(); break;
+	case "e": if (store.state.follow === null) session.follow(); else session.stay(); break;
 	case "Backspace": if (event.shiftKey) session.link.redo(); else session.link.undo(); break;
 	case "Escape": escape(scene); break;
 	case "/": wishes.onSearch(); break;

@@ -71,6 +71,22 @@ export class LaneTree {
 	}
 }
 
+/** What a lane stands for, whatever its place is. */
+function identities(trace: Trace): string[] {
+	const made: string[] = [];
+
+	for (const { kind, parent, thread, cpu, pid, name } of trace.lanes)
+		made.push(kind === "thread" ? `thread ${thread}` : kind === "cpu" ? `cpu ${cpu}` : `${made[parent] ?? ""}/${kind} ${kind === "process" ? pid : name}`);
+	return made;
+}
+
+/** Where the lanes of a trace are when it is known better. */
+export function placesIn(later: Trace, earlier: Trace): Map<number, number> {
+	const places = new Map(identities(later).map((identity, id) => [identity, id]));
+
+	return new Map(identities(earlier).flatMap((identity, id) => places.has(identity) ? [[id, places.get(identity)!]] : []));
+}
+
 export function titleOf(lane: Lane): string {
 	const name = visible(lane.name);
 

@@ -25,6 +25,12 @@ function numberOf(text: string | null): number | null {
 	return /^-?\d{1,16}$/.test(text ?? "") ? Number(text) : null;
 }
 
+function widthOf(text: string | null): number | null {
+	const width = numberOf(text);
+
+	return width && width > 0 ? width : null;
+}
+
 function placeOf(text: string | null): Place | null {
 	const match = /^(\d{1,9})@(-?\d{1,16})$/.exec(text ?? "");
 
@@ -36,7 +42,7 @@ function wordsOf(state: State): [string, string][] {
 	const { slice, filters } = state;
 
 	return [
-		["view", rangeText(state.view)], ["sel", rangeText(getRange())], ["open", [...state.toggled].join(".")], ["pin", state.pins.join(".")],
+		["view", rangeText(state.view)], ["follow", state.follow === null ? "" : String(Math.round(state.follow))], ["sel", rangeText(getRange())], ["open", [...state.toggled].join(".")], ["pin", state.pins.join(".")],
 		["sort", state.sort === initial.sort ? "" : state.sort], ["lanes", state.words], ["hide", [...state.hidden].join(".")],
 		["focus", String(state.focus ?? "")], ["slice", slice ? `${slice.lane}@${Math.round(slice.time_ns)}` : ""],
 		["at", state.cursor_ns === null ? "" : String(Math.round(state.cursor_ns))], ["within", state.isOfSelection ? "1" : ""],
@@ -61,7 +67,7 @@ function read(text: string): { state: State; selection: Range | null } {
 	return {
 		selection: rangeOf(search.get("sel")),
 		state: {
-			view: rangeOf(search.get("view")), toggled: new Set(numbersOf(search.get("open"))), pins: numbersOf(search.get("pin")),
+			view: rangeOf(search.get("view")), follow: widthOf(search.get("follow")), toggled: new Set(numbersOf(search.get("open"))), pins: numbersOf(search.get("pin")),
 			sort: search.get("sort") === "name" ? "name" : "lost", words: (search.get("lanes") ?? "").slice(0, 500),
 			hidden: new Set((search.get("hide") ?? "").split(".").filter((word): word is Overlay => overlays.includes(word as Overlay))),
 			focus: numberOf(search.get("focus")), slice: placeOf(search.get("slice")), cursor_ns: numberOf(search.get("at")),

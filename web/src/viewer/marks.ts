@@ -26,7 +26,7 @@ export class MarkStore {
 
 	/** lanes: of threads. */
 	want(range: Range, lanes: number[]): void {
-		const key = `marks?from=${Math.floor(range.from_ns)}&to=${Math.ceil(range.to_ns)}&lanes=${rangesOf([...lanes].sort((a, b) => a - b))}`;
+		const key = `marks?from=${Math.floor(range.from_ns)}&to=${Math.ceil(range.to_ns)}&lanes=${rangesOf([...lanes].sort((a, b) => a - b))}${this.session.trace.key && `&of=${this.session.trace.key}`}`;
 
 		if (key === this.key || !lanes.length)
 			return;

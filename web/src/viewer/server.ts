@@ -3,7 +3,7 @@
 
 export type Connection = "there" | "gone" | "refused";
 
-const AGAIN_MS = 1000;
+const AGAIN_MS = 1000, NO_CONTENT = 204;
 
 /** What the server says it cannot do; the message is its own. */
 export class Refusal extends Error {
@@ -36,6 +36,8 @@ export class Server {
 		}
 		if (response.ok) {
 			this.set("there");
+			if (response.status === NO_CONTENT)
+				throw new Refusal(NO_CONTENT, "the lanes of the trace are others by now");
 			return response;
 		}
 		if (response.status === 403)
@@ -53,15 +55,6 @@ export class Server {
 
 	async bytes(path: string, signal?: AbortSignal): Promise<Uint8Array> {
 		return new Uint8Array(await (await this.ask(path, signal)).arrayBuffer());
-	}
-
-	/** What the server tells by itself: that the trace grows, that it ended. Returns what ends it. */
-	listen(onTrace: () => void): () => void {
-		const source = new EventSource("live");
-
-		source.addEventListener("trace", onTrace);
-		source.addEventListener("end", () => source.close());
-		return () => source.close();
 	}
 
 	private set(connection: Connection): void {

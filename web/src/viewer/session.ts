@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All that belongs to the trace that is looked at, and the ways to move in it.
 import { getRange, type Range, setRange } from "../range";
-import { LaneTree, layout, type Layout } from "./lanes";
+import { LaneTree, layout, type Layout, placesIn } from "./lanes";
 import { Link } from "./link";
 import type { Server } from "./server";
 import { flipped, Store } from "./store";
 import { Tiles } from "./tiles";
 import type { Lane, Trace } from "./trace";
 
-const VIEW_NS_MIN = 100, AROUND = 4, SEEN_SHARE = 0.004;
+const VIEW_NS_MIN = 100, AROUND = 4, SEEN_SHARE = 0.004, FOLLOWED_NS = 10e9;
 
 export class Session {
 	tree: LaneTree;
@@ -30,20 +30,50 @@ export class Session {
 		return () => { this.tileListeners.delete(listener); };
 	}
 
-	/** The trace has grown: a view that was at its end stays there. */
+	/** What is known of the trace by now; its lanes may have other places. */
 	update(trace: Trace): void {
-		const { view } = this.store.state, grown_ns = trace.whole_ns - this.trace.whole_ns;
-		const isAtEnd = view !== null && view.to_ns >= this.trace.whole_ns;
+		const { toggled, pins, focus, slice } = this.store.state, places = placesIn(trace, this.trace);
+		const moved = (lane: number): number[] => places.has(lane) ? [places.get(lane)!] : [];
 
+		this.tiles.update(trace, places);
 		this.trace = trace;
 		this.tree = new LaneTree(trace);
-		this.tiles.update(trace);
-		this.store.set(isAtEnd ? { view: { from_ns: view.from_ns + grown_ns, to_ns: view.to_ns + grown_ns } } : {});
+		if ([...places].some(([from, to]) => from !== to))
+			this.store.set({ toggled: new Set([...toggled].flatMap(moved)), pins: pins.flatMap(moved), focus: focus === null ? null : moved(focus)[0] ?? null,
+				slice: slice && places.has(slice.lane) ? { ...slice, lane: places.get(slice.lane)! } : null });
+		else
+			this.store.set({});
+	}
+
+	/** The same lanes are known for longer. */
+	grow(whole_ns: number): void {
+		if (whole_ns <= this.trace.whole_ns)
+			return;
+		this.trace = { ...this.trace, whole_ns };
+		this.tiles.update(this.trace, null);
+		this.store.set({});
+	}
+
+	/** Stays at the end, with as much as is seen, or with the last few seconds. */
+	follow(width_ns = this.store.state.view ? this.view.to_ns - this.view.from_ns : FOLLOWED_NS): void {
+		this.store.set({ view: null, follow: width_ns });
+	}
+
+	/** What is seen stays. */
+	stay(): void {
+		if (this.store.state.follow !== null)
+			this.store.set({ view: this.view, follow: null });
+	}
+
+	showAll(): void {
+		this.store.set({ view: null, follow: null });
 	}
 
 	get view(): Range {
-		const { view } = this.store.state;
+		const { view, follow } = this.store.state, { whole } = this;
 
+		if (follow !== null)
+			return { from_ns: Math.max(whole.from_ns, whole.to_ns - follow), to_ns: whole.to_ns };
 		return view && view.from_ns < this.whole.to_ns ? view : this.whole;	// a link may be of a longer trace
 	}
 
@@ -72,11 +102,14 @@ export class Session {
 		const { begin_ns, whole_ns } = this.trace, width_ns = Math.max(VIEW_NS_MIN, to_ns - from_ns);
 
 		if (width_ns >= whole_ns - begin_ns) {
-			this.store.set({ view: null });
+			if (this.store.state.follow === null)
+				this.showAll();
+			else
+				this.stay();
 			return;
 		}
 		const from = Math.max(Math.min(0, begin_ns), Math.min(from_ns, whole_ns - width_ns));
-		this.store.set({ view: { from_ns: from, to_ns: from + width_ns } });
+		this.store.set({ view: { from_ns: from, to_ns: from + width_ns }, follow: null });
 	}
 
 	/** at_ns stays where it is. */
@@ -84,6 +117,10 @@ export class Session {
 		const { from_ns, to_ns } = this.view, width_ns = Math.max(VIEW_NS_MIN, (to_ns - from_ns) * factor);
 		const part = (at_ns - from_ns) / (to_ns - from_ns);
 
+		if (this.store.state.follow !== null) {		// it is the end that stays where it is
+			this.follow(Math.min(width_ns, this.whole.to_ns - this.whole.from_ns));
+			return;
+		}
 		this.setView(at_ns - part * width_ns, at_ns + (1 - part) * width_ns);
 	}
 

@@ -14,6 +14,7 @@ export type Filters = Partial<Record<FilterName, string>>;
 
 export interface State {
 	view: Range | null;		// what of the time is drawn; null: all
+	follow: number | null;		// so many ns up to the end are drawn, wherever that is; null: view says what
 	toggled: ReadonlySet<number>;	// lanes that are not open or closed as they are at first
 	pins: readonly number[];
 	sort: Sort;
@@ -29,7 +30,7 @@ export interface State {
 }
 
 export const initial: State = {
-	view: null, toggled: new Set(), pins: [], sort: "lost", words: "", hidden: new Set(), focus: null, slice: null, cursor_ns: null,
+	view: null, follow: null, toggled: new Set(), pins: [], sort: "lost", words: "", hidden: new Set(), focus: null, slice: null, cursor_ns: null,
 	scroll: 0, row: 0, filters: {}, isOfSelection: false,
 };
 

@@ -5,12 +5,13 @@ import { isAborted, Refusal, type Server } from "./server";
 import { bytesOf, readTile, SHIFT_MAX, SHIFT_MIN, type Tile, tileNs, Varints } from "./tile";
 import { CPU_OTHER, CPU_TRACED, type Trace } from "./trace";
 
-const BYTES_MAX = 64 << 20, FLIGHTS_MAX = 4, LANES_KEY = 2 ** 20, LANES_MAX = 256, REFUSED_MS = 3000;
+const BYTES_MAX = 64 << 20, FLIGHTS_MAX = 4, LANES_KEY = 2 ** 20, LANES_MAX = 256, REFUSED_MS = 3000, NO_CONTENT = 204;
 
 interface Kept {
 	tile: Tile;
 	used: number;			// the frame
 	bytes: number;
+	isStale: boolean;		// there may be more by now: it is asked for again
 }
 
 /** Part of a tile, to be drawn. */
@@ -109,19 +110,27 @@ export class Tiles {
 		}
 	}
 
-	/** The trace has grown: what reached its end is asked for again. */
-	update(trace: Trace): void {
-		const since_ns = this.trace.whole_ns;
-		const isLonger = this.trace.lanes.every((lane, i) => trace.lanes[i]?.kind === lane.kind && trace.lanes[i].thread === lane.thread);
+	/**
+	 * The trace has grown. What reached its end is asked for again, as are sums of several threads, if lanes have other places by now: places says
+	 * which; null: none has.
+	 */
+	update(trace: Trace, places: ReadonlyMap<number, number> | null): void {
+		const since_ns = this.trace.whole_ns, isOther = trace.is_live !== this.trace.is_live;
 
-		this.trace = trace;
 		this.levels.forEach((level, shift) => {
-			for (const [key, kept] of level)
-				if (!isLonger || this.trace.origin_ns + (Math.floor(key / LANES_KEY) + 1) * tileNs(shift) > since_ns) {
-					level.delete(key);
+			const before = [...level];
+			if (places)
+				level.clear();
+			for (const [key, kept] of before) {
+				const index = Math.floor(key / LANES_KEY), lane = places ? places.get(key % LANES_KEY) : key % LANES_KEY;
+				kept.isStale ||= isOther || trace.origin_ns + (index + 1) * tileNs(shift) > since_ns || (places !== null && trace.lanes[lane!]?.threads !== 1);
+				if (lane === undefined)
 					this.bytes -= kept.bytes;
-				}
+				else
+					level.set(index * LANES_KEY + lane, kept);
+			}
 		});
+		this.trace = trace;
 		this.onTile();
 	}
 
@@ -137,12 +146,16 @@ export class Tiles {
 			flight.abort.abort();
 	}
 
-	private get(lane: number, shift: number, index: number): Tile | undefined {
+	private find(lane: number, shift: number, index: number): Kept | undefined {
 		const kept = this.levels[shift].get(index * LANES_KEY + lane);
 
 		if (kept)
 			kept.used = this.frame;
-		return kept?.tile;
+		return kept;
+	}
+
+	private get(lane: number, shift: number, index: number): Tile | undefined {
+		return this.find(lane, shift, index)?.tile;
 	}
 
 	private piece(tile: Tile, shift: number, index: number, from_ns: number, to_ns: number): Piece {
@@ -161,22 +174,23 @@ export class Tiles {
 
 	/** Returns whether that is all there is to know. */
 	private put(lane: number, shift: number, index: number, from_ns: number, to_ns: number, out: Piece[]): boolean {
-		const exact = this.get(lane, shift, index);
+		const exact = this.find(lane, shift, index);
 		let coarse: Piece | null = null;
 
 		if (exact) {
-			this.push(out, this.piece(exact, shift, index, from_ns, to_ns));
-			return true;
+			this.push(out, this.piece(exact.tile, shift, index, from_ns, to_ns));
+			return !exact.isStale;
 		}
 		for (let up = shift + 1; up <= SHIFT_MAX; up++) {
 			if (!this.levels[up].size)
 				continue;
-			const above = Math.floor(index / 2 ** (up - shift)), tile = this.get(lane, up, above);
-			if (!tile)
+			const above = Math.floor(index / 2 ** (up - shift)), kept = this.find(lane, up, above);
+			if (!kept)
 				continue;
+			const { tile } = kept;
 			if (tile.kind === "nothing" || tile.kind === "slices") {
 				this.push(out, this.piece(tile, up, above, from_ns, to_ns));
-				return true;
+				return !kept.isStale;
 			}
 			coarse ??= this.piece(tile, up, above, from_ns, to_ns);
 		}
@@ -234,14 +248,17 @@ export class Tiles {
 	private async ask(wish: Wish): Promise<void> {
 		const { shift, index } = wish, lanes = [...wish.lanes], flight = { ...wish, abort: new AbortController() };
 
+		const { key, whole_ns } = this.trace;
+
 		this.flights.add(flight);
 		this.asked++;
 		try {
-			const bytes = await this.server.bytes(`tiles?shift=${shift}&index=${index}&lanes=${rangesOf(lanes)}`, flight.abort.signal);
-			this.take(bytes, shift, index, lanes);
+			const bytes = await this.server.bytes(`tiles?shift=${shift}&index=${index}&lanes=${rangesOf(lanes)}${key && `&of=${key}`}`, flight.abort.signal);
+			if (key === this.trace.key)		// else these lanes have other places by now
+				this.take(bytes, shift, index, lanes, whole_ns);
 			this.error = null;
 		} catch (error) {
-			if (!isAborted(error))
+			if (!isAborted(error) && !(error instanceof Refusal && error.status === NO_CONTENT))
 				this.refuse(`${shift}/${index}`, error);
 		}
 		this.flights.delete(flight);
@@ -258,13 +275,15 @@ export class Tiles {
 		}, REFUSED_MS);
 	}
 
-	private take(bytes: Uint8Array, shift: number, index: number, lanes: number[]): void {
-		const numbers = new Varints(bytes);
+	/** It was asked for when the trace was as long as whole_ns. */
+	private take(bytes: Uint8Array, shift: number, index: number, lanes: number[], whole_ns: number): void {
+		const numbers = new Varints(bytes), end_ns = this.trace.origin_ns + (index + 1) * tileNs(shift);
+		const isStale = end_ns > whole_ns && this.trace.whole_ns > whole_ns;
 
 		for (const lane of lanes) {
 			const isCpu = this.trace.lanes[lane].kind === "cpu";
 			const tile = readTile(numbers, isCpu ? share => share === CPU_TRACED || share === CPU_OTHER : share => share === this.runnable);
-			this.keep(lane, shift, index, tile);
+			this.keep(lane, shift, index, tile, isStale);
 		}
 		if (!numbers.isAtEnd)
 			throw new Error("a tile has more than was asked for");
@@ -272,11 +291,11 @@ export class Tiles {
 			this.shrink();
 	}
 
-	private keep(lane: number, shift: number, index: number, tile: Tile): void {
+	private keep(lane: number, shift: number, index: number, tile: Tile, isStale: boolean): void {
 		const key = index * LANES_KEY + lane, bytes = bytesOf(tile);
 
 		this.bytes += bytes - (this.levels[shift].get(key)?.bytes ?? 0);
-		this.levels[shift].set(key, { tile, used: this.frame, bytes });
+		this.levels[shift].set(key, { tile, used: this.frame, bytes, isStale });
 	}
 
 	/** Those that were used longest ago go, down to three quarters. */

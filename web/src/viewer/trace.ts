@@ -32,13 +32,28 @@ export interface Trace {
 	shares: string[];		// what numbers of states in tiles mean
 	lanes: Lane[];
 	left_out: number;		// threads without a lane
-	is_live: boolean;
+	is_live: boolean;		// more comes, or its index is being made
+	key: string;			// of the lanes: another one, they are others
+}
+
+/** How far the trace is, and what becomes of it. */
+export interface Now {
+	phase: "whole" | "recording" | "indexing" | "stopped";
+	key: string;
+	whole_ns: number;
+	done: number;			// while it is indexed
+	trace_bytes: number;
+	budget_bytes: number;		// 0: there is none
+	what: string | null;		// what is recorded; null: a file
+	exit_status?: number;		// of the command, when it has ended
+	message: string | null;
 }
 
 /** As the server has it. */
-export interface Answer extends Omit<Trace, "events" | "lanes" | "is_live"> {
+export interface Answer extends Omit<Trace, "events" | "lanes" | "is_live" | "key"> {
 	events?: number;
 	is_live?: boolean;
+	key?: string;
 	lanes: (Omit<Lane, "parent"> & { parent?: number })[];
 }
 
@@ -49,7 +64,7 @@ export interface Unready {
 }
 
 export function traceOf(answer: Answer): Trace {
-	return { ...answer, events: answer.events ?? null, is_live: answer.is_live ?? false, lanes: answer.lanes.map(lane => ({ ...lane, parent: lane.parent ?? -1, threads: Math.max(1, lane.threads) })) };
+	return { ...answer, events: answer.events ?? null, is_live: answer.is_live ?? false, key: answer.key ?? "", lanes: answer.lanes.map(lane => ({ ...lane, parent: lane.parent ?? -1, threads: Math.max(1, lane.threads) })) };
 }
 
 /** What shares of lanes of CPUs mean. */

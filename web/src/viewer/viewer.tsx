@@ -2,13 +2,15 @@
 // The viewer: the page as pinch view serves it, of a trace of any size.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Licences } from "../about";
-import { duration, exactNs, plural, share, visible } from "../format";
+import { exactNs, plural, share, visible } from "../format";
 import { ThemeContext, useTheme } from "../theme";
 import { Tip } from "../tip";
 import { Details } from "./details";
 import { EventList } from "./events";
 import { Graph } from "./graph";
 import { Help } from "./help";
+import { Live } from "./live";
+import { Length, LiveBar } from "./live_bar";
 import { ReportOfSelection } from "./report";
 import { type Connection, Refusal, Server } from "./server";
 import { Session } from "./session";
@@ -17,7 +19,7 @@ import "./viewer.css";
 
 const UNREADY_MS = 300;
 
-type Opened = { session: Session } | { done: number } | { error: string };
+type Opened = { session: Session; live: Live } | { done: number } | { error: string };
 
 /** The trace, as soon as there is one; a longer one when it grows or the server has been away. */
 function useSession(server: Server): Opened {
@@ -25,22 +27,25 @@ function useSession(server: Server): Opened {
 	const session = useRef<Session | null>(null);
 
 	useEffect(() => {
-		let timer = 0;
+		let timer = 0, live: Live | null = null;
+		const shown = () => session.current && { key: session.current.trace.key, isLive: session.current.trace.is_live, grow: (whole_ns: number) => session.current!.grow(whole_ns) };
+		const open = (answer: Answer) => {
+			session.current = new Session(server, traceOf(answer));
+			if (answer.is_live && session.current.store.state.view === null)
+				session.current.follow();
+			live = new Live(server, shown, ask);
+			setOpened({ session: session.current, live });
+			performance.mark("pinch-ready");
+		};
 		const take = (answer: Answer | Unready) => {
 			if (!answer.is_ready) {
-				setOpened(session.current ? { session: session.current } : { done: answer.done });
+				setOpened(session.current && live ? { session: session.current, live } : { done: answer.done });
 				timer = window.setTimeout(ask, UNREADY_MS);
-			} else if (session.current) {
+			} else if (session.current && live) {
 				session.current.update(traceOf(answer));
-				setOpened({ session: session.current });
+				setOpened({ session: session.current, live });
 			} else {
-				session.current = new Session(server, traceOf(answer));
-				setOpened({ session: session.current });
-				performance.mark("pinch-ready");
-			}
-			if (answer.is_ready && answer.is_live && !isListening) {
-				isListening = true;
-				ends.push(server.listen(ask));
+				open(answer);
 			}
 		};
 		const ask = () => server.json<Answer | Unready>("trace").then(take, error => {
@@ -51,17 +56,18 @@ function useSession(server: Server): Opened {
 			if (server.connection !== "there")
 				return;
 			session.current?.tiles.again();
+			live?.again();
 			ask();
 		};
-		const ends = [server.onConnection(onConnection)];
-		let isListening = false;
+		const end = server.onConnection(onConnection);
 		const onFocus = () => server.connection === "refused" && ask();	// the link may have been opened elsewhere
 		addEventListener("focus", onFocus);
 		ask();
 		return () => {
 			clearTimeout(timer);
 			removeEventListener("focus", onFocus);
-			ends.forEach(end => end());
+			live?.end();
+			end();
 		};
 	}, [server]);
 	return opened;
@@ -97,7 +103,7 @@ function onLink(event: MouseEvent): void {
 
 const links: [string, string][] = [["lanes", "Graph"], ["events", "Events"], ["report", "Report"]];
 
-function Looked({ session }: { session: Session }) {
+function Looked({ session, live }: { session: Session; live: Live }) {
 	const [isHelp, setHelp] = useState(false);
 	const search = useRef<HTMLInputElement>(null), panel = useRef<HTMLElement>(null);
 	const wishes = {
@@ -107,6 +113,7 @@ function Looked({ session }: { session: Session }) {
 	};
 
 	return <>
+		<LiveBar session={session} live={live} />
 		<section id="lanes" class="looked" aria-label="Graph">
 			<Graph session={session} wishes={wishes} search={search} />
 			<Details session={session} panel={panel} />
@@ -139,13 +146,13 @@ export function ViewerPage() {
 		<header>
 			<a class="skip" href="#main">Skip to the graph</a>
 			<h1><span class="brand">pinch view</span> <span class="command">{session ? visible(session.trace.name) : ""}</span></h1>
-			{session && <p class="muted" data-tip={exactNs(session.whole.to_ns - session.whole.from_ns)}>{duration(session.whole.to_ns - session.whole.from_ns)}, {
+			{session && <p class="muted" data-tip={exactNs(session.whole.to_ns - session.whole.from_ns)}><Length session={session} />, {
 				session.trace.events !== null && `${plural(session.trace.events, "event")}, `}{plural(session.tree.laneOfThread.size, "thread")}</p>}
 			<nav aria-label="Sections"><ul>{links.map(([id, title]) => <li key={id}><a href={`#${id}`}>{title}</a></li>)}</ul></nav>
 			<button type="button" class="theme" aria-pressed={theme.theme === "dark"} onClick={theme.toggle}>Dark</button>
 		</header>
 		<Gone connection={connection} />
-		<main id="main" tabIndex={-1}>{session ? <Looked session={session} /> : <Opening opened={opened} />}</main>
+		<main id="main" tabIndex={-1}>{"session" in opened ? <Looked session={opened.session} live={opened.live} /> : <Opening opened={opened} />}</main>
 		<footer><Licences /></footer>
 		<Tip />
 	</ThemeContext.Provider>;
