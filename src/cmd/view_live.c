@@ -17,8 +17,9 @@
 #include "collect/target/launch.h"
 #include "options/settings.h"
 #include "serve/viewer_follow.h"
+#include "trace/trace_ring.h"
 
-enum { DIRECTORY_BYTES = 32 };
+enum { DIRECTORY_BYTES = 32, RING_BYTES = 1 << 30 };
 
 struct live_view {
 	struct view_page page;
@@ -131,12 +132,14 @@ static void end_recorder(struct live_view *live)
 
 /* --- Where the trace is ---------------------------------------------------------------------------- */
 
-static int find_place(struct live_view *live, const struct settings *settings)
+static int find_place(struct live_view *live, struct settings *settings)
 {
 	if (settings->trace_path) {
 		text_put(&live->path, settings->trace_path);
 		return 0;
 	}
+	if (!trace_ring_is_asked(&settings->ring))
+		settings->ring.size_bytes = RING_BYTES;
 	snprintf(live->directory, sizeof(live->directory), "/var/tmp/pinch-view-XXXXXX");
 	if (!mkdtemp(live->directory)) {
 		live->directory[0] = '\0';

@@ -218,6 +218,7 @@ int trace_file_measure(struct trace_file *file)
 	if (fstat(file->fd, &status))
 		return -errno;
 	file->size_bytes = status.st_size;
+	file->written_ns = status.st_mtim.tv_sec * 1000000000ull + status.st_mtim.tv_nsec;
 	return 0;
 }
 

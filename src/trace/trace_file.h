@@ -17,6 +17,7 @@ struct trace_buffer {
 struct trace_file {
 	int fd;
 	uint64_t size_bytes;
+	uint64_t written_ns;        /* when somebody wrote there last, by the file's own time */
 	struct trace_header header; /* zeros when it is damaged */
 	bool is_header_damaged;
 	uint32_t trace; /* as its chunks have it */

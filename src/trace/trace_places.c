@@ -226,6 +226,7 @@ static void show(struct trace_places *places, size_t begin, const struct trace_f
 	struct trace_places shown = *places;
 	const struct trace_place *before = NULL;
 	uint64_t until_ns = shown.until_ns = latest_ns(places);
+	struct trace_chunk chunk;
 	bool is_beginning = false;
 
 	shown.list = NULL;
@@ -249,6 +250,8 @@ static void show(struct trace_places *places, size_t begin, const struct trace_f
 		before = &places->list[i];
 	}
 	shown.next_number = before ? before->number + 1 : 0;
+	if (before && trace_file_is_ring(file) && !trace_file_chunk(file, before->offset, &chunk))
+		shown.end = before->offset + trace_chunk_bytes(&chunk);
 	free(places->list);
 	*places = shown;
 }
@@ -282,9 +285,9 @@ static bool is_next_shown(struct trace_places *places, struct trace_place *place
 	return !is_other;
 }
 
-static void add_next(struct trace_places *places, const struct trace_chunk *chunk)
+static void add_next(struct trace_places *places, const struct trace_place *next)
 {
-	struct trace_place place = place_of(chunk, places->end);
+	struct trace_place place = *next;
 	bool is_shown = is_next_shown(places, &place);
 
 	if (place.number > places->next_number)
@@ -299,15 +302,51 @@ static void add_next(struct trace_places *places, const struct trace_chunk *chun
 	places->next_number = place.number + 1;
 }
 
+/* What comes right behind the last chunk. In a ring that may be an older one. Returns whether there is any. */
+static bool add_behind(struct trace_places *places, const struct trace_file *file)
+{
+	bool is_ring = trace_file_is_ring(file), has_any = false;
+	struct trace_chunk chunk;
+
+	while (!places->is_ended && !trace_file_chunk(file, places->end, &chunk) &&
+	       (!is_ring || chunk.number == places->next_number)) {
+		struct trace_place place = place_of(&chunk, places->end);
+
+		add_next(places, &place);
+		places->end += trace_chunk_bytes(&chunk);
+		has_any = true;
+	}
+	return has_any;
+}
+
+/* A ring goes on somewhere else when a segment is full: all of it is looked through. */
+static void add_elsewhere(struct trace_places *places, const struct trace_file *file)
+{
+	struct trace_places all = { 0 };
+	struct trace_chunk chunk;
+
+	if (places->looked_ns == file->written_ns)
+		return;
+	places->looked_ns = file->written_ns;
+	find_chunks(&all, file);
+	sort(&all);
+	for (size_t i = 0; i < all.count; i++) {
+		if (all.list[i].number < places->next_number || trace_file_chunk(file, all.list[i].offset, &chunk))
+			continue;
+		add_next(places, &all.list[i]);
+		places->end = all.list[i].offset + trace_chunk_bytes(&chunk);
+	}
+	trace_places_fini(&all);
+}
+
 void trace_places_grow(struct trace_places *places, const struct trace_file *file)
 {
-	struct trace_chunk chunk;
 	struct trace_end mark;
 
-	while (!places->is_ended && !trace_file_chunk(file, places->end, &chunk)) {
-		add_next(places, &chunk);
-		places->end += trace_chunk_bytes(&chunk);
-	}
+	if (!add_behind(places, file) && trace_file_is_ring(file) && !places->is_ended)
+		add_elsewhere(places, file);
 	places->is_ended = places->is_ended || trace_file_end(file, &mark);
-	places->unread_bytes = places->is_ended ? 0 : file->size_bytes - places->end;
+	places->unread_bytes = places->is_ended || trace_file_is_ring(file) || file->size_bytes < places->end
+				       ? 0
+				       : file->size_bytes - places->end;
 }

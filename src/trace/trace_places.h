@@ -26,15 +26,13 @@ struct trace_places {
 	/* Where the trace may go on: behind the last chunk, whose number is one less; times end at until_ns. */
 	uint64_t end, until_ns;
 	uint32_t next_number;
-	bool is_beginning; /* of another epoch: not for who reads from the beginning on */
+	uint64_t looked_ns; /* trace_file.written_ns when all of a ring was looked through */
+	bool is_beginning;  /* of another epoch: not for who reads from the beginning on */
 };
 
 void trace_places_find(struct trace_places *places, struct trace_file *file);
 
-/*
- * The file has grown, and trace_file.size_bytes says so: adds what is whole of it. Of a trace that was not at its end, and is not a
- * flight recorder's file.
- */
+/* The file has grown, and trace_file.size_bytes says so: adds what is whole of it. Of a trace that was not at its end. */
 void trace_places_grow(struct trace_places *places, const struct trace_file *file);
 void trace_places_fini(struct trace_places *places);
 

@@ -129,7 +129,7 @@ int trace_reader_grow(struct trace_reader *reader)
 	int err = trace_file_measure(&reader->file);
 	bool reads_on; /* to the last chunk that there is */
 
-	if (err || extent->is_ring)
+	if (err)
 		return err;
 	reads_on = reader->end == reader->places.count;
 	trace_places_grow(&reader->places, &reader->file);
@@ -227,6 +227,8 @@ static void forget_recorded(struct trace_reader *reader)
 {
 	seen_definitions_free(reader->recorded);
 	reader->recorded = NULL;
+	if (reader->extent.is_ring && !reader->extent.is_ended)
+		reader->recorded = seen_definitions_new(); /* more may come, which is repeated */
 	for (size_t i = 0; !reader->recorded && i < reader->places.count; i++)
 		if (reader->places.list[i].reserved == TRACE_PLACE_PROLOGUE)
 			reader->recorded = seen_definitions_new();

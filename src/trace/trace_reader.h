@@ -53,8 +53,8 @@ const struct trace_extent *trace_reader_extent(const struct trace_reader *reader
 const struct trace_place *trace_reader_places(const struct trace_reader *reader, size_t *count);
 
 /*
- * The file of a trace that was not at its end, and is no flight recorder's, may have grown: what is whole of it by now is read, too.
- * 0 or a negative errno.
+ * The file of a trace that was not at its end may have grown: what is whole of it by now is read, too. Of a flight recorder's, what was written
+ * over before it was read is lost. 0 or a negative errno.
  */
 int trace_reader_grow(struct trace_reader *reader);
 
