@@ -132,7 +132,7 @@ struct viewer_progress viewer_progress(struct viewer *viewer)
 int viewer_load(struct viewer *viewer, struct states_waiter *waiter)
 {
 	struct viewed_options options = viewer_viewed_options(viewer);
-	struct viewer_progress progress = viewer_progress(viewer);
+	struct viewer_progress progress;
 	struct viewed *viewed;
 	int err;
 
@@ -141,6 +141,7 @@ int viewer_load(struct viewer *viewer, struct states_waiter *waiter)
 	viewer->waiter = NULL;
 	if (err)
 		return err;
+	progress = viewer_progress(viewer);
 	progress.phase = VIEW_WHOLE;
 	viewer_show(viewer, viewed, &progress);
 	return 0;

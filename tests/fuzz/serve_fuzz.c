@@ -118,6 +118,10 @@ static void check(const struct reply *reply)
 	json_error_t error;
 	json_t *json;
 
+	if (reply->status == 204) {
+		expect(!reply->body.length);
+		return;
+	}
 	if (reply->status != 200) {
 		expect(reply->body.length &&
 		       strchr(reply->body.bytes, '\n') == reply->body.bytes + reply->body.length - 1);

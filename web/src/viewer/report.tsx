@@ -59,10 +59,10 @@ export function ReportOfSelection({ session }: { session: Session }) {
 	}, [isNear]);
 	return <div ref={ref} class="report">
 		<Section id="report" title={made?.range ? "Report of the selection" : "Report"}
-			about={made?.range ? `Of ${rangeWords(made.range)}; times count from its begin.` : "Of the whole trace."}
+			about={made?.range ? `Of ${rangeWords(made.range)}; times count from its begin.` : session.trace.is_live ? "Of what was recorded when it was asked for." : "Of the whole trace."}
 			tools={<div class="choices">
 				<button type="button" disabled={!selection || isSame(selection, made?.range ?? null)} onClick={() => make(selection)}>Report of the selection</button>
-				<button type="button" disabled={!made?.range} onClick={() => make(null)}>Of the whole trace</button>
+				<button type="button" disabled={!made?.range && !session.trace.is_live} onClick={() => make(null)}>Of the whole trace</button>
 				<a class="button" href={query("save", { from: selection?.from_ns, to: selection?.to_ns })} download
 					data-tip={selection ? "The selected time as a trace of its own" : "All of it; select a stretch of time for a part"}>Save as trace</a>
 				{made?.error && <button type="button" onClick={() => make(made.range)}>Again</button>}

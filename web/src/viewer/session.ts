@@ -4,11 +4,15 @@ import { getRange, type Range, setRange } from "../range";
 import { LaneTree, layout, type Layout, placesIn } from "./lanes";
 import { Link } from "./link";
 import type { Server } from "./server";
-import { flipped, Store } from "./store";
+import { flipped, type State, Store } from "./store";
 import { Tiles } from "./tiles";
 import type { Lane, Trace } from "./trace";
 
 const VIEW_NS_MIN = 100, AROUND = 4, SEEN_SHARE = 0.004, FOLLOWED_NS = 10e9;
+
+function laterBy(range: Range | null, by_ns: number): Range | null {
+	return range && { from_ns: range.from_ns + by_ns, to_ns: range.to_ns + by_ns };
+}
 
 export class Session {
 	tree: LaneTree;
@@ -30,19 +34,28 @@ export class Session {
 		return () => { this.tileListeners.delete(listener); };
 	}
 
-	/** What is known of the trace by now; its lanes may have other places. */
+	/** What is known of the trace by now: its lanes may have other places, and its times count from another moment. */
 	update(trace: Trace): void {
-		const { toggled, pins, focus, slice } = this.store.state, places = placesIn(trace, this.trace);
-		const moved = (lane: number): number[] => places.has(lane) ? [places.get(lane)!] : [];
+		const places = placesIn(trace, this.trace), by_ns = trace.first_ns - this.trace.first_ns;
 
 		this.tiles.update(trace, places);
 		this.trace = trace;
 		this.tree = new LaneTree(trace);
-		if ([...places].some(([from, to]) => from !== to))
-			this.store.set({ toggled: new Set([...toggled].flatMap(moved)), pins: pins.flatMap(moved), focus: focus === null ? null : moved(focus)[0] ?? null,
-				slice: slice && places.has(slice.lane) ? { ...slice, lane: places.get(slice.lane)! } : null });
-		else
-			this.store.set({});
+		if (by_ns)
+			setRange(laterBy(getRange(), -by_ns));
+		this.store.set(by_ns || [...places].some(([from, to]) => from !== to) ? this.moved(places, by_ns) : {});
+	}
+
+	/** The same, by the places and the times of what is known by now. */
+	private moved(places: ReadonlyMap<number, number>, by_ns: number): Partial<State> {
+		const { view, toggled, pins, focus, slice, cursor_ns } = this.store.state;
+		const placesOf = (lane: number): number[] => places.has(lane) ? [places.get(lane)!] : [];
+
+		return {
+			view: laterBy(view, -by_ns), toggled: new Set([...toggled].flatMap(placesOf)), pins: pins.flatMap(placesOf),
+			focus: focus === null ? null : placesOf(focus)[0] ?? null, cursor_ns: cursor_ns === null ? null : cursor_ns - by_ns,
+			slice: slice && placesOf(slice.lane).map(lane => ({ lane, time_ns: slice.time_ns - by_ns }))[0] || null,
+		};
 	}
 
 	/** The same lanes are known for longer. */
