@@ -6,7 +6,7 @@
  * Who fills one in owns what it points to; strings are those of what is shown.
  *
  * Owns: what JSON has of traces and of programs; it computes nothing.
- * Used by: view/graph, view/trace, lanes, outside.
+ * Used by: view/graph, view/trace, lanes, outside, serve.
  */
 #pragma once
 

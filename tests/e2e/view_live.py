@@ -101,7 +101,7 @@ def kept():
     when(reader, "whole")
     reader.end()
     assert pinch("check", "kept.pinch").status == 0
-    assert "journal_lock" in pinch("report", "kept.pinch").text
+    assert b"journal_lock" in pinch("report", "--json", "-", "kept.pinch").out
     before = set(os.listdir("/var/tmp"))
     reader = Viewer("--", program("lock_convoy"))
     made = [name for name in set(os.listdir("/var/tmp")) - before if name.startswith("pinch-view-")]
