@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@
 #include "serve/viewer_follow.h"
 #include "trace/trace_ring.h"
 
-enum { DIRECTORY_BYTES = 32, RING_BYTES = 1 << 30 };
+enum { DIRECTORY_BYTES = 32, RING_BYTES = 1 << 30, PRIORITY = 10 };
 
 struct live_view {
 	struct view_page page;
@@ -204,6 +205,7 @@ static int look_while_recording(struct live_view *live, struct settings *setting
 	go = start_recorder(live, settings, inheritance, argc, argv, rest);
 	if (go < 0)
 		return EXIT_FAILED;
+	setpriority(PRIO_PROCESS, 0, PRIORITY); /* what is recorded goes first */
 	if (geteuid() && capabilities_drop())
 		fail_plain(-EPERM, "cannot drop the capabilities of this binary");
 	else if (!view_page_open(&live->page, &options, settings->port) && write(go, "", 1) == 1)

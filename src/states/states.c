@@ -106,10 +106,12 @@ static int take_lists(struct states *states, const void *bytes, size_t size_byte
 	return cursor.is_bad ? -EBADMSG : 0;
 }
 
+/* All there have been up to then: a later one has the earlier ones, too. */
 static int take_gaps(struct states *states, const void *bytes, size_t size_bytes)
 {
 	const struct state_gap *gaps = bytes;
 
+	states->gaps.count = 0;
 	for (size_t i = 0; i < size_bytes / sizeof(*gaps); i++)
 		state_gaps_add(&states->gaps, gaps[i].begin_ns, gaps[i].end_ns);
 	return 0;
@@ -216,7 +218,6 @@ static int take_grown_part(struct states *states, const struct trace_place *plac
 		return take_grown_lists(states, content, size_bytes);
 	if (place->kind == TRACE_CHUNK_STATE_TOTALS)
 		return grown_totals_take(states->totals, content, size_bytes);
-	states->gaps.count = 0; /* all there have been are in it */
 	return take_gaps(states, content, size_bytes);
 }
 

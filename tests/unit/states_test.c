@@ -17,7 +17,15 @@
 #include "trace/trace_reader.h"
 #include "values.h"
 
-enum { THREADS = 60, CPUS = 4, QUESTIONS = 500, LATE_NS = 50, BLOCK_RECORDS = 1 << 15 };
+enum {
+	THREADS = 60,
+	CPUS = 4,
+	QUESTIONS = 500,
+	EARLY_MAX = 4000,
+	EARLY_QUESTIONS = 5,
+	LATE_NS = 50,
+	BLOCK_RECORDS = 1 << 15
+};
 
 struct list {
 	struct state *states;
@@ -38,6 +46,12 @@ static struct {
 	uint64_t switched_ns[CPUS];
 	struct list owners[CPUS]; /* value.thread, value.tid; kind RUNNING: known */
 	uint64_t records;
+	struct states *growing; /* a reader of the unfinished file; NULL: nobody reads it */
+	struct early {          /* what it said before the end */
+		uint32_t thread;
+		uint64_t from_ns, to_ns, ns[SHARES];
+	} early[EARLY_MAX];
+	size_t early_count;
 } w;
 
 static uint64_t pick(uint64_t below)
@@ -476,7 +490,7 @@ static void check_shares(uint32_t number, uint64_t from_ns, uint64_t to_ns)
 /* Who was unknown until the next switch may stay so in blocks that were written before that. */
 static bool may_lack(const struct state *expected)
 {
-	return expected->value.object && w.records > BLOCK_RECORDS;
+	return expected->value.object && (w.records > BLOCK_RECORDS || w.growing);
 }
 
 static void check_cpu(uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
@@ -591,6 +605,81 @@ static void play(uint64_t seed, unsigned int steps, unsigned int gap_one_in)
 	if (w.records)
 		check_all();
 	tear_down();
+}
+
+/* --- While it is written --------------------------------------------------------------------- */
+
+static void ask_early(void)
+{
+	uint64_t begin_ns = states_begin_ns(w.growing), all_ns = states_end_ns(w.growing) - begin_ns;
+
+	for (int i = 0; i < EARLY_QUESTIONS && all_ns && w.early_count < EARLY_MAX; i++) {
+		struct early *early = &w.early[w.early_count++];
+
+		early->thread = 1 + pick(THREADS);
+		early->from_ns = begin_ns + ((uint64_t)pick(1u << 31) << 31 | pick(1u << 31)) % all_ns;
+		early->to_ns = early->from_ns + 1 + pick(1ull << (1 + pick(31)));
+		if (!pick(4))
+			early->to_ns = early->from_ns + all_ns / (1 + pick(5));
+		if (early->to_ns > begin_ns + all_ns)
+			early->to_ns = begin_ns + all_ns;
+		states_add_shares(w.growing, early->thread, early->from_ns, early->to_ns, early->ns);
+	}
+}
+
+static void flush(void)
+{
+	state_log_flush(w.stage.log);
+	if (!w.growing)
+		CHECK_SEED(!states_open_growing(w.stage.path, &w.growing));
+	else
+		CHECK_SEED(!states_grow(w.growing));
+	ask_early();
+}
+
+/* What was said early holds to the end. */
+static void check_early(void)
+{
+	for (size_t i = 0; i < w.early_count; i++) {
+		uint64_t ns[SHARES] = { 0 };
+
+		states_add_shares(w.stage.states, w.early[i].thread, w.early[i].from_ns, w.early[i].to_ns, ns);
+		CHECK_SEED(!memcmp(ns, w.early[i].ns, sizeof(ns)));
+	}
+}
+
+static void play_growing(uint64_t seed, unsigned int steps, unsigned int gap_one_in, unsigned int flush_one_in)
+{
+	struct states *whole;
+
+	set_up(seed, gap_one_in);
+	for (unsigned int i = 0; i < steps; i++) {
+		step();
+		if (w.records && !pick(flush_one_in))
+			flush();
+	}
+	flush();
+	finish();
+	CHECK_SEED(!states_grow(w.growing));
+	whole = w.stage.states;
+	check_all();
+	if (!gap_one_in)
+		check_early();
+	w.stage.states = w.growing;
+	check_all();
+	w.stage.states = whole;
+	states_close(w.growing);
+	tear_down();
+}
+
+TEST(a_history_that_is_read_while_it_is_written_is_what_happened)
+{
+	for (uint64_t seed = 4000; seed < 4100; seed++)
+		play_growing(seed, 20 + seed % 500, 0, 1 + seed % 50);
+	for (uint64_t seed = 5000; seed < 5003; seed++)
+		play_growing(seed, 100000, 0, 500);
+	for (uint64_t seed = 6000; seed < 6030; seed++)
+		play_growing(seed, 3000, 200, 100);
 }
 
 TEST(short_histories_are_what_happened)
