@@ -18,6 +18,7 @@
 #include "scope/address.h"
 #include "serve/viewer_follow.h"
 #include "trace/trace_reader.h"
+#include "trace/trace_ring.h"
 
 /* A file that is read, and that somebody may still be writing. */
 struct read_file {
@@ -94,11 +95,20 @@ static int view(struct settings *settings, struct inheritance *inheritance, int 
 {
 	bool has_command = rest < argc && !strcmp(argv[rest - 1], "--");
 
+	if (!strcmp(settings->trace_path, "-")) {
+		fail_plain(-EINVAL,
+			   "what is viewed while it is recorded cannot go to standard output: give a file to -o");
+		return EXIT_USAGE;
+	}
 	if (settings->has_target || has_command || (rest + 1 == argc && address_is_stream(argv[rest])))
 		return view_live(settings, inheritance, argc, argv, rest);
 	if (rest + 1 != argc) {
 		fail_plain(-EINVAL, "%s: pinch view [options] FILE, or -- COMMAND [ARG...]",
 			   rest == argc ? "no trace given" : "one trace at a time can be viewed");
+		return EXIT_USAGE;
+	}
+	if (settings->trace_path[0] || trace_ring_is_asked(&settings->ring)) {
+		fail_plain(-EINVAL, "-o, --ring and --last are for what is recorded, not for %s", argv[rest]);
 		return EXIT_USAGE;
 	}
 	if (geteuid() && capabilities_drop()) {
@@ -116,6 +126,7 @@ static int view_run(int argc, char **argv)
 
 	inheritance_take(&inheritance);
 	settings_init(&settings);
+	settings.trace_path = ""; /* one that is gone with the page */
 	err = settings_parse(&settings, &view_command, argc, argv, &rest);
 	if (err) {
 		status = err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;

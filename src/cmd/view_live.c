@@ -2,9 +2,11 @@
 #include "cmd/view_live.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -29,6 +31,7 @@ struct live_view {
 	pid_t recorder;
 	bool is_recording;  /* the recorder lives */
 	bool has_command;   /* its exit status is the command's */
+	bool is_of_here;    /* so that files have the names that its trace gives them */
 	bool wants_no_more; /* the user has said once that it shall end */
 	int exit_status;    /* the recorder's */
 };
@@ -60,7 +63,7 @@ static int start_recorder(struct live_view *live, struct settings *settings, str
 	pid_t viewer = getpid();
 	int ends[2];
 
-	if (pipe(ends))
+	if (pipe2(ends, O_CLOEXEC))
 		return fail(-errno, "cannot make a pipe");
 	live->recorder = fork();
 	if (!live->recorder) {
@@ -135,7 +138,7 @@ static void end_recorder(struct live_view *live)
 
 static int find_place(struct live_view *live, struct settings *settings)
 {
-	if (settings->trace_path) {
+	if (settings->trace_path[0]) {
 		text_put(&live->path, settings->trace_path);
 		return 0;
 	}
@@ -196,9 +199,10 @@ static int look(struct live_view *live, uint64_t budget_bytes)
 static int look_while_recording(struct live_view *live, struct settings *settings, struct inheritance *inheritance,
 				int argc, char **argv, int rest)
 {
-	struct viewer_options options = {
-		.path = live->path.bytes, .name = live->what.bytes, .what = live->what.bytes, .opens_files = true
-	};
+	struct viewer_options options = { .path = live->path.bytes,
+					  .name = live->what.bytes,
+					  .what = live->what.bytes,
+					  .opens_files = settings->opens_files || live->is_of_here };
 	int go, status = EXIT_FAILED;
 
 	view_page_hold_signals();
@@ -218,7 +222,8 @@ static int look_while_recording(struct live_view *live, struct settings *setting
 
 int view_live(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
 {
-	struct live_view live = { .has_command = !settings->has_target && rest < argc };
+	bool has_command = !settings->has_target && !strcmp(argv[rest - 1], "--");
+	struct live_view live = { .has_command = has_command, .is_of_here = has_command || settings->has_target };
 	int status = EXIT_FAILED;
 
 	live.page.on_signal = on_signal;

@@ -156,7 +156,7 @@ def ring():
 def no_command():
     result = pinch("view", "--", "./missing")
     assert result.status == 127 and "missing" in result.text, (result.status, result.text)
-    for arguments in (("-p", "1", "--", "true"), ("--ring", "1", "--", "true")):
+    for arguments in (("-p", "1", "--", "true"), ("--ring", "1", "--", "true"), ("-o", "-", "--", "true"), ("--ring", "1M", "x.pinch")):
         assert pinch("view", *arguments).status == 2, arguments
     assert pinch("view", "-p", "4194304").status == 1
     assert_nothing_attached()

@@ -115,10 +115,10 @@ export class Session {
 		const { begin_ns, whole_ns } = this.trace, width_ns = Math.max(VIEW_NS_MIN, to_ns - from_ns);
 
 		if (width_ns >= whole_ns - begin_ns) {
-			if (this.store.state.follow === null)
-				this.showAll();
+			if (this.trace.is_live && width_ns <= this.view.to_ns - this.view.from_ns)	// moved, not wider
+				this.store.set({ view: this.view, follow: null });
 			else
-				this.stay();
+				this.showAll();
 			return;
 		}
 		const from = Math.max(Math.min(0, begin_ns), Math.min(from_ns, whole_ns - width_ns));
