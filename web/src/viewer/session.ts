@@ -115,7 +115,7 @@ export class Session {
 		const { begin_ns, whole_ns } = this.trace, width_ns = Math.max(VIEW_NS_MIN, to_ns - from_ns);
 
 		if (width_ns >= whole_ns - begin_ns) {
-			if (this.trace.is_live && width_ns <= this.view.to_ns - this.view.from_ns)	// moved, not wider
+			if (this.trace.is_live && width_ns <= this.view.to_ns - this.view.from_ns + 1)	// moved, not wider
 				this.store.set({ view: this.view, follow: null });
 			else
 				this.showAll();
