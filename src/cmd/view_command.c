@@ -61,11 +61,19 @@ static int view_trace(const struct settings *settings, const char *path, const c
 	int err;
 
 	block_signals(&ends);
-	err = http_server_open(settings->port, &(struct http_answers){ viewer_answer, viewer }, &server);
+	err = http_server_open(
+		&(struct http_place){
+			.port = settings->port,
+			.listen = settings->door.listen,
+			.certificate = settings->door.tls_cert,
+			.key = settings->door.tls_key,
+		},
+		&(struct http_answers){ viewer_answer, viewer }, &server);
 	if (!err) {
 		http_server_link(server, link);
 		fprintf(stderr, "pinch: %s; Ctrl-C ends it\n", link);
-		browser_open(link);
+		if (!settings->door.listen)
+			browser_open(link);
 		err = load_and_wait(viewer, &ends);
 	}
 	http_server_close(server);
@@ -108,6 +116,8 @@ static int view_run(int argc, char **argv)
 	status = 0;
 	if (settings.wants_help) {
 		command_help(&view_command);
+	} else if (door_check(&settings.door)) {
+		status = EXIT_USAGE;
 	} else if (rest + 1 != argc) {
 		fail_plain(-EINVAL, "no trace given: pinch view [options] FILE");
 		status = EXIT_USAGE;
@@ -137,7 +147,7 @@ static const struct option_spec view_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	view_options, names_options, receive_options, stream_options, common_options, NULL,
+	view_options, door_options, names_options, receive_options, stream_options, common_options, NULL,
 };
 
 const struct command view_command = {
