@@ -76,7 +76,8 @@ static int set_door_key(struct settings *settings, const char *argument)
 }
 
 const struct option_spec door_options[] = {
-	{ "listen", 0, "HOST:PORT", "where other machines find the page, with TLS (default: they do not)", set_door },
+	{ "listen", 0, "ADDRESS", "HOST:PORT where other machines find the page, with TLS (default: they do not)",
+	  set_door },
 	{ "tls-cert", 0, "FILE", "the certificate for TLS, in PEM", set_door_cert },
 	{ "tls-key", 0, "FILE", "its key", set_door_key },
 	{ 0 },
