@@ -669,6 +669,7 @@ void tracing_finish(struct tracing *tracing)
 	symbols_finish_java(tracing->engine.symbols, java_ns_last);
 	symbols_settle(tracing->engine.symbols, settle_ns_last);
 	unwinder_finish(tracing->unwinder);
+	jvms_finish(tracing->jvms);
 	symbols_settle(tracing->engine.symbols, settle_ns_last); /* it has found frames */
 	criticality_finish(tracing->engine.criticality, tracing->ended_ns);
 }
