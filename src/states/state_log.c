@@ -508,9 +508,12 @@ static void on_gap(void *data, const struct ev_header *header)
 		log->now_ns = header->time_ns;
 	state_gaps_add(&log->gaps, e->cpu < CPUS_MAX ? log->switched_ns[e->cpu] : 0, log->now_ns);
 	for (size_t i = 0; i < log->thread_count; i++) {
-		log->threads[i]->is_unsure = true;
-		if (log->threads[i]->kind != RECORD_END)
-			share_log_change(log->shares, &log->threads[i]->shares, log->now_ns, SHARE_UNKNOWN);
+		struct logged *thread = log->threads[i];
+
+		thread->is_unsure = true;
+		/* A state that begins with the gap's end is known. */
+		if (thread->kind != RECORD_END && thread->since_ns < log->now_ns)
+			share_log_change(log->shares, &thread->shares, log->now_ns, SHARE_UNKNOWN);
 	}
 }
 
