@@ -29,7 +29,7 @@
 #include "waits/files.h"
 #include "waits/others.h"
 
-enum { VERSION = 10, OF_FILES = 1 << 16, PENDING_BYTES_MAX = 1 << 20, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
+enum { VERSION = 11, OF_FILES = 1 << 16, PENDING_BYTES_MAX = 1 << 20, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
 
 static bool has_names(const struct trace_reader *trace)
 {

@@ -11,6 +11,7 @@
 #include "session/external_threads.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "states/cpu_log.h"
 #include "states/share_log.h"
 #include "states/state_block.h"
 #include "states/state_columns.h"
@@ -77,12 +78,14 @@ struct state_log {
 	size_t first_owner_count, cpu_count;
 	uint64_t switched_ns[CPUS_MAX]; /* when a CPU last had an event */
 	uint64_t now_ns;
+	uint64_t last_ns; /* the end of the last block */
 	uint32_t block_count;
 	struct state_columns columns;
 	struct text bytes;
 	struct text lists;  /* where threads that are gone have changed: state_places.h */
 	struct text totals; /* the same: state_total.h */
 	struct share_log *shares;
+	struct cpu_log *cpus;
 	struct state_gaps gaps;
 };
 
@@ -197,6 +200,8 @@ static void end_block(struct state_log *log)
 	state_block_encode(&block, &log->columns, &log->bytes);
 	span = (struct trace_span){ block.first_ns, block.last_ns, log->record_count };
 	trace_writer_chunk(log->writer, TRACE_CHUNK_STATES, log->bytes.bytes, log->bytes.length, &span);
+	cpu_log_add(log->cpus, &block);
+	log->last_ns = block.last_ns;
 	for (size_t i = 0; i < log->thread_count; i++)
 		if (log->threads[i]->is_touched)
 			state_places_add(&log->threads[i]->places, log->block_count);
@@ -533,7 +538,8 @@ struct state_log *state_log_new(struct trace_writer *writer, const struct state_
 	log->writer = writer;
 	log->listener = (struct state_listener){ on_change, on_late_wake, log };
 	log->by_number = table_new();
-	log->shares = share_log_new(writer);
+	log->shares = share_log_new(writer, TRACE_CHUNK_STATE_SHARES);
+	log->cpus = cpu_log_new(writer, &log->gaps);
 	return log;
 }
 
@@ -564,6 +570,7 @@ void state_log_finish(struct state_log *log, uint64_t end_ns)
 	}
 	end_block(log); /* which forgets them all */
 	share_log_finish(log->shares);
+	cpu_log_finish(log->cpus, log->last_ns);
 	put_places(log);
 	put_totals(log);
 	trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_GAPS, log->gaps.gaps,
@@ -581,6 +588,7 @@ void state_log_free(struct state_log *log)
 	}
 	table_free(log->by_number);
 	share_log_free(log->shares);
+	cpu_log_free(log->cpus);
 	state_gaps_fini(&log->gaps);
 	state_values_fini(&log->values);
 	state_columns_fini(&log->columns);

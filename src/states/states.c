@@ -42,7 +42,7 @@ struct states {
 	struct changes *changes; /* by thread, and for one thread by block */
 	size_t change_count, change_capacity, listed;
 	struct state_gaps gaps;
-	struct share_index *shares;
+	struct share_index *shares, *cpu_shares;
 	struct activities *activities;
 };
 
@@ -133,7 +133,8 @@ static int read_parts(struct states *states)
 	}
 	if (states->changes)
 		qsort(states->changes, states->change_count, sizeof(*states->changes), compare_changes);
-	states->shares = share_index_new(states->file);
+	states->shares = share_index_new(states->file, TRACE_CHUNK_STATE_SHARES);
+	states->cpu_shares = share_index_new(states->file, TRACE_CHUNK_CPU_SHARES);
 	states->activities = activities_new(states->file);
 	return err;
 }
@@ -165,6 +166,7 @@ void states_close(struct states *states)
 	for (size_t i = 0; i < states->change_count; i++)
 		free(states->changes[i].blocks);
 	share_index_free(states->shares);
+	share_index_free(states->cpu_shares);
 	activities_free(states->activities);
 	state_gaps_fini(&states->gaps);
 	free(states->changes);
@@ -247,6 +249,11 @@ struct share_index *states_share_index(const struct states *states)
 	return states->shares;
 }
 
+struct share_index *states_cpu_index(const struct states *states)
+{
+	return states->cpu_shares;
+}
+
 struct activities *states_activities(const struct states *states)
 {
 	return states->activities;
@@ -301,7 +308,7 @@ static bool read_block(struct states *states, size_t number, struct state_block 
 	return false;
 }
 
-const struct open_block *states_block(struct states *states, size_t number)
+const struct open_block *states_block(struct states *states, size_t number, enum block_need need)
 {
 	struct open_block *open;
 
@@ -309,6 +316,7 @@ const struct open_block *states_block(struct states *states, size_t number)
 		open = &states->open[i];
 		if (open->used && open->number == number) {
 			open->used = ++states->uses;
+			open_block_index(open, need);
 			return open;
 		}
 	}
@@ -322,7 +330,7 @@ const struct open_block *states_block(struct states *states, size_t number)
 		states->damaged_count++;
 		return NULL;
 	}
-	open_block_index(open);
+	open_block_index(open, need);
 	open->number = number;
 	open->used = ++states->uses;
 	return open;
@@ -376,21 +384,6 @@ size_t states_next_block(struct states *states, uint32_t thread, size_t after)
 			return block;
 	}
 	return SIZE_MAX;
-}
-
-uint64_t states_quiet_until_ns(struct states *states, uint32_t thread, uint64_t time_ns)
-{
-	const struct state_gap *gap = state_gaps_after(&states->gaps, time_ns);
-	size_t block = states_block_at(states, time_ns), next;
-	uint64_t until_ns;
-
-	if (!block)
-		return time_ns;
-	next = states_next_block(states, thread, block - 1);
-	until_ns = next < states->block_count ? states->blocks[next].first_ns : states_end_ns(states);
-	if (gap && gap->begin_ns < until_ns)
-		until_ns = gap->begin_ns;
-	return until_ns > time_ns ? until_ns : time_ns;
 }
 
 void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread), void *data)

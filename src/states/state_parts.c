@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How threads and CPUs spent equal columns of time: summaries where they are kept, and elsewhere the changes, block after block, for
+ * all that are asked for at once.
+ */
+#include <stdlib.h>
+
+#include "base/bound.h"
+#include "base/memory.h"
+#include "states/share_index.h"
+#include "states/share_log.h"
+#include "states/states_internal.h"
+
+_Static_assert(STATES_COLUMNS == 1 << SHARE_WINDOW_SHIFT, "a window of summaries has all columns");
+
+struct asking {
+	struct states *states;
+	struct share_index *index;
+	const uint32_t *whom; /* numbers of threads, or of a CPU */
+	size_t count;
+	uint64_t from_ns;
+	unsigned int shift;
+	states_part_fn *on_part;
+	void *data;
+	bool is_cpu;
+};
+
+/* --- Summaries ------------------------------------------------------------------------------ */
+
+struct telling {
+	const struct asking *asking;
+	size_t which;
+};
+
+static void tell_part(void *data, uint64_t begin_ns, uint64_t end_ns, unsigned int share)
+{
+	const struct telling *telling = data;
+
+	if (share != CPU_SHARE_UNKNOWN || !telling->asking->is_cpu)
+		telling->asking->on_part(telling->asking->data, telling->which, begin_ns, end_ns, share);
+}
+
+static void take_summaries(const struct asking *asking, unsigned int from, unsigned int to)
+{
+	uint64_t first = asking->from_ns >> asking->shift;
+
+	for (size_t i = 0; i < asking->count; i++)
+		share_index_each(asking->index, asking->shift - SHARE_SHIFT, first + from, first + to, asking->whom[i],
+				 tell_part, &(struct telling){ asking, i });
+}
+
+/* Whether summaries say all of a column. */
+static bool is_summed_up(const struct asking *asking, unsigned int column)
+{
+	uint64_t begin_ns = asking->from_ns + ((uint64_t)column << asking->shift);
+
+	return asking->shift >= SHARE_SHIFT &&
+	       share_index_has(asking->index, asking->shift - SHARE_SHIFT, asking->from_ns >> asking->shift) &&
+	       !state_gaps_touch(states_gaps(asking->states), begin_ns, begin_ns + (1ull << asking->shift));
+}
+
+/* walk: for columns [from, to) of which summaries do not say all. */
+static void ask(const struct asking *asking,
+		void (*walk)(const struct asking *asking, uint64_t from_ns, uint64_t to_ns))
+{
+	unsigned int end;
+
+	for (unsigned int at = 0; at < STATES_COLUMNS; at = end) {
+		bool is_sum = is_summed_up(asking, at);
+
+		for (end = at + 1; end < STATES_COLUMNS && is_summed_up(asking, end) == is_sum;)
+			end++;
+		if (is_sum)
+			take_summaries(asking, at, end);
+		else
+			walk(asking, asking->from_ns + ((uint64_t)at << asking->shift),
+			     asking->from_ns + ((uint64_t)end << asking->shift));
+	}
+}
+
+/* --- Changes of threads --------------------------------------------------------------------- */
+
+struct walking {
+	const struct asking *asking;
+	uint64_t from_ns, to_ns;
+	/* What each of them does. */
+	struct doing {
+		uint64_t since_ns;
+		uint8_t share;
+		bool lives;
+	} * doing;
+};
+
+/* Up to end_ns a thread did what it does; behind the beginning of a gap that is unknown. */
+static void tell_doing(const struct walking *walking, size_t which, uint64_t end_ns)
+{
+	const struct asking *asking = walking->asking;
+	const struct doing *doing = &walking->doing[which];
+	uint64_t begin_ns = doing->since_ns > walking->from_ns ? doing->since_ns : walking->from_ns, known_ns;
+	const struct state_gap *gap;
+
+	if (end_ns > walking->to_ns)
+		end_ns = walking->to_ns;
+	if (!doing->lives || begin_ns >= end_ns)
+		return;
+	gap = state_gaps_after(states_gaps(asking->states), doing->since_ns);
+	known_ns = gap && gap->begin_ns < end_ns ? gap->begin_ns : end_ns;
+	if (begin_ns < known_ns)
+		asking->on_part(asking->data, which, begin_ns, known_ns, doing->share);
+	if (known_ns < begin_ns)
+		known_ns = begin_ns;
+	if (known_ns < end_ns)
+		asking->on_part(asking->data, which, known_ns, end_ns, SHARE_UNKNOWN);
+}
+
+static struct doing doing_of(const struct state_block *block, uint64_t since_ns, uint8_t kind, uint32_t value)
+{
+	return (struct doing){
+		.since_ns = since_ns,
+		.share = state_share(state_kind_of_record(kind), kind == RECORD_BLOCKED ? block->values[value].why : 0),
+		.lives = kind != RECORD_END,
+	};
+}
+
+/* The place of a thread among those that are asked for, or NO_THREAD. */
+static uint32_t find_thread(const struct asking *asking, uint32_t thread)
+{
+	size_t low = BOUND(0, asking->count, i, asking->whom[i] < thread);
+
+	return low < asking->count && asking->whom[low] == thread ? low : NO_THREAD;
+}
+
+static void walk_records(struct walking *walking, const struct state_block *block, const uint32_t *which)
+{
+	for (size_t i = 0; i < block->record_count && block->records[i].time_ns < walking->to_ns; i++) {
+		const struct state_record *record = &block->records[i];
+		bool is_state = record->kind != RECORD_WOKEN && record->kind != RECORD_OWNER;
+
+		if (!is_state || which[record->who] == NO_THREAD)
+			continue;
+		tell_doing(walking, which[record->who], record->time_ns);
+		walking->doing[which[record->who]] = doing_of(block, record->time_ns, record->kind, record->value);
+	}
+}
+
+/* Of the first block it counts what threads did when it began. */
+static void walk_block(struct walking *walking, const struct state_block *block, bool is_first)
+{
+	uint32_t *which = xcalloc(block->thread_count + 1, sizeof(*which));
+
+	for (size_t i = 0; i < block->thread_count; i++) {
+		const struct state_origin *origin = &block->threads[i];
+
+		which[i] = find_thread(walking->asking, origin->number);
+		if (is_first && which[i] != NO_THREAD)
+			walking->doing[which[i]] = doing_of(block, origin->since_ns, origin->kind, origin->value);
+	}
+	walk_records(walking, block, which);
+	free(which);
+}
+
+static void walk_threads(const struct asking *asking, uint64_t from_ns, uint64_t to_ns)
+{
+	struct walking walking = {
+		.asking = asking,
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.doing = xcalloc(asking->count + 1, sizeof(*walking.doing)),
+	};
+	size_t number = states_block_at(asking->states, from_ns);
+	bool is_first = true;
+
+	for (; number < states_block_count(asking->states) && states_block_begin_ns(asking->states, number) < to_ns;
+	     number++) {
+		const struct open_block *open = states_block(asking->states, number, BLOCK_RECORDS);
+
+		if (open)
+			walk_block(&walking, &open->block, is_first);
+		is_first &= !open;
+	}
+	for (size_t i = 0; i < asking->count; i++)
+		tell_doing(&walking, i, states_end_ns(asking->states));
+	free(walking.doing);
+}
+
+void states_each_part(struct states *states, const uint32_t *threads, size_t count, uint64_t from_ns,
+		      unsigned int shift, states_part_fn *on_part, void *data)
+{
+	struct asking asking = {
+		states, states_share_index(states), threads, count, from_ns, shift, on_part, data, false,
+	};
+
+	if (states_block_count(states))
+		ask(&asking, walk_threads);
+}
+
+/* --- Changes of CPUs ------------------------------------------------------------------------ */
+
+static void walk_cpu(const struct asking *asking, uint64_t from_ns, uint64_t to_ns)
+{
+	struct cpu_state state;
+	struct cpu_walk walk;
+
+	states_walk_cpu(asking->states, *asking->whom, from_ns, to_ns, &walk);
+	while (cpu_walk_next(&walk, &state))
+		asking->on_part(asking->data, 0, state.begin_ns, state.end_ns, cpu_state_share(&state));
+}
+
+void states_each_cpu_part(struct states *states, uint32_t cpu, uint64_t from_ns, unsigned int shift,
+			  states_part_fn *on_part, void *data)
+{
+	struct asking asking = { states, states_cpu_index(states), &cpu, 1, from_ns, shift, on_part, data, true };
+
+	if (states_block_count(states))
+		ask(&asking, walk_cpu);
+}
