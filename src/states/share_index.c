@@ -5,6 +5,7 @@
 
 #include "base/bound.h"
 #include "base/memory.h"
+#include "states/late_causes.h"
 #include "states/share_log.h"
 #include "states/share_window.h"
 #include "trace/trace_reader.h"
@@ -16,6 +17,7 @@ enum {
 
 struct share_index {
 	struct trace_reader *file;
+	const struct late_causes *late;
 	struct place {
 		uint64_t first_ns;
 		size_t chunk;
@@ -36,13 +38,15 @@ static int compare_places(const void *a, const void *b)
 	return (x->first_ns > y->first_ns) - (x->first_ns < y->first_ns);
 }
 
-struct share_index *share_index_new(struct trace_reader *file, enum trace_chunk_kind kind)
+struct share_index *share_index_new(struct trace_reader *file, enum trace_chunk_kind kind,
+				    const struct late_causes *late)
 {
 	struct share_index *index = xcalloc(1, sizeof(*index));
 	size_t count, capacities[SHARE_LEVELS] = { 0 };
 	const struct trace_place *places = trace_reader_places(file, &count);
 
 	index->file = file;
+	index->late = late;
 	for (size_t i = 0; i < count; i++) {
 		unsigned int level = places[i].count;
 
@@ -136,9 +140,73 @@ static const struct share_window *find_window(struct share_index *index, unsigne
 	return open_window(index, level, index->levels[level][low].chunk);
 }
 
+static bool has_below(struct share_index *index, unsigned int level, uint64_t cell)
+{
+	uint64_t first = cell >> SHARE_WINDOW_SHIFT << SHARE_WINDOW_SHIFT;
+
+	return level && find_window(index, level - 1, 2 * first) &&
+	       find_window(index, level - 1, 2 * first + (1 << SHARE_WINDOW_SHIFT));
+}
+
 bool share_index_has(struct share_index *index, unsigned int level, uint64_t cell)
 {
-	return find_window(index, level, cell);
+	return find_window(index, level, cell) || has_below(index, level, cell);
+}
+
+/* --- What they say -------------------------------------------------------------------------- */
+
+static void add_ns(void *data, uint64_t begin_ns, uint64_t end_ns, unsigned int share)
+{
+	uint64_t *ns = data;
+
+	ns[share] += end_ns - begin_ns;
+}
+
+static void correct(uint64_t ns[SHARES], const struct late_cause *late, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t low = late->begin_ns > begin_ns ? late->begin_ns : begin_ns;
+	uint64_t high = late->end_ns < end_ns ? late->end_ns : end_ns;
+
+	if (low >= high || ns[late->first] < high - low)
+		return;
+	ns[late->first] -= high - low;
+	ns[late->share] += high - low;
+}
+
+/* One cell after the other, with the causes that some waits turned out to have. */
+static void tell_corrected(const struct share_window *window, const struct share_stretch *stretch,
+			   const struct late_cause *late, size_t late_count, share_part_fn *on_part, void *data)
+{
+	for (uint32_t cell = stretch->from; cell < stretch->to; cell++) {
+		uint64_t at_ns = stretch->window_ns + ((uint64_t)cell << stretch->shift);
+		struct share_stretch one = *stretch;
+		uint64_t ns[SHARES] = { 0 };
+
+		one.from = cell;
+		one.to = cell + 1;
+		share_window_each(window, &one, add_ns, ns);
+		for (size_t i = 0; i < late_count; i++)
+			correct(ns, &late[i], at_ns, at_ns + (1ull << stretch->shift));
+		for (unsigned int share = 0; share < SHARES; at_ns += ns[share++])
+			if (ns[share])
+				on_part(data, at_ns, at_ns + ns[share], share);
+	}
+}
+
+static void tell_window(const struct share_index *index, const struct share_window *window,
+			const struct share_stretch *stretch, share_part_fn *on_part, void *data)
+{
+	uint64_t begin_ns = stretch->window_ns + ((uint64_t)stretch->from << stretch->shift);
+	uint64_t end_ns = stretch->window_ns + ((uint64_t)stretch->to << stretch->shift);
+	const struct late_cause *late = NULL;
+	size_t late_count = 0;
+
+	if (index->late)
+		late = late_causes_in(index->late, stretch->thread, begin_ns, end_ns, &late_count);
+	if (late_count)
+		tell_corrected(window, stretch, late, late_count, on_part, data);
+	else
+		share_window_each(window, stretch, on_part, data);
 }
 
 void share_index_each(struct share_index *index, unsigned int level, uint64_t from, uint64_t to, uint32_t thread,
@@ -146,6 +214,7 @@ void share_index_each(struct share_index *index, unsigned int level, uint64_t fr
 {
 	const struct share_window *window = find_window(index, level, from);
 	uint64_t first = from >> SHARE_WINDOW_SHIFT << SHARE_WINDOW_SHIFT;
+	uint64_t middle = first + (1 << SHARE_WINDOW_SHIFT >> 1);
 	struct share_stretch stretch = {
 		.thread = thread,
 		.from = from - first,
@@ -154,6 +223,12 @@ void share_index_each(struct share_index *index, unsigned int level, uint64_t fr
 		.shift = SHARE_SHIFT + level,
 	};
 
-	if (window)
-		share_window_each(window, &stretch, on_part, data);
+	if (window) {
+		tell_window(index, window, &stretch, on_part, data);
+	} else if (level && from < middle && to > middle) {
+		share_index_each(index, level - 1, 2 * from, 2 * middle, thread, on_part, data);
+		share_index_each(index, level - 1, 2 * middle, 2 * to, thread, on_part, data);
+	} else if (level) {
+		share_index_each(index, level - 1, 2 * from, 2 * to, thread, on_part, data);
+	}
 }

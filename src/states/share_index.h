@@ -10,19 +10,21 @@
 
 #include "trace/trace_format.h"
 
+struct late_causes;
 struct share_index;
 struct trace_reader;
 
 /* A part of a cell, or of several, which was spent in one way. Parts of one cell are in no order, and lie one behind the other. */
 typedef void share_part_fn(void *data, uint64_t begin_ns, uint64_t end_ns, unsigned int share);
 
-/* kind: of the chunks. */
-struct share_index *share_index_new(struct trace_reader *file, enum trace_chunk_kind kind);
+/* kind: of the chunks. late: borrowed; NULL: there are none. */
+struct share_index *share_index_new(struct trace_reader *file, enum trace_chunk_kind kind,
+				    const struct late_causes *late);
 void share_index_free(struct share_index *index);
 
-/* Whether the window in which a cell of a level is was kept. */
+/* Whether the window in which a cell of a level is was kept, or follows from two of the level below. */
 bool share_index_has(struct share_index *index, unsigned int level, uint64_t cell);
 
-/* Of cells [from, to) of one window, which was kept: all that the thread did in them. */
+/* Of cells [from, to) of one window, which the index has: all that the thread did in them. */
 void share_index_each(struct share_index *index, unsigned int level, uint64_t from, uint64_t to, uint32_t thread,
 		      share_part_fn *on_part, void *data);

@@ -21,6 +21,7 @@ struct level {
 	struct share_cells cells; /* of the window */
 	uint64_t count, changes_before;
 	bool is_given_up; /* the window has too few changes for its cells, or too many cells */
+	uint64_t put[2];  /* the last windows that were put, plus 1 */
 };
 
 struct share_log {
@@ -178,6 +179,16 @@ static void put_window(struct share_log *log, unsigned int number, uint64_t wind
 	share_cells_put(&log->levels[number].cells, living, log->living_count, &log->bytes);
 	trace_writer_chunk(log->writer, log->kind, log->bytes.bytes, log->bytes.length, &span);
 	free(living);
+	log->levels[number].put[0] = log->levels[number].put[1];
+	log->levels[number].put[1] = window + 1;
+}
+
+/* Whether those two windows of the level below are in the file that make up one of this level. */
+static bool follows_from_below(const struct share_log *log, unsigned int number, uint64_t window)
+{
+	const struct level *below = number ? &log->levels[number - 1] : NULL;
+
+	return below && below->put[0] == 2 * window + 1 && below->put[1] == 2 * window + 2;
 }
 
 /* A window of a level ends: its cells are complete. Returns whether they are kept. */
@@ -188,7 +199,7 @@ static bool end_window(struct share_log *log, unsigned int number, uint64_t wind
 	uint64_t cells = level->count + log->living_count / LIVING_A_CELL;
 	bool is_kept = level->count && !level->is_given_up && changes / cells >= CHANGES_A_CELL;
 
-	if (is_kept)
+	if (is_kept && !follows_from_below(log, number, window))
 		put_window(log, number, window);
 	share_cells_clear(&level->cells);
 	level->count = 0;
@@ -314,6 +325,11 @@ void share_log_change(struct share_log *log, struct share_thread *thread, uint64
 	thread->share = share;
 	if (!(thread->open & 1u << log->base))
 		open_cell(thread, log->base, now_ns >> shift_of(log->base), before)->last = share;
+}
+
+void share_log_correct(struct share_thread *thread, uint8_t share)
+{
+	thread->share = share;
 }
 
 static void forget_thread(struct share_log *log, struct share_thread *thread)

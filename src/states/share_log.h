@@ -38,6 +38,9 @@ struct share_log *share_log_new(struct trace_writer *writer, enum trace_chunk_ki
 /* From now_ns on, which does not run backwards, the thread spends its time so. */
 void share_log_change(struct share_log *log, struct share_thread *thread, uint64_t now_ns, uint8_t share);
 
+/* What the thread has been doing since the last change is called otherwise; until_ns has to be the time of that. */
+void share_log_correct(struct share_thread *thread, uint8_t share);
+
 /* At now_ns the thread ends. What there is of it is kept; it may begin again. */
 void share_log_end(struct share_log *log, struct share_thread *thread, uint64_t now_ns);
 

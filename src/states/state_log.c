@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include "session/threads.h"
 #include "states/cpu_log.h"
+#include "states/late_causes.h"
 #include "states/share_log.h"
 #include "states/state_block.h"
 #include "states/state_columns.h"
@@ -50,6 +51,8 @@ struct logged {
 	enum wait_cause cause;
 	struct state_places places; /* the blocks in which it changes */
 	struct share_thread shares;
+	uint8_t first_share; /* BLOCKED: as summaries have the wait, if its cause is another one; else 0 */
+	uint64_t unknown_ns; /* from there on they do not know of it any more; 0: they do */
 	struct state_total total;
 };
 
@@ -86,6 +89,7 @@ struct state_log {
 	struct text totals; /* the same: state_total.h */
 	struct share_log *shares;
 	struct cpu_log *cpus;
+	struct late_log late;
 	struct state_gaps gaps;
 };
 
@@ -336,6 +340,36 @@ static struct state_value ready_value(const struct state_log *log, const struct 
 	return value;
 }
 
+/* The wait has another cause than it had: what was written of it already cannot be changed. */
+static void change_cause(struct state_log *log, struct logged *logged, enum wait_cause cause)
+{
+	bool is_written = logged->record == NO_RECORD || logged->shares.until_ns > logged->since_ns;
+	uint8_t before = share_of(logged);
+
+	if (cause == logged->meaning.why || (is_written && !late_log_has_space(&log->late)))
+		return;
+	logged->meaning.why = cause;
+	if (is_written)
+		logged->first_share = before;
+	else
+		share_log_correct(&logged->shares, share_of(logged));
+}
+
+static void end_late(struct state_log *log, struct logged *logged)
+{
+	if (logged->first_share)
+		late_log_add(&log->late, log->writer,
+			     &(struct late_cause){
+				     .thread = logged->number,
+				     .begin_ns = logged->since_ns,
+				     .end_ns = logged->unknown_ns ? logged->unknown_ns : log->now_ns,
+				     .first = logged->first_share,
+				     .share = share_of(logged),
+			     });
+	logged->first_share = 0;
+	logged->unknown_ns = 0;
+}
+
 /* The stack of the wait that the thread is in, or was in last, turns out to be this. */
 static void emit_stack(struct state_log *log, const struct thread *thread, struct logged *logged, uint64_t stack)
 {
@@ -344,7 +378,7 @@ static void emit_stack(struct state_log *log, const struct thread *thread, struc
 	if (logged->kind != RECORD_BLOCKED || logged->meaning.stack || !stack)
 		return;
 	logged->meaning.stack = stack;
-	logged->meaning.why = named_cause(log, thread, log->now_ns, stack, logged);
+	change_cause(log, logged, named_cause(log, thread, log->now_ns, stack, logged));
 	value = state_values_add(&log->values, &logged->meaning);
 	if (logged->record == NO_RECORD)
 		log->origins[logged->place].value = value;
@@ -397,6 +431,7 @@ static void on_change(void *data, const struct state_change *change)
 		log->now_ns = change->time_ns;
 	if (logged->kind != RECORD_END || kind != RECORD_END)
 		add_to_total(log, logged);
+	end_late(log, logged);
 	if (kind == RECORD_BLOCKED) {
 		logged->meaning = wait_value(log, change->thread, change->time_ns, logged, change->out);
 		logged->value = state_values_add(&log->values, &logged->meaning);
@@ -517,8 +552,11 @@ static void on_gap(void *data, const struct ev_header *header)
 
 		thread->is_unsure = true;
 		/* A state that begins with the gap's end is known. */
-		if (thread->kind != RECORD_END && thread->since_ns < log->now_ns)
-			share_log_change(log->shares, &thread->shares, log->now_ns, SHARE_UNKNOWN);
+		if (thread->kind == RECORD_END || thread->since_ns == log->now_ns)
+			continue;
+		share_log_change(log->shares, &thread->shares, log->now_ns, SHARE_UNKNOWN);
+		if (!thread->unknown_ns)
+			thread->unknown_ns = log->now_ns;
 	}
 }
 
@@ -564,6 +602,7 @@ void state_log_finish(struct state_log *log, uint64_t end_ns)
 			continue;
 		add_record(log, log->now_ns, RECORD_END, thread->place, 0);
 		add_to_total(log, thread);
+		end_late(log, thread);
 		thread->kind = RECORD_END;
 		thread->is_touched = true;
 		share_log_end(log->shares, &thread->shares, log->now_ns);
@@ -571,6 +610,7 @@ void state_log_finish(struct state_log *log, uint64_t end_ns)
 	end_block(log); /* which forgets them all */
 	share_log_finish(log->shares);
 	cpu_log_finish(log->cpus, log->last_ns);
+	late_log_finish(&log->late, log->writer);
 	put_places(log);
 	put_totals(log);
 	trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_GAPS, log->gaps.gaps,
@@ -589,6 +629,7 @@ void state_log_free(struct state_log *log)
 	table_free(log->by_number);
 	share_log_free(log->shares);
 	cpu_log_free(log->cpus);
+	late_log_fini(&log->late);
 	state_gaps_fini(&log->gaps);
 	state_values_fini(&log->values);
 	state_columns_fini(&log->columns);

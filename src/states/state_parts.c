@@ -7,6 +7,7 @@
 
 #include "base/bound.h"
 #include "base/memory.h"
+#include "states/late_causes.h"
 #include "states/share_index.h"
 #include "states/share_log.h"
 #include "states/states_internal.h"
@@ -49,26 +50,31 @@ static void take_summaries(const struct asking *asking, unsigned int from, unsig
 				 tell_part, &(struct telling){ asking, i });
 }
 
-/* Whether summaries say all of a column. */
-static bool is_summed_up(const struct asking *asking, unsigned int column)
+static bool has_summaries(const struct asking *asking)
+{
+	return asking->shift >= SHARE_SHIFT &&
+	       share_index_has(asking->index, asking->shift - SHARE_SHIFT, asking->from_ns >> asking->shift);
+}
+
+/* In a gap summaries do not know when what a thread did became unknown. */
+static bool has_no_gap(const struct asking *asking, unsigned int column)
 {
 	uint64_t begin_ns = asking->from_ns + ((uint64_t)column << asking->shift);
 
-	return asking->shift >= SHARE_SHIFT &&
-	       share_index_has(asking->index, asking->shift - SHARE_SHIFT, asking->from_ns >> asking->shift) &&
-	       !state_gaps_touch(states_gaps(asking->states), begin_ns, begin_ns + (1ull << asking->shift));
+	return !state_gaps_touch(states_gaps(asking->states), begin_ns, begin_ns + (1ull << asking->shift));
 }
 
 /* walk: for columns [from, to) of which summaries do not say all. */
 static void ask(const struct asking *asking,
 		void (*walk)(const struct asking *asking, uint64_t from_ns, uint64_t to_ns))
 {
+	bool has_sums = has_summaries(asking);
 	unsigned int end;
 
 	for (unsigned int at = 0; at < STATES_COLUMNS; at = end) {
-		bool is_sum = is_summed_up(asking, at);
+		bool is_sum = has_sums && has_no_gap(asking, at);
 
-		for (end = at + 1; end < STATES_COLUMNS && is_summed_up(asking, end) == is_sum;)
+		for (end = at + 1; end < STATES_COLUMNS && (has_sums && has_no_gap(asking, end)) == is_sum;)
 			end++;
 		if (is_sum)
 			take_summaries(asking, at, end);
@@ -83,6 +89,7 @@ static void ask(const struct asking *asking,
 struct walking {
 	const struct asking *asking;
 	uint64_t from_ns, to_ns;
+	uint64_t block_ns; /* what began earlier is in an earlier block */
 	/* What each of them does. */
 	struct doing {
 		uint64_t since_ns;
@@ -90,6 +97,17 @@ struct walking {
 		bool lives;
 	} * doing;
 };
+
+/* With the cause that a wait turned out to have after its block was written. */
+static uint8_t share_of(const struct walking *walking, size_t which)
+{
+	const struct doing *doing = &walking->doing[which];
+
+	if (doing->share < SHARE_BLOCKED || doing->since_ns >= walking->block_ns)
+		return doing->share;
+	return late_causes_share(states_late_causes(walking->asking->states), walking->asking->whom[which],
+				 doing->since_ns, doing->share);
+}
 
 /* Up to end_ns a thread did what it does; behind the beginning of a gap that is unknown. */
 static void tell_doing(const struct walking *walking, size_t which, uint64_t end_ns)
@@ -106,7 +124,7 @@ static void tell_doing(const struct walking *walking, size_t which, uint64_t end
 	gap = state_gaps_after(states_gaps(asking->states), doing->since_ns);
 	known_ns = gap && gap->begin_ns < end_ns ? gap->begin_ns : end_ns;
 	if (begin_ns < known_ns)
-		asking->on_part(asking->data, which, begin_ns, known_ns, doing->share);
+		asking->on_part(asking->data, which, begin_ns, known_ns, share_of(walking, which));
 	if (known_ns < begin_ns)
 		known_ns = begin_ns;
 	if (known_ns < end_ns)
@@ -148,6 +166,7 @@ static void walk_block(struct walking *walking, const struct state_block *block,
 {
 	uint32_t *which = xcalloc(block->thread_count + 1, sizeof(*which));
 
+	walking->block_ns = block->first_ns;
 	for (size_t i = 0; i < block->thread_count; i++) {
 		const struct state_origin *origin = &block->threads[i];
 
@@ -178,6 +197,7 @@ static void walk_threads(const struct asking *asking, uint64_t from_ns, uint64_t
 			walk_block(&walking, &open->block, is_first);
 		is_first &= !open;
 	}
+	walking.block_ns = UINT64_MAX;
 	for (size_t i = 0; i < asking->count; i++)
 		tell_doing(&walking, i, states_end_ns(asking->states));
 	free(walking.doing);

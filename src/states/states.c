@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "states/late_causes.h"
 #include "states/share_index.h"
 #include "states/states_internal.h"
 
@@ -43,6 +44,7 @@ struct states {
 	size_t change_count, change_capacity, listed;
 	struct state_gaps gaps;
 	struct share_index *shares, *cpu_shares;
+	struct late_causes *late;
 	struct activities *activities;
 };
 
@@ -133,8 +135,9 @@ static int read_parts(struct states *states)
 	}
 	if (states->changes)
 		qsort(states->changes, states->change_count, sizeof(*states->changes), compare_changes);
-	states->shares = share_index_new(states->file, TRACE_CHUNK_STATE_SHARES);
-	states->cpu_shares = share_index_new(states->file, TRACE_CHUNK_CPU_SHARES);
+	states->late = late_causes_new(states->file);
+	states->shares = share_index_new(states->file, TRACE_CHUNK_STATE_SHARES, states->late);
+	states->cpu_shares = share_index_new(states->file, TRACE_CHUNK_CPU_SHARES, NULL);
 	states->activities = activities_new(states->file);
 	return err;
 }
@@ -167,6 +170,7 @@ void states_close(struct states *states)
 		free(states->changes[i].blocks);
 	share_index_free(states->shares);
 	share_index_free(states->cpu_shares);
+	late_causes_free(states->late);
 	activities_free(states->activities);
 	state_gaps_fini(&states->gaps);
 	free(states->changes);
@@ -247,6 +251,11 @@ const struct state_gaps *states_gaps(const struct states *states)
 struct share_index *states_share_index(const struct states *states)
 {
 	return states->shares;
+}
+
+const struct late_causes *states_late_causes(const struct states *states)
+{
+	return states->late;
 }
 
 struct share_index *states_cpu_index(const struct states *states)

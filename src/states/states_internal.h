@@ -7,6 +7,7 @@
 #include "states/state_gaps.h"
 #include "states/states.h"
 
+struct late_causes;
 struct share_index;
 
 enum { NO_THREAD = UINT32_MAX };
@@ -46,6 +47,9 @@ uint32_t open_block_find(const struct open_block *block, uint32_t thread);
 size_t states_next_block(struct states *states, uint32_t thread, size_t after);
 
 const struct state_gaps *states_gaps(const struct states *states);
+
+/* Never NULL. */
+const struct late_causes *states_late_causes(const struct states *states);
 
 /* The summaries of threads, and those of CPUs. */
 struct share_index *states_share_index(const struct states *states);

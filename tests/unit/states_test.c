@@ -17,7 +17,15 @@
 #include "trace/trace_reader.h"
 #include "values.h"
 
-enum { THREADS = 60, CPUS = 4, QUESTIONS = 500, COLUMN_QUESTIONS = 4, LATE_NS = 50, BLOCK_RECORDS = 1 << 15 };
+enum {
+	THREADS = 60,
+	CPUS = 4,
+	QUESTIONS = 500,
+	COLUMN_QUESTIONS = 4,
+	LATE_NS = 50,
+	BLOCK_RECORDS = 1 << 15,
+	LATE_STACK = 0x77
+};
 
 struct list {
 	struct state *states;
@@ -190,11 +198,13 @@ static void wake(uint32_t number)
 	/* Sometimes a stack that the wait lacked comes with its end. */
 	if (!last_of(&w.lists[number - 1])->value.stack && pick(2)) {
 		e.flags |= WAKE_HAS_WAIT_STACK;
-		e.wait_stack = 0x77;
+		e.wait_stack = LATE_STACK;
 	}
 	last_of(&w.lists[number - 1])->ended = state.value;
-	if (e.flags & WAKE_HAS_WAIT_STACK)
-		last_of(&w.lists[number - 1])->value.stack = 0x77;
+	if (e.flags & WAKE_HAS_WAIT_STACK) {
+		last_of(&w.lists[number - 1])->value.stack = LATE_STACK;
+		last_of(&w.lists[number - 1])->value.why = CAUSE_BARRIER;
+	}
 	emit(number, &state, &recorded);
 }
 
@@ -343,6 +353,14 @@ static void step(void)
 	}
 }
 
+/* The late stacks say more. */
+static enum wait_cause cause_of(void *data, const struct thread *thread, uint64_t time_ns, uint64_t stack,
+				const struct wait_facts *facts, enum wait_cause cause)
+{
+	(void)data, (void)thread, (void)time_ns, (void)facts;
+	return stack == LATE_STACK ? CAUSE_BARRIER : cause;
+}
+
 static void set_up(uint64_t seed, unsigned int gap_one_in)
 {
 	memset(&w, 0, sizeof(w));
@@ -350,7 +368,7 @@ static void set_up(uint64_t seed, unsigned int gap_one_in)
 	w.random = seed * 0x9e3779b97f4a7c15ull + 1;
 	w.gap_one_in = gap_one_in;
 	w.now_ns = 1000000000ull * (1 + pick(1000000));
-	state_stage_open(&w.stage);
+	state_stage_open_naming(&w.stage, cause_of);
 	state_log_subscribe(w.stage.log, w.stage.session);
 }
 
