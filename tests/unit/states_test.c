@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "state_columns.h"
 #include "state_stage.h"
 #include "states/state_log.h"
 #include "states/state_total.h"
@@ -528,80 +529,15 @@ static void check_cpu(uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 	CHECK_SEED(!has_piece);
 }
 
-/* --- Columns ------------------------------------------------------------------------------ */
-
-typedef uint64_t columns_ns[STATES_COLUMNS][SHARES];
-
-static struct {
-	uint64_t from_ns;
-	unsigned int shift;
-	columns_ns said[THREADS], is; /* of a CPU: said[0] */
-} c;
-
-static void add_to_columns(columns_ns columns, uint64_t begin_ns, uint64_t end_ns, unsigned int share)
-{
-	for (size_t i = 0; i < STATES_COLUMNS; i++) {
-		uint64_t low = c.from_ns + (i << c.shift), high = low + (1ull << c.shift);
-
-		low = low > begin_ns ? low : begin_ns;
-		high = high < end_ns ? high : end_ns;
-		if (low < high)
-			columns[i][share] += high - low;
-	}
-}
-
-static void take_part(void *data, size_t which, uint64_t begin_ns, uint64_t end_ns, unsigned int share)
-{
-	(void)data;
-	CHECK_SEED(which < THREADS && share < SHARES && begin_ns < end_ns);
-	CHECK_SEED(begin_ns >= c.from_ns && (end_ns - 1 - c.from_ns) >> c.shift < STATES_COLUMNS);
-	for (uint64_t at_ns = begin_ns; at_ns < end_ns;) {
-		uint64_t column = (at_ns - c.from_ns) >> c.shift, until_ns = c.from_ns + ((column + 1) << c.shift);
-
-		until_ns = until_ns < end_ns ? until_ns : end_ns;
-		c.said[which][column][share] += until_ns - at_ns;
-		at_ns = until_ns;
-	}
-}
-
-static void pick_columns(uint64_t time_ns)
-{
-	memset(&c, 0, sizeof(c));
-	c.shift = 8 + pick(36);
-	c.from_ns = time_ns >> (c.shift + 8) << (c.shift + 8);
-}
-
-static void check_thread_columns(uint64_t time_ns)
+static void check_columns(uint64_t time_ns)
 {
 	uint32_t numbers[THREADS], count = 0;
-	struct state_walk walk;
-	struct state state;
 
-	pick_columns(time_ns);
 	for (uint32_t number = 1; number <= THREADS; number++)
 		if (pick(2))
 			numbers[count++] = number;
-	states_each_part(w.stage.states, numbers, count, c.from_ns, c.shift, take_part, NULL);
-	for (uint32_t i = 0; i < count; i++) {
-		memset(c.is, 0, sizeof(c.is));
-		states_walk(w.stage.states, numbers[i], c.from_ns, c.from_ns + (1ull << (c.shift + 8)), &walk);
-		while (state_walk_next(&walk, &state))
-			add_to_columns(c.is, state.begin_ns, state.end_ns, state_share(state.kind, state.value.why));
-		CHECK_SEED(!memcmp(c.is, c.said[i], sizeof(c.is)));
-	}
-}
-
-static void check_cpu_columns(uint32_t cpu, uint64_t time_ns)
-{
-	struct cpu_walk walk;
-	struct cpu_state state;
-
-	pick_columns(time_ns);
-	states_each_cpu_part(w.stage.states, cpu, c.from_ns, c.shift, take_part, NULL);
-	states_walk_cpu(w.stage.states, cpu, c.from_ns, c.from_ns + (1ull << (c.shift + 8)), &walk);
-	while (cpu_walk_next(&walk, &state))
-		add_to_columns(c.is, state.begin_ns, state.end_ns, cpu_state_share(&state));
-	CHECK_SEED(!memcmp(c.is, c.said[0], sizeof(c.is)));
+	CHECK_SEED(thread_columns_agree(w.stage.states, numbers, count, time_ns, 8 + pick(36)));
+	CHECK_SEED(cpu_columns_agree(w.stage.states, pick(CPUS), time_ns, 8 + pick(36)));
 }
 
 static void add_total(void *data, uint32_t number, const struct state_total *total)
@@ -656,8 +592,7 @@ static void check_all(void)
 	}
 	for (uint32_t i = 0; i < COLUMN_QUESTIONS; i++) {
 		pick_stretch(&from_ns, &to_ns);
-		check_thread_columns(from_ns);
-		check_cpu_columns(pick(CPUS), to_ns);
+		check_columns(from_ns);
 	}
 	for (uint32_t number = 1; number <= THREADS; number++)
 		check_walk(number, 0, UINT64_MAX);
