@@ -11,22 +11,12 @@
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "states/activity.h"
+#include "states/change_lists.h"
 #include "states/state_total.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_threads.h"
 
-enum {
-	OPEN_BLOCKS = 8,
-	LISTED_MAX = 1 << 24,        /* blocks in unpacked lists, of all threads */
-	LISTS_BYTES_MAX = 256 << 20, /* packed ones */
-};
-
-/* In which blocks a thread changes. */
-struct changes {
-	uint32_t thread, count;
-	size_t at;        /* of the distances between them, in the lists */
-	uint32_t *blocks; /* [count]; NULL: not unpacked */
-};
+enum { OPEN_BLOCKS = 8 };
 
 struct states {
 	struct trace_reader *file;
@@ -38,10 +28,7 @@ struct states {
 	size_t block_count, damaged_count;
 	struct open_block open[OPEN_BLOCKS];
 	uint64_t uses;
-	uint8_t *lists;
-	size_t lists_bytes;
-	struct changes *changes; /* by thread, and for one thread by block */
-	size_t change_count, change_capacity, listed;
+	struct change_lists changes;
 	struct state_gaps gaps;
 	struct share_index *shares, *cpu_shares;
 	struct late_causes *late;
@@ -73,49 +60,12 @@ static int find_blocks(struct states *states)
 	return 0;
 }
 
-static void add_changes(struct states *states, uint32_t thread, uint32_t count, size_t at)
-{
-	ARRAY_GROW(states->changes, states->change_count, states->change_capacity, 256);
-	states->changes[states->change_count++] = (struct changes){ thread, count, at, NULL };
-}
-
-static int take_lists(struct states *states, const void *bytes, size_t size_bytes)
-{
-	struct byte_cursor cursor = byte_cursor_new(bytes, size_bytes);
-
-	if (!size_bytes)
-		return 0;
-	if (size_bytes > LISTS_BYTES_MAX - states->lists_bytes)
-		return -EBADMSG;
-	states->lists = xrealloc(states->lists, states->lists_bytes + size_bytes, 1);
-	memcpy(states->lists + states->lists_bytes, bytes, size_bytes);
-	while (byte_cursor_left(&cursor)) {
-		uint32_t thread = byte_cursor_uleb(&cursor), count = byte_cursor_uleb(&cursor);
-
-		add_changes(states, thread, count, states->lists_bytes + (cursor.at - (const uint8_t *)bytes));
-		for (uint32_t i = 0; i < count && !cursor.is_bad; i++)
-			byte_cursor_uleb(&cursor);
-	}
-	states->lists_bytes += size_bytes;
-	return cursor.is_bad ? -EBADMSG : 0;
-}
-
-static int take_gaps(struct states *states, const void *bytes, size_t size_bytes)
+static void take_gaps(struct states *states, const void *bytes, size_t size_bytes)
 {
 	const struct state_gap *gaps = bytes;
 
 	for (size_t i = 0; i < size_bytes / sizeof(*gaps); i++)
 		state_gaps_add(&states->gaps, gaps[i].begin_ns, gaps[i].end_ns);
-	return 0;
-}
-
-static int compare_changes(const void *a, const void *b)
-{
-	const struct changes *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return (x->thread > y->thread) - (x->thread < y->thread);
-	return (x->at > y->at) - (x->at < y->at);
 }
 
 static int read_parts(struct states *states)
@@ -129,12 +79,14 @@ static int read_parts(struct states *states)
 		if (places[i].kind != TRACE_CHUNK_STATE_PLACES && places[i].kind != TRACE_CHUNK_STATE_GAPS)
 			continue;
 		err = trace_reader_content(states->file, i, &content, &size_bytes);
-		if (!err)
-			err = (places[i].kind == TRACE_CHUNK_STATE_GAPS ? take_gaps : take_lists)(states, content,
-												  size_bytes);
+		if (err)
+			break;
+		if (places[i].kind == TRACE_CHUNK_STATE_GAPS)
+			take_gaps(states, content, size_bytes);
+		else
+			err = change_lists_take(&states->changes, content, size_bytes);
 	}
-	if (states->changes)
-		qsort(states->changes, states->change_count, sizeof(*states->changes), compare_changes);
+	change_lists_sort(&states->changes);
 	states->late = late_causes_new(states->file);
 	states->shares = share_index_new(states->file, TRACE_CHUNK_STATE_SHARES, states->late);
 	states->cpu_shares = share_index_new(states->file, TRACE_CHUNK_CPU_SHARES, NULL);
@@ -166,15 +118,12 @@ void states_close(struct states *states)
 		return;
 	for (size_t i = 0; i < OPEN_BLOCKS; i++)
 		open_block_fini(&states->open[i]);
-	for (size_t i = 0; i < states->change_count; i++)
-		free(states->changes[i].blocks);
 	share_index_free(states->shares);
 	share_index_free(states->cpu_shares);
 	late_causes_free(states->late);
 	activities_free(states->activities);
 	state_gaps_fini(&states->gaps);
-	free(states->changes);
-	free(states->lists);
+	change_lists_fini(&states->changes);
 	free(states->blocks);
 	if (states->file)
 		trace_reader_close(states->file);
@@ -345,59 +294,12 @@ const struct open_block *states_block(struct states *states, size_t number, enum
 	return open;
 }
 
-static void forget_lists(struct states *states)
-{
-	for (size_t i = 0; i < states->change_count; i++) {
-		free(states->changes[i].blocks);
-		states->changes[i].blocks = NULL;
-	}
-	states->listed = 0;
-}
-
-static void unpack_list(struct states *states, struct changes *changes)
-{
-	struct byte_cursor cursor = byte_cursor_new(states->lists + changes->at, states->lists_bytes - changes->at);
-	uint32_t block = 0;
-
-	if (states->listed > LISTED_MAX)
-		forget_lists(states);
-	changes->blocks = xcalloc(changes->count + 1, sizeof(*changes->blocks));
-	for (uint32_t i = 0; i < changes->count; i++)
-		changes->blocks[i] = block += byte_cursor_uleb(&cursor);
-	states->listed += changes->count;
-}
-
-/* The first of a thread's lists, or where it would be. */
-static size_t find_changes(const struct states *states, uint32_t thread)
-{
-	return BOUND(0, states->change_count, i, states->changes[i].thread < thread);
-}
-
-static size_t first_above(const struct changes *changes, size_t after)
-{
-	size_t low = BOUND(0, changes->count, i, changes->blocks[i] <= after);
-
-	return low < changes->count ? changes->blocks[low] : SIZE_MAX;
-}
-
 size_t states_next_block(struct states *states, uint32_t thread, size_t after)
 {
-	for (size_t i = find_changes(states, thread); i < states->change_count && states->changes[i].thread == thread;
-	     i++) {
-		size_t block;
-
-		if (!states->changes[i].blocks)
-			unpack_list(states, &states->changes[i]);
-		block = first_above(&states->changes[i], after);
-		if (block < states->block_count)
-			return block;
-	}
-	return SIZE_MAX;
+	return change_lists_next(&states->changes, thread, after, states->block_count);
 }
 
 void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread), void *data)
 {
-	for (size_t i = 0; i < states->change_count; i++)
-		if (!i || states->changes[i - 1].thread != states->changes[i].thread)
-			on_thread(data, states->changes[i].thread);
+	change_lists_each_thread(&states->changes, on_thread, data);
 }
