@@ -41,46 +41,56 @@ static void tell_part(void *data, uint64_t begin_ns, uint64_t end_ns, unsigned i
 		telling->asking->on_part(telling->asking->data, telling->which, begin_ns, end_ns, share);
 }
 
-static void take_summaries(const struct asking *asking, unsigned int from, unsigned int to)
+/* Of cells [from, to) of a level, in one window. */
+static void take_summaries(const struct asking *asking, unsigned int level, uint64_t from, uint64_t to)
 {
-	uint64_t first = asking->from_ns >> asking->shift;
-
 	for (size_t i = 0; i < asking->count; i++)
-		share_index_each(asking->index, asking->shift - SHARE_SHIFT, first + from, first + to, asking->whom[i],
-				 tell_part, &(struct telling){ asking, i });
+		share_index_each(asking->index, level, from, to, asking->whom[i], tell_part,
+				 &(struct telling){ asking, i });
 }
 
-static bool has_summaries(const struct asking *asking)
+/* Tells of a stretch of which summaries do not say all. */
+typedef void walk_fn(const struct asking *asking, uint64_t from_ns, uint64_t to_ns);
+
+/* Around a gap, summaries do not know when what a thread did became unknown: cells without one are taken from levels below. */
+static void take_cell(const struct asking *asking, walk_fn *walk, unsigned int level, uint64_t cell)
 {
-	return asking->shift >= SHARE_SHIFT &&
-	       share_index_has(asking->index, asking->shift - SHARE_SHIFT, asking->from_ns >> asking->shift);
+	uint64_t begin_ns = cell << (SHARE_SHIFT + level), end_ns = begin_ns + (1ull << (SHARE_SHIFT + level));
+	bool is_kept = share_index_has(asking->index, level, cell);
+
+	if (is_kept && !state_gaps_touch(states_gaps(asking->states), begin_ns, end_ns)) {
+		take_summaries(asking, level, cell, cell + 1);
+	} else if (is_kept && level) {
+		take_cell(asking, walk, level - 1, 2 * cell);
+		take_cell(asking, walk, level - 1, 2 * cell + 1);
+	} else {
+		walk(asking, begin_ns, end_ns);
+	}
 }
 
-/* In a gap summaries do not know when what a thread did became unknown. */
-static bool has_no_gap(const struct asking *asking, unsigned int column)
+static bool has_gap(const struct asking *asking, uint64_t from, uint64_t to)
 {
-	uint64_t begin_ns = asking->from_ns + ((uint64_t)column << asking->shift);
-
-	return !state_gaps_touch(states_gaps(asking->states), begin_ns, begin_ns + (1ull << asking->shift));
+	return state_gaps_touch(states_gaps(asking->states), from << asking->shift, to << asking->shift);
 }
 
-/* walk: for columns [from, to) of which summaries do not say all. */
-static void ask(const struct asking *asking,
-		void (*walk)(const struct asking *asking, uint64_t from_ns, uint64_t to_ns))
+static void ask(const struct asking *asking, walk_fn *walk)
 {
-	bool has_sums = has_summaries(asking);
-	unsigned int end;
+	uint64_t first = asking->from_ns >> asking->shift, behind = first + STATES_COLUMNS, end;
+	unsigned int level = asking->shift - SHARE_SHIFT;
 
-	for (unsigned int at = 0; at < STATES_COLUMNS; at = end) {
-		bool is_sum = has_sums && has_no_gap(asking, at);
-
-		for (end = at + 1; end < STATES_COLUMNS && (has_sums && has_no_gap(asking, end)) == is_sum;)
+	if (asking->shift < SHARE_SHIFT || !share_index_has(asking->index, level, first)) {
+		walk(asking, asking->from_ns, behind << asking->shift);
+		return;
+	}
+	for (uint64_t at = first; at < behind; at = end) {
+		end = at + 1;
+		if (has_gap(asking, at, end)) {
+			take_cell(asking, walk, level, at);
+			continue;
+		}
+		while (end < behind && !has_gap(asking, end, end + 1))
 			end++;
-		if (is_sum)
-			take_summaries(asking, at, end);
-		else
-			walk(asking, asking->from_ns + ((uint64_t)at << asking->shift),
-			     asking->from_ns + ((uint64_t)end << asking->shift));
+		take_summaries(asking, level, at, end);
 	}
 }
 
