@@ -74,7 +74,7 @@ static int write_files(struct tracing *tracing, const struct outcome *outcome, c
 		return 0;
 	findings = tracing_findings(tracing, outcome, show_files_path_count(settings), NULL);
 	report_whatifs_fill(whatifs, findings_report(findings));
-	err = show_files(settings, findings_report(findings), NULL);
+	err = show_files(settings, tracing->engine.fold, findings_report(findings), NULL);
 	findings_free(findings);
 	return err;
 }

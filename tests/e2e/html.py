@@ -65,7 +65,7 @@ def page_of_a_run():
     check_page("run.html")
     parts = parts_of("run.html")
     # Now and then somebody waits for a kernel lock.
-    assert set(parts) - {"klock"} == {"report", "timelines"}, set(parts)
+    assert set(parts) - {"klock"} == {"report", "folds", "timelines"}, set(parts)
     page, report = parts["report"], parse_report(read("run.json", "rb"))
     parse_report(json.dumps(page).encode())
     check_laws(page)
@@ -91,7 +91,7 @@ def page_of_a_trace():
     assert result.status == 0, result.text
     check_page("report.html")
     parts = parts_of("report.html")
-    assert set(parts) - {"klock"} == {"report", "timelines", "graph", "path"}, set(parts)
+    assert set(parts) - {"klock"} == {"report", "folds", "timelines", "graph", "path"}, set(parts)
     alone = json.loads(pinch("critical-path", "--json", "-", "a.pinch").out)
     assert parts["path"].pop("left_out") == 0 and parts["path"] == alone, "the critical path differs"
     graph = json.loads(pinch("graph", "--merge", "--json", "-", "a.pinch").out)
@@ -122,6 +122,22 @@ def pages_of_graphs():
     assert graph["nodes"] > 2, graph["nodes"]
     assert comparison["nodes"] > 2 and comparison["frames"] > 2, comparison["nodes"]
     assert "a.pinch" in comparison["text"] and "b.pinch" in comparison["text"]
+
+
+@test("of a program without debug information, the page names call paths and waits as the text does")
+def stripped():
+    shutil.copy(program("lock_convoy"), "plain")
+    subprocess.run(["strip", "--strip-debug", "plain"], check=True)
+    record("plain.pinch", "./plain")
+    result = pinch("report", "--html", "plain.html", "-o", "plain.txt", "--page", "paths", "--page", "synchronisation", "plain.pinch")
+    assert result.status == 0, result.text
+    named = re.findall(r"^ +\d+ +[0-9.]+ % .* (?:ns|us|ms|s) +(?:[a-z-]+  )?(\w+)  plain(?:  called by \w+)?$", read("plain.txt"), re.M)
+    assert "append_journal" in named, read("plain.txt")
+    [shown] = look("plain.html")
+    for name in named:
+        assert re.search(rf"^{name}\t", shown["text"], re.M), f"no row is named {name}: {shown['text']}"
+    labels = {label for _, _, label in parts_of("plain.html")["folds"]}
+    assert "thread start" in labels and "-" in labels, labels
 
 
 @test("programs whose names are markup, or no text at all, change nothing of the page")

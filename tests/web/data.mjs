@@ -76,6 +76,20 @@ export function hostsReport() {
 	return { ...rest, report: { ...report, threads: report.threads.map((thread, i) => ({ ...thread, host: i % 3 ? "web1" : "db" })) } };
 }
 
+/** A report of a server without debug information, whose call paths begin in the kernel and in libc. */
+export function strippedReport() {
+	const { report, ...rest } = wholeReport();
+	const frame = (name, module, is_kernel = false) => ({ function: name, file: null, line: null, module, offset: 0x40, is_inlined: false, is_kernel,
+		is_guessed: false, is_tail_call: false });
+	const stack = [frame("futex_wait", "[kernel]", true), frame("syscall", "libc.so.6"), frame("srw_lock::wait", "serverd"), frame(null, "serverd"),
+		frame("start_thread", "libc.so.6"), frame("clone3", "libc.so.6")];
+	const nameless = [stack[0], stack[1], frame(null, "serverd"), frame("log_write", "serverd"), stack[4]];
+
+	return { ...rest, report: { ...report, waits: report.waits.slice(0, 2).map((wait, i) => ({ ...wait, stack: i ? nameless : stack })),
+		paths: report.paths.slice(0, 1).map(path => ({ ...path, stack })), code: { ...report.code, samples: 0, stacks: [] } },
+		folds: [["syscall", "libc.so.6", "-"], ["start_thread", "libc.so.6", "thread start"], ["clone3", "libc.so.6", "thread start"]] };
+}
+
 /** A report of which the page has the first waits, locks and call paths only. */
 export function partialReport() {
 	const { report, ...rest } = wholeReport();

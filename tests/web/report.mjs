@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, bareFigures, close, colours, copied, drawAll, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
-import { emptyReport, hostileReport, hostsReport, largeReport, partialReport, wholeReport } from "./data.mjs";
+import { emptyReport, hostileReport, hostsReport, largeReport, partialReport, strippedReport, wholeReport } from "./data.mjs";
 
 const whole = makePage("report", wholeReport());
 const ALL = ["verdict", "balance", "findings", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
@@ -204,6 +204,21 @@ test("a finding leads to its wait, with its stack and who ended it", async () =>
 	await link.click();
 	await page.locator("#waits .detail").waitFor();
 	assert((await page.locator("#waits .detail").innerText()).includes("Ended by"), "nobody who ended it");
+	await close(page);
+});
+
+test("call paths of programs without debug information are named, coloured and folded as in the text", async () => {
+	const page = await open(makePage("stripped", strippedReport()));
+	const waits = await section(page, "waits"), flames = await section(page, "flames");
+
+	assert((await waits.locator("tbody .open").allInnerTexts()).sort().join() === "log_write,srw_lock::wait", "a wait is named after libc or the kernel");
+	assert((await (await section(page, "paths")).locator("tbody .open").first().innerText()) === "srw_lock::wait", "a call path is named after another frame");
+	assert(await flames.locator(".frame[data-tip^='srw_lock'] rect.f-own").count() === 1, "the program's own code has another colour");
+	assert(await flames.locator(".frame[data-tip^='syscall'] rect.f-library").count() === 1, "libc is no library");
+	await waits.locator("tbody .open", { hasText: "srw_lock" }).click();
+	const stack = waits.locator(".detail .stack").first();
+	assert(await stack.locator("summary").innerText() === "thread start, 2\u00a0frames", "boilerplate is not folded");
+	assert(await stack.locator(".is-headline").innerText() === "srw_lock::wait serverd", "another frame is the headline");
 	await close(page);
 });
 

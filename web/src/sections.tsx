@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { Dependency } from "./dependency";
 import { Flames } from "./flames";
+import { learnFolds } from "./folds";
 import { Goroutines } from "./goroutines";
 import { Listeners } from "./listeners";
 import { EventLoops } from "./loops";
@@ -40,8 +41,11 @@ function ParallelSection({ report }: { report: Report }) {
 }
 
 export function ReportSections({ report }: { report: Report }) {
-	const { value: leftOut } = usePart("left_out");
+	const parts = useParts(), { value: leftOut } = usePart("left_out"), { value: folds, error: foldsError } = usePart("folds");
 
+	useMemo(() => folds && learnFolds(folds), [folds]);	// before what is below is drawn
+	if (parts.has("folds") && !folds && !foldsError)
+		return null;
 	return <>
 		<Verdict report={report} />
 		<Balance report={report} />
