@@ -6,7 +6,7 @@ import { assert, bareFigures, close, colours, copied, drawAll, faults, main, mak
 import { emptyReport, hostileReport, hostsReport, largeReport, partialReport, strippedReport, wholeReport } from "./data.mjs";
 
 const whole = makePage("report", wholeReport());
-const ALL = ["verdict", "balance", "findings", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
+const ALL = ["verdict", "causes", "findings", "balance", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
 
 test("all sections are there, and all that is drawn is drawn, without a word on the console", async () => {
 	const page = await open(whole);
@@ -68,6 +68,21 @@ test("the verdict comes first, and figures have units and tooltips", async () =>
 	assert(/\d ns$/.test(await page.locator(".tip").innerText()), "the wall time's tooltip has no figure with a unit");
 	await page.keyboard.press("Escape");
 	await page.locator(".tip").waitFor({ state: "hidden" });
+	await close(page);
+});
+
+test("the root causes come behind the verdict, each with how threads came to it, and no bar calls the time useful", async () => {
+	const page = await open(whole), { verdict, blame } = wholeReport().report;
+	const causes = page.locator("#causes .findings > li");
+
+	assert((await page.locator("main section").evaluateAll(all => all.map(one => one.id))).slice(0, 4).join() === "verdict,causes,findings,balance", "another order");
+	assert((await page.locator(".verdict p").allInnerTexts()).join() === verdict.lines.join(), "the verdict's lines are others than the text has");
+	assert(await causes.count() === Math.min(5, blame.roots.length), `${await causes.count()} causes`);
+	const first = (await causes.first().innerText()).replaceAll("\u00a0", " ");
+	assert(first.includes(blame.roots[0].text) && /^72 %/.test(first) && /37.0 s \u00b1 800 ms lost, by 17 threads/.test(first), first);
+	assert(!/useful/i.test(await page.locator("main").innerText()), "something is called useful");
+	const wall = (await page.locator("#balance .slices").last().innerText()).replaceAll("\u00a0", " ");
+	assert(/at most 16 threads active\s25 %/.test(wall) && /more threads active\s75 %/.test(wall), wall);
 	await close(page);
 });
 
@@ -146,7 +161,7 @@ test("what each chart draws is copied as CSV, with units", async () => {
 
 	await drawAll(page);
 	for (const [of, titles, row] of [
-		["the balance sheet", '"of","what","time (ns)"', /^"wall time","useful",\d+$/],
+		["the balance sheet", '"of","what","time (ns)"', /^"thread time","running",\d+$/],
 		["findings", '"share of thread time","finding","pattern","evidence"', /^0\.\d+,"/],
 		["parallelism over time", '"since (ns)","running (threads)","waiting for a CPU (threads)"', /^0,[\d.]+,/],
 		["active threads", '"from (threads)","to (threads)","time (ns)"', /^\d+,\d+,\d+$/],

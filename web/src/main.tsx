@@ -19,13 +19,15 @@ import { Tip } from "./tip";
 import { ViewerPage } from "./viewer/viewer";
 
 const reportLinks: [string, string][] = [
-	["verdict", "Verdict"], ["balance", "Balance"], ["findings", "Findings"], ["parallelism", "Parallelism"], ["threads", "Threads"],
+	["verdict", "Verdict"], ["findings", "Findings"], ["balance", "Balance"], ["parallelism", "Parallelism"], ["threads", "Threads"],
 	["flames", "Flames"], ["locks", "Locks"], ["waits", "Waits"], ["io", "IO"], ["paths", "Paths"],
 ];
 
 function linksOf(parts: Parts, report?: Report): [string, string][] {
 	const links: [string, string][] = parts.has("report") ? [...reportLinks] : [];
 
+	if (report?.blame.roots.length)
+		links.splice(1, 0, ["causes", "Causes"]);
 	if (report?.goroutines.length)
 		links.splice(links.findIndex(([id]) => id === "io"), 0, ["goroutines", "Goroutines"]);
 	if (report?.event_loops.length)

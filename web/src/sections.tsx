@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The sections of a report, by the parts that there are.
 import { useMemo } from "preact/hooks";
+import { Causes } from "./causes";
 import { Dependency } from "./dependency";
 import { Flames } from "./flames";
 import { learnFolds } from "./folds";
@@ -48,8 +49,9 @@ export function ReportSections({ report }: { report: Report }) {
 		return null;
 	return <>
 		<Verdict report={report} />
-		<Balance report={report} />
+		<Causes report={report} />
 		<Findings report={report} />
+		<Balance report={report} />
 		<ParallelSection report={report} />
 		<Threads report={report} />
 		<Flames report={report} leftOut={leftOut} />
