@@ -90,6 +90,17 @@ export function strippedReport() {
 		folds: [["syscall", "libc.so.6", "-"], ["start_thread", "libc.so.6", "thread start"], ["clone3", "libc.so.6", "thread start"]] };
 }
 
+/** Locks of which each object of a type has one. */
+export function lockClassesReport() {
+	const { report, ...rest } = wholeReport(), [lock] = report.locks;
+	const made = (name, kind, where, i, waits) => ({ ...lock, name, kind, where, address: `0x${(0x7300 + i).toString(16)}`, waits, wait_ns: waits * 1e6, idle_ns: 0,
+		max_ns: 1e6 + i * 1e4, unlockers: [], blocked_on: null, holder: null });
+
+	return { ...rest, report: { ...report, locks: [made("work_mutex", "mutex", "work", 70, 1), made(null, "join", "main", 71, 500),
+		...Array.from({ length: 33 }, (_, i) => made(null, "futex", "commit(int)", i, 2)), made("cache.lock", "mutex", "get", 40, 20),
+		made("cache.lock", "mutex", "put", 41, 10), made(null, "rwlock", "read", 0x4f0, 3)] } };
+}
+
 /** A report of which the page has the first waits, locks and call paths only. */
 export function partialReport() {
 	const { report, ...rest } = wholeReport();

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, bareFigures, close, colours, copied, drawAll, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
-import { emptyReport, hostileReport, hostsReport, largeReport, partialReport, strippedReport, wholeReport } from "./data.mjs";
+import { emptyReport, hostileReport, hostsReport, largeReport, lockClassesReport, partialReport, strippedReport, wholeReport } from "./data.mjs";
 
 const whole = makePage("report", wholeReport());
 const ALL = ["verdict", "causes", "findings", "balance", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
@@ -143,6 +143,21 @@ test("tables are sorted by a click, searched by words, opened, and copied as CSV
 	await locks.locator(".copy [role=status]", { hasText: "copied 1" }).waitFor();
 	const csv = await page.evaluate(() => navigator.clipboard.readText());
 	assert(/^"lock","kind","in","waited \(ns\)"/.test(csv) && /"work_mutex","mutex"/.test(csv), csv);
+	await close(page);
+});
+
+test("locks of one kind and name, or of one place, are one row, as in the text, and the end of a thread is no lock", async () => {
+	const page = await open(makePage("classes", lockClassesReport()));
+	const locks = await section(page, "locks"), rows = locks.locator("tbody tr");
+
+	assert((await rows.locator("td:first-child").allInnerTexts()).join() === "33 locks,2 cache.lock,0x77f0,work_mutex", `rows: ${await rows.locator("td:first-child").allInnerTexts()}`);
+	const row = (await rows.first().innerText()).replaceAll("\u00a0", " ").split(/\t/);
+	assert(row.slice(1, 5).join() === "futex,commit(int),66.0 ms,66", `the first row is ${row}`);
+	assert(row[7] === "1.32 ms", `the longest wait is ${row[7]}, not that of one lock`);
+	await locks.locator(".open").first().click();
+	assert(await locks.locator(".detail details").count() === 33, "its locks are not in the details");
+	await locks.locator("input[type=search]").fill("0x7320");
+	await page.waitForFunction(() => document.querySelectorAll("#locks tbody .open").length === 1);
 	await close(page);
 });
 

@@ -7,6 +7,7 @@ import { Flames } from "./flames";
 import { learnFolds } from "./folds";
 import { Goroutines } from "./goroutines";
 import { Listeners } from "./listeners";
+import { Locks } from "./locks";
 import { EventLoops } from "./loops";
 import { Section } from "./page";
 import { type Layers, layersOf, Parallel } from "./parallel";
@@ -16,7 +17,7 @@ import type { Report } from "./report";
 import { Balance, Findings, Levels, Verdict } from "./summary";
 import { Threads } from "./threads";
 import { TimelineRows } from "./timelines";
-import { Io, Locks, Paths, Waits } from "./waits";
+import { Io, Paths, Waits } from "./waits";
 
 /** States are known by system calls alone, of which these are one. */
 const FUTEX = "Barriers, semaphores and the like count as locks here where only their functions tell them apart.";
