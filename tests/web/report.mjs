@@ -252,6 +252,29 @@ test("call paths of programs without debug information are named, coloured and f
 	await close(page);
 });
 
+test("details open below their row, and rows of long tables keep their places around them", async () => {
+	const page = await open(makePage("below", largeReport()));
+	const paths = await section(page, "paths"), rows = paths.locator(".rows"), names = () => paths.locator("tbody tr:not(.spacer):not(.detail-row)");
+	const index = i => names().nth(i).getAttribute("aria-rowindex");
+
+	await names().nth(3).locator(".open").click();
+	await paths.locator(".detail").waitFor();
+	const [row, detail] = [await names().nth(3).boundingBox(), await paths.locator(".detail").boundingBox()];
+	assert(Math.abs(row.y + row.height - detail.y) < 3, `the row ends at ${row.y + row.height}, its details begin at ${detail.y}`);
+	assert(detail.width <= (await rows.boundingBox()).width, "the details are wider than the table");
+	await rows.evaluate(box => { box.scrollTop = box.scrollHeight; });
+	await page.waitForFunction(() => [...document.querySelectorAll("#paths tr[aria-rowindex]")].some(one => one.getAttribute("aria-rowindex") === "1001"));
+	assert(!await paths.locator(".detail").count(), "the details are in the page though their row is not");
+	const last = await rows.evaluate(box => box.getBoundingClientRect().bottom - box.querySelector("tr[aria-rowindex='1001']").getBoundingClientRect().bottom);
+	assert(Math.abs(last) < 20, `the last row ends ${last} pixels above the box`);
+	await rows.evaluate(box => { box.scrollTop = 0; });
+	await paths.locator(".detail").waitFor();
+	assert(await index(0) === "2", "the first row is another one");
+	await paths.locator(".close").click();
+	await paths.locator(".detail").waitFor({ state: "detached" });
+	await close(page);
+});
+
 test("flame graphs go into frames and back, by mouse and by keys, and find words", async () => {
 	const page = await open(whole);
 	const flames = await section(page, "flames");
