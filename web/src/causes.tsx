@@ -9,22 +9,18 @@ import { Stack } from "./stack";
 
 type Root = Report["blame"]["roots"][number];
 
-const ROOTS_FIRST = 5;
-
-function Chains({ root }: { root: Root }) {
-	const chains = root.chains.filter(chain => chain.steps.length > 1);
-
-	return chains.length ? <ul>{chains.map((chain, i) => <li key={i}>{duration(chain.ns)} came so: {
-		chain.steps.map(visible).join(", behind it ")}</li>)}</ul> : null;
-}
+const ROOTS_FIRST = 5, CHAIN_SHARE_MIN = 0.001;
 
 function RootCause({ root, lost_ns }: { root: Root; lost_ns: number }) {
 	return <li>
 		<span class="share number" data-tip={`${exactNs(root.ns)} of lost time`}>{shareOf(root.ns, lost_ns)}</span>
 		<div>
 			<p><strong>{visible(root.text)}</strong></p>
-			<ul><li>{duration(root.ns)}{root.error_ns > 0 && ` \u00b1 ${duration(root.error_ns)}`} lost{root.victims > 0 && `, by ${plural(root.victims, "thread")}`}</li></ul>
-			<Chains root={root} />
+			<ul>
+				<li>{duration(root.ns)}{root.error_ns > 0 && ` \u00b1 ${duration(root.error_ns)}`} lost{root.victims > 0 && `, by ${plural(root.victims, "thread")}`}</li>
+				{root.chains.filter(chain => chain.steps.length > 1 && chain.ns >= CHAIN_SHARE_MIN * root.ns).map((chain, i) =>
+					<li key={i}>{duration(chain.ns)} came so: {chain.steps.map(visible).join(", behind it ")}</li>)}
+			</ul>
 			{root.stack.length > 0 && <details><summary class="muted">Call path</summary><Stack frames={root.stack} /></details>}
 		</div>
 	</li>;

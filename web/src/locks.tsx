@@ -32,11 +32,11 @@ function LockDetail({ lock }: { lock: ReportLock }) {
 	</>;
 }
 
-function Detail({ of: { locks, name } }: { of: LockClass }) {
+function Detail({ of: { locks, name, kind, where } }: { of: LockClass }) {
 	if (locks.length === 1)
 		return <><h3>{visible(name)}</h3><LockDetail lock={locks[0]} /></>;
 	return <>
-		<h3>{visible(name)}</h3>
+		<h3>{visible(name)}: {visible(kind)}{where && ` in ${visible(where)}`}</h3>
 		<p class="muted">p50, p99 and the longest wait are the largest of one lock.</p>
 		{locks.slice(0, LOCKS_SHOWN).map((lock, i) => <details key={i}>
 			<summary>{visible(lock.address)}: {duration(lock.wait_ns - lock.idle_ns)}, {plural(lock.waits, "wait")}</summary>
