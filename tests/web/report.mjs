@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of a report, in a browser. Screenshots stay in $O/web-shots.
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, bareFigures, close, colours, copied, drawAll, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
@@ -82,7 +83,7 @@ test("the root causes come behind the verdict, each with how threads came to it,
 	assert(first.includes(blame.roots[0].text) && /^72 %/.test(first) && /37.0 s \u00b1 800 ms lost, by 17 threads/.test(first), first);
 	assert(!/useful/i.test(await page.locator("main").innerText()), "something is called useful");
 	const wall = (await page.locator("#balance .slices").last().innerText()).replaceAll("\u00a0", " ");
-	assert(/at most 16 threads active\s25 %/.test(wall) && /more threads active\s75 %/.test(wall), wall);
+	assert(/at most 16 threads\s25 %/.test(wall) && /more threads\s75 %/.test(wall), wall);
 	await close(page);
 });
 
@@ -412,15 +413,38 @@ test("it can be read at 360 pixels", async () => {
 	await close(large);
 });
 
+const PRINTED = { "c-running": [0x2a, 0x9d, 0x5c], "c-runnable": [0xe8, 0x92, 0x3a] };	// of style.css, light
+
+/** Of the pixels of a picture in the format PPM. */
+function shareOfColour(ppm, name) {
+	const [, width, height] = /^P6\s(\d+) (\d+)\s255\s/.exec(ppm.toString("latin1", 0, 40)), first = ppm.length - 3 * width * height;
+	let found = 0;
+
+	for (let at = first; at < ppm.length; at += 3)
+		found += PRINTED[name].every((value, i) => Math.abs(value - ppm[at + i]) < 12);
+	return found / (width * height);
+}
+
 test("it is printed with all its sections, light even in the dark", async () => {
 	const page = await open(whole, { scheme: "dark" });
 
+	const file = join(SHOTS, "report.pdf"), ask = (tool, options, out = []) => execFileSync(tool, [...options, file, ...out], { maxBuffer: 1 << 28 });
+
 	await page.locator("#path").waitFor();
-	await page.pdf({ path: join(SHOTS, "report.pdf"), format: "A4", printBackground: true });
-	const bytes = readFileSync(join(SHOTS, "report.pdf"));
-	assert(bytes.subarray(0, 5).toString() === "%PDF-" && bytes.length > 50000, `${bytes.length} bytes of PDF`);
-	assert(await page.locator(".waiting").count() === 0, "a section was not drawn for the printer");
+	await page.pdf({ path: file, format: "A4", printBackground: true });
 	await close(page);
+	const text = ask("pdftotext", ["-layout"], ["-"]).toString().replaceAll("\u00a0", " "), report = wholeReport().report;
+	for (const [what, words] of [["the command", /^pinch ferret corel/m], ["the verdict", /Main bottleneck/], ["bars of active threads", /1 thread +[\d.]+ % \u00b7/],
+		["bars of threads", new RegExp(`${report.threads[0].name} \\d+ +[\\d.]+ m?s$`, "m")], ["a flame graph", /CMetric[\s\S]*big_work/], ["labels of time lines", /worker-23 123/],
+		["the graph", /thread 1\b|wait 1\b|running 1\b/], ["the heads of tables", /waited +waits +p50/]])
+		assert(words.test(text), `${what} is not printed`);
+	assert(text.match(/thread +tid +group/g).length > 1, "the heads of the threads are not printed on their second page");
+	assert(!/\\u2026/.test(text) && !/when it comes into view/.test(text), "there are escapes, or sections that were not drawn");
+	for (const [title, name] of [["Parallelism", "c-running"], ["Time lines of threads", "c-running"], ["Critical path", "c-runnable"]]) {
+		const at = String(1 + text.split("\f").findIndex(one => new RegExp(`^${title}$`, "m").test(one)));
+		const share = shareOfColour(ask("pdftoppm", ["-r", "40", "-f", at, "-l", at]), name);
+		assert(share > 0.005, `${title}: ${share} of page ${at} has the colour ${name}`);
+	}
 });
 
 test("of a report with many rows the first ones are printed, on pages that are not empty, with all their columns", async () => {

@@ -67,10 +67,10 @@ function wallSlices({ balance: { wall }, target: { wall_ns }, totals }: Report):
 	const few = totals.nmin ? `at most ${plural(totals.nmin, "thread")}` : "at most half of the threads";
 
 	return [
-		{ name: "more threads active", colour: "c-running", ns: Math.max(0, wall_ns - totals.critical_ns - totals.stalled_ns), about: `more than ${few.replace("at most ", "")} active` },
-		{ name: `${few} active`, colour: "c-runnable", ns: totals.critical_ns,
-			about: `critical${wall.spinning_ns ? `; in ${duration(wall.spinning_ns)} of the wall time, threads did nothing but spin` : ""}` },
-		{ name: "no thread active", colour: "c-lock", ns: totals.stalled_ns, about: "stalled" },
+		{ name: "more threads", colour: "c-running", ns: Math.max(0, wall_ns - totals.critical_ns - totals.stalled_ns), about: `more than ${few.replace("at most ", "")} were active` },
+		{ name: few, colour: "c-runnable", ns: totals.critical_ns,
+			about: `critical: ${few} active, and at least one${wall.spinning_ns ? `; in ${duration(wall.spinning_ns)} of the wall time, threads did nothing but spin` : ""}` },
+		{ name: "no thread", colour: "c-lock", ns: totals.stalled_ns, about: "stalled" },
 	];
 }
 
@@ -109,7 +109,7 @@ export function Balance({ report }: { report: Report }) {
 		<h3>Time of all threads <span class="muted" data-tip={exactNs(total_ns)}>{duration(total_ns)}</span></h3>
 		<WholeBar slices={threads} total={total_ns} label={`The time of all threads, ${duration(total_ns)}`} />
 		<SliceList slices={threads} total={total_ns} />
-		<h3>Wall time <span class="muted" data-tip={exactNs(wall_ns)}>{duration(wall_ns)}</span></h3>
+		<h3>Wall time, by active threads <span class="muted" data-tip={exactNs(wall_ns)}>{duration(wall_ns)}</span></h3>
 		<WholeBar slices={wall} total={wall_ns} label={`The wall time, ${duration(wall_ns)}`} />
 		<SliceList slices={wall} total={wall_ns} />
 	</Section>;

@@ -143,12 +143,14 @@ function ariaSort(order: Order, column: number): "ascending" | "descending" | un
 
 function Heads<R>({ columns, rows, order, onSort }:
 	{ columns: Column<R>[]; rows: R[]; order: Order; onSort: (column: number) => void }) {
+	const isPrinted = useIsPrinting();	// on further pages Chromium prints heads again, but no buttons in them
+
 	return <thead><tr>
 		{columns.map((column, i) => <th key={i} scope="col" aria-sort={ariaSort(order, i)}
 			class={`${isNumber(column, rows) ? "number" : ""} ${column.isWide ? "wide" : ""}`}>
-			<button type="button" onClick={() => onSort(i)}>{column.title}
+			{isPrinted ? column.title : <button type="button" onClick={() => onSort(i)}>{column.title}
 				<span class="arrow" aria-hidden="true">{order.column !== i ? "" : order.isDown ? "\u25be" : "\u25b4"}</span>
-			</button>
+			</button>}
 		</th>)}
 	</tr></thead>;
 }

@@ -13,7 +13,7 @@ import type { Marks, Timelines } from "./types";
 
 type Row = Timelines["threads"][number];
 
-const ROW_PX = 18, GAP_PX = 3, BLOCK_ROWS = 32, UNIT = 1000, ROWS_FIRST = 64, MARK_PX = 3, MARKS_TOLD = 6;
+const ROW_PX = 18, GAP_PX = 3, BLOCK_ROWS = 32, UNIT = 1000, ROWS_FIRST = 64, MARK_PX = 3, MARKS_TOLD = 6, PAPER_LABELS_PX = 150;	// as in style.css
 
 /** An event of a program's own. */
 interface Mark {
@@ -100,7 +100,7 @@ function tellAt(row: Row, at: number, part_ns: number): string {
 
 function Block({ rows, marks, part_ns, range }: { rows: Row[]; marks: Mark[][]; part_ns: number; range: Range }) {
 	const { ref: near, isNear } = useNear<HTMLDivElement>();
-	const { ref, width } = useWidth<HTMLDivElement>();
+	const { ref, width } = useWidth<HTMLDivElement>(PAPER_LABELS_PX);
 	const { theme } = useContext(ThemeContext), setRange = useSetRange();
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const begin = useRef<number | null>(null);
