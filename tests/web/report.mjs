@@ -276,6 +276,31 @@ test("details open below their row, and rows of long tables keep their places ar
 	await close(page);
 });
 
+test("a link lands on its section, however late that is there and whatever is drawn above it", async () => {
+	const page = await open(whole, { height: 600 });
+	const hasLanded = id => page.waitForFunction(name => {
+		const section = document.getElementById(name), top = section?.getBoundingClientRect().top;
+		return top >= 0 && top < 80 && !section.querySelector(".waiting");
+	}, id);
+
+	await page.locator("nav a", { hasText: "Graph" }).click();
+	await hasLanded("graph");
+	await page.evaluate(() => scrollTo(0, 0));
+	await page.locator("nav a", { hasText: "Graph" }).click();	// the address is the same
+	await hasLanded("graph");
+	await page.evaluate(() => { location.hash = "timelines"; location.reload(); });
+	await page.waitForFunction(() => performance.getEntriesByName("pinch-ready").length > 0);
+	await hasLanded("timelines");
+	await page.evaluate(() => document.querySelector("#balance").style.setProperty("padding-top", "700px"));	// something comes late
+	await hasLanded("timelines");
+	await page.mouse.wheel(0, -900);
+	await page.waitForFunction(() => document.getElementById("timelines").getBoundingClientRect().top > 500);
+	await page.evaluate(() => document.querySelector("#about").style.setProperty("padding-top", "300px"));
+	await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+	assert(await page.evaluate(() => document.getElementById("timelines").getBoundingClientRect().top) > 500, "the page goes back to where the reader has left");
+	await close(page);
+});
+
 test("flame graphs go into frames and back, by mouse and by keys, and find words", async () => {
 	const page = await open(whole);
 	const flames = await section(page, "flames");

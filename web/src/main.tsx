@@ -9,6 +9,7 @@ import { Compared } from "./compare";
 import { ConfigurationSection } from "./configurations";
 import { duration, exactNs, visible } from "./format";
 import { Klock } from "./klock";
+import { useHashLanding } from "./landing";
 import { useLoaded } from "./page";
 import type { Parts } from "./parts";
 import { usePart, useParts } from "./parts_context";
@@ -88,6 +89,8 @@ function App() {
 	const mainPart = (["report", "comparison", "configurations", "klock", "graph"] as const).find(name => parts.has(name)) ?? "report";
 	const first = useLoaded<unknown>(parts.load(mainPart));
 	const isReady = Boolean(first.value ?? first.error);
+
+	useHashLanding();
 
 	useEffect(() => {
 		if (isReady)

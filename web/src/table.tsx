@@ -4,6 +4,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Cell, CopyCsv } from "./csv";
 import { count, plural } from "./format";
+import { landOn } from "./landing";
 import { useWanted } from "./opening";
 import { useIsPrinting, useWidth } from "./page";
 
@@ -216,7 +217,7 @@ function FullTable<R>(props: TableProps<R>) {
 			return;
 		if (!view.isAll)
 			box.current!.scrollTop = Math.max(0, found.indexOf(open) - 1) * ROW_PX;
-		box.current!.querySelector("tr.is-open")?.scrollIntoView({ block: "center" });
+		landOn(() => box.current?.querySelector("tr.is-open"), "center");
 	}, [wanted, open]);
 	const canOpen = Boolean(detail || props.onChoose);
 
