@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, bareFigures, close, colours, copied, drawAll, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
-import { emptyReport, hostileReport, hostsReport, largeReport, lockClassesReport, partialReport, strippedReport, wholeReport } from "./data.mjs";
+import { emptyReport, hostileReport, hostsReport, largeReport, lockClassesReport, partialReport, strippedReport, timelines, wholeReport } from "./data.mjs";
 
 const whole = makePage("report", wholeReport());
 const ALL = ["verdict", "causes", "findings", "balance", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
@@ -41,6 +41,19 @@ test("events of programs' own are marks on the time lines, which tell what they 
 	assert(/request\.END 201 at /.test(tip), `the tooltip is: ${tip}`);
 	const words = await page.locator("#timelines .marks").innerText();
 	assert(/^\u25cf events of the programs' own: request\.BEGIN, request\.END; 7\smore events are not drawn\.$/.test(words), words);
+	await close(page);
+});
+
+test("threads that did nothing are the last rows of the time lines, with their marks", async () => {
+	const lines = timelines(4), { marks: [, ...rest] } = wholeReport().marks;
+	lines.threads[1].states = { condition: new Array(lines.parts).fill(1000) };
+	const page = await open(makePage("idle", { ...wholeReport(), timelines: lines, marks: { ...wholeReport().marks, marks: rest.filter(([row]) => row === 1) } }));
+
+	await section(page, "timelines");
+	assert((await page.locator("#timelines .labels li").allInnerTexts()).map(text => text.split(" ")[0]).join() === "worker-0,worker-2,worker-3,worker-1", "another order");
+	const canvas = page.locator("#timelines canvas[data-drawn]").first(), box = await canvas.boundingBox();
+	await page.mouse.move(box.x + box.width / 10, box.y + 18 * 3 + 7);
+	await page.locator(".tip:not([hidden])", { hasText: "request.END 101" }).waitFor();
 	await close(page);
 });
 

@@ -31,6 +31,16 @@ function marksByRow(marks: Marks | undefined, rows: number): Mark[][] {
 	return all;
 }
 
+const IDLE_SHARE = 0.001, ACTIVE = ["running", "spinning", "runnable"];
+
+/** Which rows, threads that did next to nothing last. */
+function activeFirst({ threads, parts }: Timelines): number[] {
+	const active = (row: Row) => ACTIVE.reduce((sum, state) => sum + (row.states[state]?.reduce((all, n) => all + n, 0) ?? 0), 0) / UNIT / row.threads;
+	const isIdle = threads.map(row => active(row) < IDLE_SHARE * parts), rows = threads.map((_, i) => i);
+
+	return [...rows.filter(i => !isIdle[i]), ...rows.filter(i => isIdle[i])];
+}
+
 /** Where several would lie on each other, one is drawn. */
 function drawMarks(context: CanvasRenderingContext2D, marks: Mark[], y: number, range: Range, per_ns: number): void {
 	let before = -1;
@@ -136,8 +146,12 @@ function Block({ rows, marks, part_ns, range }: { rows: Row[]; marks: Mark[][]; 
 }
 
 export function TimelineRows({ timelines, marks }: { timelines: Timelines; marks?: Marks }) {
-	const { threads, part_ns, whole_ns, left_out } = timelines;
-	const byRow = useMemo(() => marksByRow(marks, threads.length), [marks, timelines]);
+	const { part_ns, whole_ns, left_out } = timelines;
+	const order = useMemo(() => activeFirst(timelines), [timelines]), threads = useMemo(() => order.map(i => timelines.threads[i]), [order]);
+	const byRow = useMemo(() => {
+		const all = marksByRow(marks, order.length);
+		return order.map(i => all[i]);
+	}, [marks, order]);
 	const [shown, show] = useState(ROWS_FIRST);
 	const range = useRange() ?? { from_ns: 0, to_ns: whole_ns };
 	const used = stateNames.filter(state => threads.some(row => row.states[state]));
