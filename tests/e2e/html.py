@@ -65,7 +65,7 @@ def page_of_a_run():
     check_page("run.html")
     parts = parts_of("run.html")
     # Now and then somebody waits for a kernel lock.
-    assert set(parts) - {"klock"} == {"report", "folds", "timelines"}, set(parts)
+    assert set(parts) - {"klock"} == {"report", "folds", "timelines", "graph", "path"}, set(parts)
     page, report = parts["report"], parse_report(read("run.json", "rb"))
     parse_report(json.dumps(page).encode())
     check_laws(page)
@@ -76,7 +76,8 @@ def page_of_a_run():
     assert len(page["paths"]) == page["totals"]["paths"] or len(page["paths"]) == 1000
     lines = parts["timelines"]
     threads_ns = sum(t["running_ns"] for t in page["threads"])
-    near(time_of(lines, "running"), threads_ns, threads_ns * 0.002 + 1e5, "running time in the time lines and in the threads")
+    near(time_of(lines, "running", "spinning"), threads_ns, threads_ns * 0.02 + 5e6, "running time in the time lines and in the threads")
+    assert lines["parts"] == 720 and sum(lines["all"]["lock"]) > 0, "the time lines are not those of a trace"
     [shown] = look("run.html")
     assert {"verdict", "balance", "findings", "flames", "locks", "timelines", "about"} <= set(shown["sections"]), shown["sections"]
     assert shown["frames"] > 1 and shown["canvases"] >= 2, shown
@@ -105,6 +106,16 @@ def page_of_a_trace():
     [shown] = look("report.html")
     assert {"graph", "path", "timelines"} <= set(shown["sections"]), shown["sections"]
     assert shown["nodes"] > 3, shown["nodes"]
+
+
+@test("the page of a run that is too long for that has time lines without causes, and says so")
+def page_of_a_long_run():
+    result = pinch("run", "-q", "--html", "long.html", "--", "/bin/sh", "-c", f"exec {program('mutex_storm')} 8 600000 >/dev/null")
+    assert result.status == 0, result.text
+    lines = parts_of("long.html")["timelines"]
+    assert "graph" not in parts_of("long.html") and "blocked" in lines["all"], list(lines["all"])
+    [shown] = look("long.html")
+    assert "pinch record keeps it" in shown["text"], "it is not said"
 
 
 @test("pinch graph and pinch compare make pages, too")

@@ -68,9 +68,11 @@ export function ReportSections({ report }: { report: Report }) {
 
 export function Timelined() {
 	const { value } = usePart("timelines"), { value: marks } = usePart("marks");
+	const isCoarse = Boolean(value?.all.blocked);
 
 	return value ? <Section id="timelines" title="Time lines of threads" isHeavy about={`What each thread did over time. ${FUTEX} Drag to zoom, double-click to see all.`}>
-		<TimelineRows timelines={value} marks={marks} /></Section> : null;
+		<TimelineRows timelines={value} marks={marks} />
+		{isCoarse && <p class="muted">Too much happened to keep why threads were blocked: pinch record keeps it, and pinch report --html shows it.</p>}</Section> : null;
 }
 
 export function GraphPart() {

@@ -4,7 +4,7 @@
  * draws. Parts are compressed and in base64, so that nothing in them can end the element it is in.
  *
  * Owns: the report as a page for a browser.
- * Used by: show, serve, cmd.
+ * Used by: show, live, serve, cmd.
  */
 #pragma once
 
