@@ -134,7 +134,7 @@ struct settings {
 	bool is_quiet, is_verbose, has_tui, wants_help;
 	uint16_t port;               /* of pinch view; 0: one that is free */
 	bool opens_files;            /* which a trace without names names */
-	enum page_number first_page; /* of the terminal UI */
+	enum page_number first_page; /* of the terminal UI; KLOCKS: of the page for a browser, too */
 	bool counts_acquisitions;    /* of kernel locks */
 	bool has_critical_slices;    /* call paths are those at which critical slices ended */
 	bool asks_java;              /* JVMs for the names of their code */

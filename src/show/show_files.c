@@ -45,11 +45,13 @@ int show_html(const struct settings *settings, const struct html *html)
 static int show_page(const struct settings *settings, const struct fold_rules *fold, const struct report *report,
 		     struct html *html)
 {
-	struct html *own = html ? NULL : html_new();
+	struct html *own = html ? NULL : html_new(), *page = html ? html : own;
 	int err;
 
-	html_add_report(html ? html : own, report, fold);
-	err = show_html(settings, html ? html : own);
+	if (settings->first_page == PAGE_KLOCKS)
+		html_begin_with(page, "klock");
+	html_add_report(page, report, fold);
+	err = show_html(settings, page);
 	html_free(own);
 	return err;
 }

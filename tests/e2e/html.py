@@ -151,6 +151,17 @@ def stripped():
     assert "thread start" in labels and "-" in labels, labels
 
 
+@test("the page of pinch klock begins with the kernel locks, with and without waits")
+def page_of_kernel_locks():
+    for name, command in (("locks", program("klock_append")), ("none", "true")):
+        result = pinch("klock", "-q", "--html", f"{name}.html", "--", command)
+        assert result.status == 0, result.text
+    locks, none = look("locks.html", "none.html")
+    assert locks["sections"][:2] == ["klock", "verdict"] and none["sections"][:2] == ["klock", "verdict"], locks["sections"]
+    assert locks["sections"].count("klock") == 1 and "Waiting threads" in locks["text"], locks["sections"]
+    assert "No thread waited for a kernel lock" in none["text"] or "Waiting threads" in none["text"], none["text"]
+
+
 @test("programs whose names are markup, or no text at all, change nothing of the page")
 def hostile_names():
     name = "<img src=x>"

@@ -148,7 +148,7 @@ function histogramOf(next) {
 function lockOf(i, next) {
 	const wait_ns = Math.round(1e9 * next() ** 6) + 1, waits = 1 + Math.floor(next() * 500);
 	const waiters = Array.from({ length: 1 + i % 3 }, (_, t) => ({ name: `worker-${(i + t) % 64}`, context: null, pid: 4000, tid: 4001 + (i + t) % 64,
-		waits: Math.ceil(waits / 3), wait_ns: Math.round(wait_ns / 3), stack: i % 200 }));
+		waits: Math.ceil(waits / 3), wait_ns: Math.round(wait_ns / 3), max_ns: Math.min(wait_ns, 5e5), stack: i % 200 }));
 
 	return { address: "0xffff8880" + (i * 64).toString(16).padStart(8, "0"), name: i % 3 ? `i_rwsem of /srv/data/${i}` : null,
 		kind: KINDS[i % KINDS.length], waits, wait_ns, mean_ns: Math.round(wait_ns / waits), p50_ns: 4000, p90_ns: 90000, p99_ns: 700000,

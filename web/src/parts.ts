@@ -49,12 +49,15 @@ async function read(element: Element): Promise<unknown> {
 }
 
 export class Parts {
+	/** What the page begins with; undefined: as always. */
+	readonly first: string | undefined;
 	private elements = new Map<string, Element>();
 	private promises = new Map<string, Promise<unknown>>();
 
 	constructor(page: Document) {
 		for (const element of page.querySelectorAll("script[data-part]"))
 			this.elements.set(element.getAttribute("data-part")!, element);
+		this.first = page.querySelector("script[data-first]")?.getAttribute("data-part") ?? undefined;
 	}
 
 	has(name: PartName): boolean {

@@ -40,6 +40,10 @@ void html_add_excerpt(struct html *html, const char *name, const char *left_out,
  */
 void html_add_report(struct html *html, const struct report *report, const struct fold_rules *fold);
 
+/* The page begins with this part, which it has, if it was called before the report was added. */
+void html_begin_with(struct html *html, const char *name);
+bool html_begins_with(const struct html *html, const char *name);
+
 /* The page may ask the server that it comes from; else it asks nobody. */
 void html_serve(struct html *html);
 

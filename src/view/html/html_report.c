@@ -168,7 +168,7 @@ void html_add_report(struct html *html, const struct report *report, const struc
 {
 	html_add_excerpt(html, "report", "left_out", report);
 	fold_part_put(html_part(html, "folds"), report, fold);
-	if (report->kernel_locks.waits)
+	if (report->kernel_locks.waits || html_begins_with(html, "klock"))
 		put_klocks(html_part(html, "klock"), report);
 	if (report->strip_count && !html_has_part(html, "timelines"))
 		timelines_put_report(html_part(html, "timelines"), report);
