@@ -9,7 +9,7 @@ import { Stack } from "./stack";
 
 type Root = Report["blame"]["roots"][number];
 
-const ROOTS_FIRST = 5, CHAIN_SHARE_MIN = 0.001;
+const ROOTS_FIRST = 5, CHAIN_SHARE_MIN = 0.001, PRINTED_SHARE_MIN = 0.01;
 
 function RootCause({ root, lost_ns }: { root: Root; lost_ns: number }) {
 	return <li>
@@ -29,6 +29,7 @@ function RootCause({ root, lost_ns }: { root: Root; lost_ns: number }) {
 export function Causes({ report }: { report: Report }) {
 	const { blame: { roots, lost_ns, followed_ns } } = report;
 	const [isAll, showAll] = useState(false), isPrinting = useIsPrinting();
+	const shown = isAll ? roots : roots.filter((root, i) => i < ROOTS_FIRST || (isPrinting && root.ns >= PRINTED_SHARE_MIN * lost_ns));
 	const tools = <CopyCsv of="causes" make={() => ({
 		titles: ["cause", "kind", "lost (ns)", "error (ns)", "threads"],
 		rows: roots.map(root => [root.text, root.kind, root.ns, root.error_ns, root.victims]),
@@ -39,7 +40,7 @@ export function Causes({ report }: { report: Report }) {
 	return <Section id="causes" title="Lost time by cause" tools={tools}
 		about={`Of ${duration(lost_ns)} that threads lost, each moment counts at the end of its chain of waits${
 			followed_ns === lost_ns ? "" : "; small waits, not followed, are other causes"}.`}>
-		<ol class="findings">{(isAll || isPrinting ? roots : roots.slice(0, ROOTS_FIRST)).map((root, i) => <RootCause key={i} root={root} lost_ns={lost_ns} />)}</ol>
+		<ol class="findings">{shown.map((root, i) => <RootCause key={i} root={root} lost_ns={lost_ns} />)}</ol>
 		{roots.length > ROOTS_FIRST && <button type="button" class="no-print" onClick={() => showAll(!isAll)}>
 			{isAll ? "Show fewer" : `Show all ${roots.length}`}</button>}
 	</Section>;
