@@ -62,6 +62,7 @@ help:
 	@echo "make bench-traces   only how fast traces are read, indexed and asked"
 	@echo "make bench-cpus   what 2 to 256 CPUs cost collector and analyses (doc/scale.md)"
 	@echo "make bench-page   how soon the page of a report can be used"
+	@echo "make bench-view   how fast pinch view draws traces of 1, 10 and 100 million events"
 	@echo "make bench-scope  how fast a scope sends a trace to 1, 4 and 20 clients"
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
 	@echo "make evidence   doc/evidence.md, from doc/evidence/*.json and what the last tests and benches found"
@@ -84,7 +85,7 @@ TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
 	apache2 libapache2-mod-php nginx-light rt-tests chromium ruby netcat-openbsd openssl \
-	systemtap-sdt-dev liblttng-ust-dev
+	systemtap-sdt-dev liblttng-ust-dev poppler-utils
 KERNEL_PACKAGES := qemu-system-x86
 TRUTH_PACKAGES := redis-server
 CAUSES_PACKAGES := redis-server redis-tools haproxy memcached libmariadb3 libpq5 ruby
@@ -603,6 +604,11 @@ bench-cpus: bench-packages
 	@$(MAKE) --no-print-directory -j2 $(addprefix $O/bench/,trace_gen many_cpus)
 	/usr/bin/python3 bench/many_cpus.py $O
 
+# How fast the viewer's server answers: takes 2 GB in /var/tmp.
+bench-view: bench-packages
+	@$(MAKE) --no-print-directory -j2 all $O/bench/trace_gen
+	/usr/bin/python3 bench/view.py $O
+
 # How soon the page of a report can be used, in a browser.
 bench-page: bench-packages
 	@$(MAKE) --no-print-directory -j2 all $O/tests/html_make $O/bench/trace_gen
@@ -698,4 +704,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always libpinchtrace truth causes causes-packages format lint lint-packages repeat attacks bench-page bench-scope bench-cpus bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check check-all test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs
+.PHONY: always libpinchtrace truth causes causes-packages format lint lint-packages repeat attacks bench-view bench-page bench-scope bench-cpus bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check check-all test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs

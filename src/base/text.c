@@ -160,6 +160,16 @@ void text_put_escaped(struct text *text, const char *string)
 	}
 }
 
+static wchar_t decode(const char *sequence, size_t length)
+{
+	static const unsigned char masks[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	wchar_t c = sequence[0] & masks[length];
+
+	for (size_t i = 1; i < length; i++)
+		c = c << 6 | (sequence[i] & 0x3f);
+	return c;
+}
+
 void text_put_json_string(struct text *text, const char *string)
 {
 	text_put(text, "\"");
@@ -173,23 +183,13 @@ void text_put_json_string(struct text *text, const char *string)
 		}
 		if (*string == '"' || *string == '\\')
 			text_printf(text, "\\%c", *string);
-		else if (length < 3 && is_control(string, length))
-			text_printf(text, "\\u%04x", length == 1 ? (unsigned char)string[0] : (unsigned char)string[1]);
+		else if (is_control(string, length))
+			text_printf(text, "\\u%04x", (unsigned int)decode(string, length));
 		else
 			text_put_bytes(text, string, length);
 		string += length;
 	}
 	text_put(text, "\"");
-}
-
-static wchar_t decode(const char *sequence, size_t length)
-{
-	static const unsigned char masks[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-	wchar_t c = sequence[0] & masks[length];
-
-	for (size_t i = 1; i < length; i++)
-		c = c << 6 | (sequence[i] & 0x3f);
-	return c;
 }
 
 size_t text_next(const char *string, size_t *columns)

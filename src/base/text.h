@@ -30,7 +30,7 @@ void text_printf(struct text *text, const char *format, ...) __attribute__((form
  */
 void text_put_escaped(struct text *text, const char *string);
 
-/* Puts a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
+/* Puts a JSON string with its quotes; invalid UTF-8 becomes U+FFFD, and what is escaped in text is \uNNNN. */
 void text_put_json_string(struct text *text, const char *string);
 
 /* Puts a name without what others differ in that are numbered: digits in a row are one star. */

@@ -32,7 +32,7 @@ static int write_files(const struct settings *settings, const char *path, struct
 		report_html_add(html, settings, path, replay_fold_rules(replay));
 	findings = replay_findings(replay, show_files_path_count(settings));
 	report_whatifs_fill(whatifs, findings_report(findings));
-	err = show_files(settings, findings_report(findings), html);
+	err = show_files(settings, replay_fold_rules(replay), findings_report(findings), html);
 	html_free(html);
 	findings_free(findings);
 	return err;

@@ -71,7 +71,7 @@ static int view_trace(const struct settings *settings, const char *path, const c
 	if (err)
 		return EXIT_FAILED;
 	view_page_hold_signals();
-	err = view_page_open(&page, &options, settings->port);
+	err = view_page_open(&page, &options, settings);
 	if (!err)
 		err = look(&page, &file, name);
 	view_page_close(&page);
@@ -133,6 +133,8 @@ static int view_run(int argc, char **argv)
 	} else if (settings.wants_help) {
 		command_help(&view_command);
 		status = 0;
+	} else if (door_check(&settings.door)) {
+		status = EXIT_USAGE;
 	} else {
 		status = view(&settings, &inheritance, argc, argv, rest);
 	}
@@ -157,8 +159,8 @@ static const struct option_spec view_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	view_options,  names_options,  record_options, target_options, start_options,
-	trace_options, stream_options, common_options, NULL,
+	view_options,  door_options,  names_options,  record_options, target_options,
+	start_options, trace_options, stream_options, common_options, NULL,
 };
 
 const struct command view_command = {

@@ -212,7 +212,7 @@ static int look_while_recording(struct live_view *live, struct settings *setting
 	setpriority(PRIO_PROCESS, 0, PRIORITY); /* what is recorded goes first */
 	if (geteuid() && capabilities_drop())
 		fail_plain(-EPERM, "cannot drop the capabilities of this binary");
-	else if (!view_page_open(&live->page, &options, settings->port) && write(go, "", 1) == 1)
+	else if (!view_page_open(&live->page, &options, settings) && write(go, "", 1) == 1)
 		status = look(live, settings->ring.size_bytes);
 	close(go);
 	end_recorder(live);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "options/settings.h"
 #include "serve/browser.h"
 #include "serve/http_server.h"
 
@@ -47,8 +48,14 @@ static void look_for_signals(void *data)
 		take_signal(page, number, &info);
 }
 
-int view_page_open(struct view_page *page, const struct viewer_options *options, uint16_t port)
+int view_page_open(struct view_page *page, const struct viewer_options *options, const struct settings *settings)
 {
+	const struct http_place place = {
+		.port = settings->port,
+		.listen = settings->door.listen,
+		.certificate = settings->door.tls_cert,
+		.key = settings->door.tls_key,
+	};
 	char link[HTTP_LINK_BYTES];
 	int err;
 
@@ -56,12 +63,13 @@ int view_page_open(struct view_page *page, const struct viewer_options *options,
 	page->waiter.pause = (struct pause){ look_for_signals, page, look_interval_ns, 0 };
 	err = viewer_read_rules(page->viewer);
 	if (!err)
-		err = http_server_open(port, &(struct http_answers){ viewer_answer, page->viewer }, &page->server);
+		err = http_server_open(&place, &(struct http_answers){ viewer_answer, page->viewer }, &page->server);
 	if (err)
 		return err;
 	http_server_link(page->server, link);
 	fprintf(stderr, "pinch: %s; Ctrl-C ends it\n", link);
-	browser_open(link);
+	if (!settings->door.listen)
+		browser_open(link);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "serve/viewer.h"
 
 struct http_server;
+struct settings;
 
 struct view_page {
 	struct viewer *viewer;
@@ -22,8 +23,8 @@ struct view_page {
 /* Signals are held back from here on, and looked for. Before any thread is started. */
 void view_page_hold_signals(void);
 
-/* Serves the page, prints a link and opens it. 0 or a negative errno, after a message. */
-int view_page_open(struct view_page *page, const struct viewer_options *options, uint16_t port);
+/* Serves the page where settings say, prints a link, and opens it if it is for this machine. 0 or a negative errno, after a message. */
+int view_page_open(struct view_page *page, const struct viewer_options *options, const struct settings *settings);
 void view_page_close(struct view_page *page);
 
 /* Stays until the user ends it. */

@@ -195,8 +195,10 @@ static struct ev_collect_end *end_with(uint64_t time_ns, const char *note)
 	return e;
 }
 
-static struct ev_collect_end *end_of_all(struct live_merge *merge)
+static struct ev_collect_end *end_of_all(struct live_merge *merge, uint64_t end_ns)
 {
+	struct ev_collect_end *end;
+
 	for (size_t i = 0; i < merge->count; i++) {
 		struct merge_source *source = &merge->sources[i];
 
@@ -206,25 +208,32 @@ static struct ev_collect_end *end_of_all(struct live_merge *merge)
 							  "names, and its losses are unknown");
 		source->end->late += source->late_count;
 	}
-	return merged_end(merge->sources, merge->count, merge->hosts,
-			  merge_peers_count(merge_hosts_peers(merge->hosts)));
+	end = merged_end(merge->sources, merge->count, merge->hosts,
+			 merge_peers_count(merge_hosts_peers(merge->hosts)));
+	if (end->ended_ns > end_ns)
+		end->ended_ns = end->header.time_ns = end_ns;
+	return end;
 }
 
-static void put_rest(struct live_merge *merge)
+static void put_rest(struct live_merge *merge, uint64_t end_ns, uint64_t now_ns)
 {
-	live_merge_step(merge, UINT64_MAX, 0);
+	if (!merge->has_begun)
+		put_run(merge);
+	merge->has_begun = true;
 	for (size_t i = 0; i < merge->count; i++)
-		merge->sources[i].is_growing = false;
-	merge_events_all(merge->events);
+		merge_events_end(merge->events, &merge->sources[i], now_ns);
+	merge_events_all(merge->events, end_ns);
 }
 
-void live_merge_finish(struct live_merge *merge, uint64_t now_ns)
+void live_merge_finish(struct live_merge *merge, uint64_t end_ns, uint64_t now_ns)
 {
 	struct ev_collect_end *end;
 
 	if (merge->count) {
-		put_rest(merge);
-		end = end_of_all(merge);
+		if (!merge->has_begun && !merge_events_have(merge->events, end_ns))
+			end_ns = UINT64_MAX;
+		put_rest(merge, end_ns, now_ns);
+		end = end_of_all(merge, end_ns);
 	} else {
 		end = end_with(
 			now_ns,

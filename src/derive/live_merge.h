@@ -33,5 +33,8 @@ void live_merge_end(struct live_merge *merge, int source);
  */
 void live_merge_step(struct live_merge *merge, uint64_t until_ns, uint64_t now_ns);
 
-/* No more comes of any source: writes the rest, names, and how it ended; now_ns: when, if there was none. */
-void live_merge_finish(struct live_merge *merge, uint64_t now_ns);
+/*
+ * No more comes of any source: writes the rest, names, and how it ended. Sources do not end together: what threads do after end_ns is
+ * left out, or all that was done if nothing was before. now_ns: of CLOCK_MONOTONIC.
+ */
+void live_merge_finish(struct live_merge *merge, uint64_t end_ns, uint64_t now_ns);

@@ -32,6 +32,7 @@ struct merge_events *merge_events_new(struct merge_source *sources, size_t count
 	merge->threads = merge_threads_new();
 	merge->processes = table_new();
 	merge->peers = peers;
+	merge->end_ns = UINT64_MAX;
 	for (size_t i = 0; i < count; i++)
 		merge->has_hosts |= sources[i].host != sources[0].host;
 	return merge;
@@ -309,18 +310,23 @@ static struct merge_source *earliest(struct merge_events *merge)
 static void take_first(struct merge_events *merge, struct merge_source *source)
 {
 	struct merge_event *event = merge_source_take(source);
+	bool is_after = event->time_ns > merge->end_ns;
 
-	merge->last_ns = event->time_ns;
-	put_event(merge, source, event);
+	if (!is_after || merge_is_told_after(merge, source, event)) {
+		merge->last_ns = event->time_ns;
+		put_event(merge, source, event);
+	}
 	free(event);
 	merge_source_fill(source, 0);
-	merge_check_end(merge, source, merge->last_ns);
+	if (!is_after)
+		merge_check_end(merge, source, merge->last_ns);
 }
 
-void merge_events_all(struct merge_events *merge)
+void merge_events_all(struct merge_events *merge, uint64_t end_ns)
 {
 	struct merge_source *source;
 
+	merge->end_ns = end_ns;
 	while ((source = earliest(merge)) && !trace_writer_error(merge->writer))
 		take_first(merge, source);
 }

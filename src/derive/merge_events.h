@@ -17,8 +17,11 @@ struct merge_events *merge_events_new(struct merge_source *sources, size_t count
 				      struct space_numbers *written, struct merge_peers *peers);
 void merge_events_free(struct merge_events *merge);
 
-/* Writes all events except for the first and the last one, which the sources are left with. */
-void merge_events_all(struct merge_events *merge);
+/*
+ * Writes all events except for the first and the last one, which the sources are left with. After end_ns (UINT64_MAX: there is no such
+ * time), only what is about the time before.
+ */
+void merge_events_all(struct merge_events *merge, uint64_t end_ns);
 
 /* The next one of the sources takes part, too. */
 void merge_events_join(struct merge_events *merge);

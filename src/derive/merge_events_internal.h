@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What merge_events.h keeps: merge_events.c gives the events of each kind, merge_wakes.c who woke whom, merge_lists.c who lives, and
- * merge_ghosts.c what becomes of threads whose trace has ended.
+ * What merge_events.h keeps: merge_events.c gives the events of each kind, merge_wakes.c who woke whom, merge_lists.c who lives,
+ * merge_ghosts.c what becomes of threads whose trace has ended, and merge_after.c what is told when the trace that is made has ended.
  */
 #pragma once
 
@@ -28,6 +28,7 @@ struct merge_events {
 	size_t count;
 	uint64_t last_ns; /* of the last event taken */
 	uint64_t now_ns;  /* of sources that grow; 0: none does */
+	uint64_t end_ns;  /* of the trace that is made */
 	bool has_hosts;   /* several */
 	struct trace_writer *writer;
 	struct space_numbers *written;
@@ -87,6 +88,11 @@ bool merge_list_is_known(struct merge_events *merge, struct merge_source *source
  */
 void merge_list_correct(struct merge_events *merge, struct merge_source *source, uint32_t number,
 			struct ev_thread_found *e);
+
+/* --- merge_after.c --------------------------------------------------------------------------- */
+
+/* Of an event after the end of the trace: whether it is written, which it then is as of the end. */
+bool merge_is_told_after(struct merge_events *merge, struct merge_source *source, struct merge_event *event);
 
 /* --- merge_ghosts.c -------------------------------------------------------------------------- */
 

@@ -40,6 +40,7 @@ int merge_source_open(struct merge_source *source, const char *path, const char 
 	source->now = prologue_new();
 	source->names = carried_names_new(written);
 	source->numbers = table_new();
+	source->moved = table_new();
 	source->cpus = xcalloc(CPUS_MAX, sizeof(*source->cpus));
 	return 0;
 }
@@ -56,6 +57,7 @@ void merge_source_close(struct merge_source *source)
 	prologue_free(source->now);
 	carried_names_free(source->names);
 	table_free(source->numbers);
+	table_free(source->moved);
 	free(source->cpus);
 	free(source->run);
 	free(source->end);

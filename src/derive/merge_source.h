@@ -39,6 +39,7 @@ struct merge_source {
 	struct prologue *now; /* as of the last event taken, and of those joined */
 	struct carried_names *names;
 	struct table *numbers;      /* of threads: struct merge_thread */
+	struct table *moved;        /* threads that have done something after the end of the trace that is made */
 	struct ev_collect_run *run; /* copies; NULL: it has none */
 	struct ev_collect_end *end;
 	uint8_t spans[SPANS_MAX];         /* in the trace that is made, + 1; 0: none */

@@ -64,7 +64,7 @@ static void put_all(struct merge *merge, struct trace_writer *writer)
 	if (run)
 		trace_writer_event(writer, &run->header);
 	merge_hosts_put(merge->hosts, run ? run->header.time_ns : 0, writer);
-	merge_events_all(events);
+	merge_events_all(events, UINT64_MAX);
 	end = merged_end(merge->sources, merge->count, merge->hosts,
 			 merge_peers_count(merge_hosts_peers(merge->hosts)));
 	if (end)

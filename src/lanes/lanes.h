@@ -20,9 +20,6 @@ struct trace_states;
 
 enum { LANE_NONE = UINT32_MAX };
 
-/* What a CPU does, where a thread has shares. */
-enum cpu_share { CPU_UNKNOWN, CPU_TRACED, CPU_OTHER, CPU_IDLE, CPU_SHARES };
-
 struct lane {
 	enum lane_kind kind;
 	uint32_t parent; /* its index, which is lower; LANE_NONE */

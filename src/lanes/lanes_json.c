@@ -13,10 +13,10 @@
 #include "view/json/json_fields.h"
 
 static const char *const cpu_shares[CPU_SHARES] = {
-	[CPU_UNKNOWN] = "unknown",
-	[CPU_TRACED] = "traced",
-	[CPU_OTHER] = "other program",
-	[CPU_IDLE] = "idle",
+	[CPU_SHARE_UNKNOWN] = "unknown",
+	[CPU_SHARE_TRACED] = "traced",
+	[CPU_SHARE_OTHER] = "other program",
+	[CPU_SHARE_IDLE] = "idle",
 };
 
 static const char *const active_shares[SHARE_BLOCKED] = { "unknown", "running", "spinning", "runnable" };

@@ -11,9 +11,10 @@
 #include "states/share_log.h"
 #include "states/states.h"
 
-enum { SLICES_MAX = 2 * TILE_COLUMNS, CPU_BLOCKS_MAX = 6 };
+enum { SLICES_MAX = 2 * TILE_COLUMNS };
 
 _Static_assert((int)CPU_SHARES <= (int)SHARES, "a column has space for both");
+_Static_assert((int)TILE_COLUMNS == (int)STATES_COLUMNS, "a tile is what the history tells at once");
 
 struct tile {
 	struct states *states;
@@ -78,16 +79,12 @@ static bool slices_of_thread(const struct tile *tile, uint32_t thread, struct sl
 
 static struct slice slice_of_cpu(const struct cpu_state *state)
 {
-	struct slice slice = { .begin_ns = state->begin_ns, .end_ns = state->end_ns, .share = CPU_IDLE };
-
-	if (state->thread) {
-		slice.share = CPU_TRACED;
-		slice.who = state->thread;
-	} else if (state->tid) {
-		slice.share = CPU_OTHER;
-		slice.who = state->tid;
-	}
-	return slice;
+	return (struct slice){
+		.begin_ns = state->begin_ns,
+		.end_ns = state->end_ns,
+		.share = cpu_state_share(state),
+		.who = state->thread ? state->thread : state->tid,
+	};
 }
 
 /* Pieces that are alike are one. */
@@ -123,7 +120,7 @@ static void put_slices(const struct tile *tile, const struct slices *slices, boo
 		text_put_varint(out, slice->share);
 		text_put_varint(out, (slice->begins_before ? SLICE_BEGINS_BEFORE : 0) |
 					     (slice->ends_after ? SLICE_ENDS_AFTER : 0));
-		if (is_cpu ? slice->share != CPU_IDLE : slice->share == SHARE_RUNNABLE)
+		if (is_cpu ? slice->share != CPU_SHARE_IDLE : slice->share == SHARE_RUNNABLE)
 			text_put_varint(out, slice->who);
 		at_ns = slice->end_ns;
 	}
@@ -151,19 +148,6 @@ static void add_stretch(const struct tile *tile, struct column *columns, uint64_
 			until_ns = end_ns;
 		columns[column].ns[share] += until_ns - begin_ns;
 		begin_ns = until_ns;
-	}
-}
-
-static void add_cpu(const struct tile *tile, uint32_t cpu, uint64_t from_ns, uint64_t to_ns, struct column *columns)
-{
-	struct cpu_walk walk;
-	struct cpu_state state;
-
-	states_walk_cpu(tile->states, cpu, from_ns, to_ns, &walk);
-	while (cpu_walk_next(&walk, &state)) {
-		struct slice slice = slice_of_cpu(&state);
-
-		add_stretch(tile, columns, slice.begin_ns, slice.end_ns, slice.share);
 	}
 }
 
@@ -206,115 +190,121 @@ static bool has_any(const struct column *columns)
 
 /* --- Lanes of one request ----------------------------------------------------------------------- */
 
-/* Those that have no few changes to be shown one by one; they share what is found out of a thread. */
 struct wanted {
 	const struct lane *lane;
-	struct column *columns; /* [TILE_COLUMNS] */
-	struct text slices;     /* what is put in their place; empty: columns are */
+	struct column *columns; /* [TILE_COLUMNS]; NULL: slices are put in their place */
+	struct text slices;
 };
 
-static void add_to_lanes(struct wanted *wanted, size_t count, uint32_t place, unsigned int column,
-			 const uint64_t ns[SHARES])
+/* A thread that one of the lanes or several stand for. */
+struct member {
+	uint32_t number, place;
+	size_t first, end; /* of its lanes */
+};
+
+/* Whose columns are to be filled. */
+struct filling {
+	const struct tile *tile;
+	struct member *members; /* by number */
+	uint32_t *numbers;
+	size_t count;
+	struct column **lanes; /* columns of the lanes of all members */
+	size_t lane_count, lane_capacity;
+};
+
+static int compare_members(const void *a, const void *b)
 {
+	uint32_t x = ((const struct member *)a)->number, y = ((const struct member *)b)->number;
+
+	return (x > y) - (x < y);
+}
+
+static void find_lanes(struct filling *filling, struct member *member, const struct wanted *wanted, size_t count)
+{
+	member->first = filling->lane_count;
 	for (size_t i = 0; i < count; i++) {
 		const struct lane *lane = wanted[i].lane;
 
-		if (wanted[i].slices.length || place - lane->first_thread >= lane->thread_count)
+		if (!wanted[i].columns || member->place - lane->first_thread >= lane->thread_count)
 			continue;
-		for (unsigned int share = 0; share < SHARES; share++)
-			wanted[i].columns[column].ns[share] += ns[share];
+		ARRAY_GROW(filling->lanes, filling->lane_count, filling->lane_capacity, 256);
+		filling->lanes[filling->lane_count++] = wanted[i].columns;
 	}
+	member->end = filling->lane_count;
 }
 
-/* The places of the threads that are asked for. Returns how many. */
-static size_t find_threads(const struct lanes *lanes, const struct wanted *wanted, size_t count, uint32_t *places)
+/* Threads of the lanes that live in the tile's time. */
+static void find_members(struct filling *filling, const struct lanes *lanes, const struct wanted *wanted, size_t count)
 {
 	bool *is_wanted = xcalloc(lanes->thread_count + 1, sizeof(*is_wanted));
-	size_t found = 0;
 
+	filling->members = xcalloc(lanes->thread_count + 1, sizeof(*filling->members));
+	filling->numbers = xcalloc(lanes->thread_count + 1, sizeof(*filling->numbers));
 	for (size_t i = 0; i < count; i++)
-		if (!wanted[i].slices.length && wanted[i].lane->thread_count)
+		if (wanted[i].columns && wanted[i].lane->thread_count)
 			memset(is_wanted + wanted[i].lane->first_thread, true, wanted[i].lane->thread_count);
-	for (uint32_t place = 0; place < lanes->thread_count; place++)
-		if (is_wanted[place])
-			places[found++] = place;
+	for (uint32_t place = 0; place < lanes->thread_count; place++) {
+		const struct lane_thread *thread = &lanes->threads[place];
+
+		if (is_wanted[place] && thread->end_ns > filling->tile->begin_ns &&
+		    thread->begin_ns < filling->tile->end_ns)
+			filling->members[filling->count++] =
+				(struct member){ .number = thread->number, .place = place };
+	}
 	free(is_wanted);
-	return found;
+	qsort(filling->members, filling->count, sizeof(*filling->members), compare_members);
+	for (size_t i = 0; i < filling->count; i++) {
+		filling->numbers[i] = filling->members[i].number;
+		find_lanes(filling, &filling->members[i], wanted, count);
+	}
 }
 
-/* A thread that does the same up to a time, for all that is known. */
-struct steady {
-	uint8_t share;
-	uint64_t until_ns;
+static void fill_thread(void *data, size_t which, uint64_t begin_ns, uint64_t end_ns, unsigned int share)
+{
+	const struct filling *filling = data;
+	const struct member *member = &filling->members[which];
+
+	for (size_t i = member->first; i < member->end; i++)
+		add_stretch(filling->tile, filling->lanes[i], begin_ns, end_ns, share);
+}
+
+struct cpu_filling {
+	const struct tile *tile;
+	struct column *columns;
 };
 
-/* One that is quiet for a column and more is looked at once: else another block would be unpacked for each column. */
-static void add_thread(const struct tile *tile, uint32_t thread, uint64_t from_ns, struct steady *steady,
-		       uint64_t ns[SHARES])
+static void fill_cpu(void *data, size_t which, uint64_t begin_ns, uint64_t end_ns, unsigned int share)
 {
-	uint64_t to_ns = from_ns + (1ull << tile->shift), quiet_ns;
-	struct state state;
+	const struct cpu_filling *filling = data;
 
-	if (steady->until_ns < to_ns) {
-		quiet_ns = states_quiet_until_ns(tile->states, thread, from_ns);
-		if (quiet_ns >= to_ns && states_at(tile->states, thread, from_ns, &state))
-			*steady = (struct steady){ state_share(state.kind, state.value.why), quiet_ns };
-	}
-	if (steady->until_ns >= to_ns)
-		ns[steady->share] += to_ns - from_ns;
-	else
-		states_add_shares(tile->states, thread, from_ns, to_ns, ns);
+	(void)which;
+	add_stretch(filling->tile, filling->columns, begin_ns, end_ns, share);
 }
 
-/* All threads and CPUs in one column after the other: so each block of states is unpacked once. */
-static void add_columns(const struct tile *tile, const struct lanes *lanes, struct wanted *wanted, size_t count)
+/* All threads at once: so each block of states is gone through once. */
+static void fill_columns(const struct tile *tile, const struct lanes *lanes, const struct wanted *wanted, size_t count)
 {
-	uint32_t *places = xcalloc(lanes->thread_count + 1, sizeof(*places));
-	size_t place_count = find_threads(lanes, wanted, count, places);
-	struct steady *steady = xcalloc(place_count + 1, sizeof(*steady));
-	uint64_t width_ns = 1ull << tile->shift;
+	struct filling filling = { .tile = tile };
 
-	for (unsigned int column = 0; column < TILE_COLUMNS; column++) {
-		uint64_t from_ns = tile->begin_ns + column * width_ns, to_ns = from_ns + width_ns;
-
-		for (size_t i = 0; i < place_count; i++) {
-			const struct lane_thread *thread = &lanes->threads[places[i]];
-			uint64_t ns[SHARES] = { 0 };
-
-			if (thread->end_ns <= from_ns || thread->begin_ns >= to_ns)
-				continue;
-			add_thread(tile, thread->number, from_ns, &steady[i], ns);
-			add_to_lanes(wanted, count, places[i], column, ns);
-		}
-		for (size_t i = 0; i < count; i++)
-			if (wanted[i].lane->kind == LANE_CPU && !wanted[i].slices.length)
-				add_cpu(tile, wanted[i].lane->cpu, from_ns, to_ns, wanted[i].columns);
-	}
-	free(places);
-	free(steady);
+	find_members(&filling, lanes, wanted, count);
+	if (filling.count)
+		states_each_part(tile->states, filling.numbers, filling.count, tile->begin_ns, tile->shift, fill_thread,
+				 &filling);
+	for (size_t i = 0; i < count; i++)
+		if (wanted[i].lane->kind == LANE_CPU && wanted[i].columns)
+			states_each_cpu_part(tile->states, wanted[i].lane->cpu, tile->begin_ns, tile->shift, fill_cpu,
+					     &(struct cpu_filling){ tile, wanted[i].columns });
+	free(filling.members);
+	free(filling.numbers);
+	free(filling.lanes);
 }
 
-/* Whether so many blocks of the history have a part in it that CPUs are not looked at. */
-static bool is_too_wide(const struct tile *tile)
-{
-	uint64_t at_ns = tile->begin_ns;
-
-	for (unsigned int i = 0; i < CPU_BLOCKS_MAX && at_ns < tile->end_ns; i++)
-		at_ns = states_next_block_ns(tile->states, at_ns);
-	return at_ns < tile->end_ns;
-}
-
-/* Whether it has few changes, or too many to be looked at: then that is put. */
-static bool put_without_columns(const struct tile *tile, const struct lanes *lanes, const struct lane *lane,
-				struct text *out)
+/* Whether it has few changes: then they are put. */
+static bool put_few(const struct tile *tile, const struct lanes *lanes, const struct lane *lane, struct text *out)
 {
 	struct slices slices;
 	bool is_cpu = lane->kind == LANE_CPU, is_few;
 
-	if (is_cpu && is_too_wide(tile)) {
-		text_put_varint(out, TILE_TOO_WIDE);
-		return true;
-	}
 	if (tile->shift >= SHARE_SHIFT)
 		return false;
 	slices.count = 0;
@@ -332,7 +322,7 @@ static bool put_without_columns(const struct tile *tile, const struct lanes *lan
 
 static void put_lane(struct wanted *wanted, struct text *out)
 {
-	if (wanted->slices.length)
+	if (!wanted->columns)
 		text_put_bytes(out, wanted->slices.bytes, wanted->slices.length);
 	else if (has_any(wanted->columns))
 		put_columns(wanted->columns, out);
@@ -353,13 +343,13 @@ void tiles_put(struct states *states, const struct lanes *lanes, const uint32_t 
 	tile.end_ns = tile.begin_ns + width_ns;
 	for (size_t i = 0; i < count; i++) {
 		wanted[i].lane = &lanes->list[ids[i]];
-		if (put_without_columns(&tile, lanes, wanted[i].lane, &wanted[i].slices))
+		if (put_few(&tile, lanes, wanted[i].lane, &wanted[i].slices))
 			continue;
 		wanted[i].columns = xcalloc(TILE_COLUMNS, sizeof(*wanted[i].columns));
 		has_columns = true;
 	}
 	if (has_columns)
-		add_columns(&tile, lanes, wanted, count);
+		fill_columns(&tile, lanes, wanted, count);
 	for (size_t i = 0; i < count; i++)
 		put_lane(&wanted[i], out);
 	free(wanted);

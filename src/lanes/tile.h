@@ -20,7 +20,6 @@ enum tile_kind {
 	TILE_EMPTY,
 	TILE_SLICES,
 	TILE_SHARES,
-	TILE_TOO_WIDE, /* of a CPU: the history has no summaries of these, and would have to be read for long */
 };
 
 /* How a slice differs from a state. */

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The trace of a run that nobody wants in a file, as long as it is small: its report has predictions from it. */
+/*
+ * The trace of a run that nobody wants in a file, as long as it is small: its report has predictions from it, its page
+ * for a browser time lines, the graph and the critical path.
+ */
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct engine;
 struct memory_trace;
 struct recorder;
 
-/* NULL, in silence: there can be none. The recorder is the caller's. */
-struct memory_trace *memory_trace_new(struct engine *engine, struct recorder **recorder);
+/* NULL, in silence: there can be none. The recorder is the caller's. Of more bytes it is given up. */
+struct memory_trace *memory_trace_new(struct engine *engine, uint64_t bytes_max, struct recorder **recorder);
 void memory_trace_free(struct memory_trace *trace);
 
 /* Gives it up if it has become too large. */

@@ -40,6 +40,7 @@
 #include "live/privileges.h"
 #include "live/serving.h"
 #include "session/backlog.h"
+#include "query/report_whatifs.h"
 #include "show/show.h"
 #include "show/show_files.h"
 #include "view/status.h"
@@ -72,16 +73,26 @@ static const uint64_t settle_ns_last = 2000000000, java_ns_last = 3000000000;
  */
 static const double FILL_URGENT = 0.5, FILL_HIGH = 0.2, FILL_LOW = 0.08;
 
+/* Of a run that is shown in a browser, memory until its page is written. */
+enum { HTML_TRACE_BYTES_MAX = 16 << 20 };
+
 /* However long something takes, the kernel's buffers must not run over. */
 static void take_pause(void *data)
 {
 	tracing_take_in(data);
 }
 
-/* Only of a command that runs to its end it can be said how long it would have taken. */
-static bool wants_memory_trace(const struct settings *settings)
+/*
+ * Only of a command that runs to its end it can be said how long it would have taken; a page for a browser has what
+ * threads did of any run. 0: none is wanted.
+ */
+static uint64_t memory_trace_bytes_max(const struct settings *settings)
 {
-	return !settings->has_target && (show_is_asked(settings) || show_files_are_asked(settings));
+	if (settings->html_path)
+		return HTML_TRACE_BYTES_MAX;
+	return !settings->has_target && (show_is_asked(settings) || show_files_are_asked(settings))
+		       ? REPORT_WHATIFS_TRACE_BYTES_MAX
+		       : 0;
 }
 
 static int open_engine(struct tracing *tracing)
@@ -147,8 +158,8 @@ static int open_listeners(struct tracing *tracing)
 	err = serving_begin(tracing->serving, engine);
 	if (!err && settings->trace_path)
 		err = recorder_open(engine, settings->trace_path, &settings->ring, &tracing->recorder);
-	else if (!err && wants_memory_trace(settings))
-		tracing->memory = memory_trace_new(engine, &tracing->recorder);
+	else if (!err && memory_trace_bytes_max(settings))
+		tracing->memory = memory_trace_new(engine, memory_trace_bytes_max(settings), &tracing->recorder);
 	sampling_watch_open(&tracing->sampling, engine->session);
 	return err;
 }
@@ -669,6 +680,7 @@ void tracing_finish(struct tracing *tracing)
 	symbols_finish_java(tracing->engine.symbols, java_ns_last);
 	symbols_settle(tracing->engine.symbols, settle_ns_last);
 	unwinder_finish(tracing->unwinder);
+	jvms_finish(tracing->jvms);
 	symbols_settle(tracing->engine.symbols, settle_ns_last); /* it has found frames */
 	criticality_finish(tracing->engine.criticality, tracing->ended_ns);
 }

@@ -11,10 +11,12 @@
 #include "live/serving.h"
 #include "live/tracing_internal.h"
 #include "query/report_whatifs.h"
+#include "show/report_html.h"
 #include "show/show.h"
 #include "show/show_files.h"
 #include "symbol/symbol.h"
 #include "trace/trace_writer.h"
+#include "view/html/html.h"
 
 /* As pinch check gives its size. */
 static void report_written(const struct settings *settings, const struct trace_writer_counts *counts)
@@ -64,18 +66,39 @@ static int end_recording(struct tracing *tracing, const struct report *report)
 	return err;
 }
 
-static int write_files(struct tracing *tracing, const struct outcome *outcome, const struct report_whatifs *whatifs)
+/* What was recorded; NULL: nothing was. */
+static const char *recorded_path(const struct tracing *tracing)
+{
+	return tracing->memory ? memory_trace_path(tracing->memory) : tracing->settings->trace_path;
+}
+
+/* The page for a browser with what a trace tells beyond the report. A flight recorder's has no beginning. */
+static struct html *begin_page(const struct tracing *tracing, bool is_recorded)
+{
+	const struct settings *settings = tracing->settings;
+	struct html *html = settings->html_path ? html_new() : NULL;
+
+	if (html && is_recorded && recorded_path(tracing) && !trace_ring_is_asked(&settings->ring))
+		report_html_add_for_once(html, settings, recorded_path(tracing), tracing->engine.fold);
+	return html;
+}
+
+static int write_files(struct tracing *tracing, const struct outcome *outcome, bool is_recorded,
+		       const struct report_whatifs *whatifs)
 {
 	const struct settings *settings = tracing->settings;
 	struct findings *findings;
+	struct html *html;
 	int err;
 
 	if (!show_files_are_asked(settings))
 		return 0;
+	html = begin_page(tracing, is_recorded);
 	findings = tracing_findings(tracing, outcome, show_files_path_count(settings), NULL);
 	report_whatifs_fill(whatifs, findings_report(findings));
-	err = show_files(settings, findings_report(findings), NULL);
+	err = show_files(settings, tracing->engine.fold, findings_report(findings), html);
 	findings_free(findings);
+	html_free(html);
 	return err;
 }
 
@@ -83,7 +106,7 @@ static int write_files(struct tracing *tracing, const struct outcome *outcome, c
 static void find_whatifs(struct tracing *tracing, const struct report *report, struct report_whatifs *whatifs)
 {
 	const struct settings *settings = tracing->settings;
-	const char *path = tracing->memory ? memory_trace_path(tracing->memory) : settings->trace_path;
+	const char *path = recorded_path(tracing);
 
 	if (path && (show_is_asked(settings) || show_files_are_asked(settings)))
 		report_whatifs_find(path, false, tracing->engine.fold, report, whatifs);
@@ -94,6 +117,7 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 	const struct settings *settings = tracing->settings;
 	struct report_whatifs whatifs = { 0 };
 	struct findings *findings;
+	bool is_recorded = false;
 	int err = 0, files_err = 0, record_err = 0;
 
 	tracing_finish(tracing);
@@ -102,13 +126,14 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 	findings = tracing_findings(tracing, outcome, settings->path_count_max, NULL);
 	if (is_heard(tracing)) {
 		record_err = end_recording(tracing, findings_report(findings));
+		is_recorded = is_recording(tracing) && !record_err;
 		if (!record_err)
 			find_whatifs(tracing, findings_report(findings), &whatifs);
 		if (tracing->memory)
 			record_err = 0;
 		report_whatifs_fill(&whatifs, findings_report(findings));
 	}
-	files_err = write_files(tracing, outcome, &whatifs);
+	files_err = write_files(tracing, outcome, is_recorded, &whatifs);
 	if (show_is_asked(settings))
 		err = show_report(settings, tracing->engine.fold, findings_report(findings));
 	findings_free(findings);

@@ -29,10 +29,7 @@ static void read_process(struct tracing *tracing, uint32_t pid)
 	/* First the new mappings, then the old ones: none falls between. */
 	sideband_follow(tracing->sideband, pid);
 	symbols_add_process(tracing->engine.symbols, pid);
-	if (tracing->settings->kernel.trace_all)
-		unwinder_expect_process(tracing->unwinder, pid);
-	else
-		unwinder_add_process(tracing->unwinder, pid);
+	unwinder_expect_process(tracing->unwinder, pid);
 	pause_take_if_due(&tracing->taking_in);
 	if (tracing->resolver)
 		resolver_update(tracing->resolver);
@@ -232,6 +229,9 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 		err = add_children(tracing, pids);
 	if (err)
 		return err;
+	/* After all else that is asked about files: who waits for an answer would wait for the tables asked for before, too. */
+	if (!is_all)
+		unwinder_add_expected(tracing->unwinder);
 	jvms_step(tracing->jvms);
 	/* Most files are read by now. Of others, stacks are kept until they are. */
 	symbols_settle(tracing->engine.symbols, settle_ns_first);

@@ -96,6 +96,15 @@ struct stream_settings {
 	const char *token;              /* a file; NULL: there is none */
 };
 
+/* Where a page is served for other machines. */
+struct door_settings {
+	const char *listen;             /* HOST:PORT; NULL: it is not */
+	const char *tls_cert, *tls_key; /* files */
+};
+
+/* 0; -EINVAL, after a message: they need each other. */
+int door_check(const struct door_settings *door);
+
 enum { CLOCK_PEERS_MAX = 8 };
 
 struct clock_settings {
@@ -125,7 +134,7 @@ struct settings {
 	bool is_quiet, is_verbose, has_tui, wants_help;
 	uint16_t port;               /* of pinch view; 0: one that is free */
 	bool opens_files;            /* which a trace without names names */
-	enum page_number first_page; /* of the terminal UI */
+	enum page_number first_page; /* of the terminal UI; KLOCKS: of the page for a browser, too */
 	bool counts_acquisitions;    /* of kernel locks */
 	bool has_critical_slices;    /* call paths are those at which critical slices ended */
 	bool asks_java;              /* JVMs for the names of their code */
@@ -149,6 +158,7 @@ struct settings {
 	struct whatif_settings whatif;   /* whatif only */
 	struct outside_settings outside; /* trace only */
 	struct stream_settings stream;   /* scope, and what reads traces of one */
+	struct door_settings door;       /* view */
 	struct clock_settings clocks;    /* clocks, and record */
 };
 
@@ -221,7 +231,7 @@ int dependency_check(const struct settings *settings);
  * Of a scope: where it listens, and who may read. Of its readers: how they show that they may; and, unless they have it
  * anyway, how long they read.
  */
-extern const struct option_spec scope_options[], stream_options[], receive_options[];
+extern const struct option_spec scope_options[], door_options[], stream_options[], receive_options[];
 
 /* Where a trace goes that is made of others. */
 extern const struct option_spec made_trace_options[];

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options of a scope, and of those who read its trace. */
+/* Options of a scope, of those who read its trace, and of a page that other machines see. */
 #include "options/settings.h"
+
+#include <errno.h>
+
+#include "base/fail.h"
 
 static int set_listen(struct settings *settings, const char *argument)
 {
@@ -52,3 +56,39 @@ const struct option_spec receive_options[] = {
 	  settings_set_duration },
 	{ 0 },
 };
+
+static int set_door(struct settings *settings, const char *argument)
+{
+	settings->door.listen = argument;
+	return 0;
+}
+
+static int set_door_cert(struct settings *settings, const char *argument)
+{
+	settings->door.tls_cert = argument;
+	return 0;
+}
+
+static int set_door_key(struct settings *settings, const char *argument)
+{
+	settings->door.tls_key = argument;
+	return 0;
+}
+
+const struct option_spec door_options[] = {
+	{ "listen", 0, "ADDRESS", "HOST:PORT where other machines find the page, with TLS (default: they do not)",
+	  set_door },
+	{ "tls-cert", 0, "FILE", "the certificate for TLS, in PEM", set_door_cert },
+	{ "tls-key", 0, "FILE", "its key", set_door_key },
+	{ 0 },
+};
+
+int door_check(const struct door_settings *door)
+{
+	if (!door->listen == !door->tls_cert && !door->listen == !door->tls_key)
+		return 0;
+	return fail_plain(-EINVAL, "%s",
+			  door->listen ? "other machines may see the page with TLS only: --listen needs --tls-cert and "
+					 "--tls-key; or let ssh -L forward a port of 127.0.0.1"
+				       : "--tls-cert and --tls-key are for --listen");
+}

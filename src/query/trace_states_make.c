@@ -18,7 +18,7 @@
 #include "trace/trace_threads.h"
 #include "trace/trace_writer.h"
 
-enum { VERSION = 10, OF_FILES = 1 << 16, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
+enum { VERSION = 11, OF_FILES = 1 << 16, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
 
 static bool has_names(const struct trace_reader *trace)
 {

@@ -36,6 +36,7 @@ struct sessions_client {
 	struct live_merge *merge;
 	struct sessions *sessions;
 	int signal_fd;
+	uint64_t end_ns; /* when its end was asked for */
 	bool has_begun, is_ending, is_over;
 };
 
@@ -89,6 +90,7 @@ static void look_after_client(struct sessions_client *client, uint64_t now_ns)
 		read(client->signal_fd, &info, sizeof(info)) == sizeof(info) || scope_wants_end(client->scope, now_ns);
 	if (wants_end && !client->is_ending) {
 		client->is_ending = true;
+		client->end_ns = now_ns;
 		sessions_end(client->sessions, now_ns);
 	}
 	client->is_over = scope_is_empty(client->scope);
@@ -110,7 +112,7 @@ static void finish(struct sessions_client *client)
 {
 	static const struct scope_names none = { no_names, NULL };
 
-	live_merge_finish(client->merge, clock_ns());
+	live_merge_finish(client->merge, client->end_ns, clock_ns());
 	trace_writer_flush(client->writer, UINT64_MAX, 0);
 	scope_finish(client->scope, &none);
 	client->is_over = true;

@@ -14,9 +14,11 @@
 #include "base/memory.h"
 #include "serve/answer.h"
 #include "serve/secrets.h"
+#include "serve/tls_door.h"
 
 enum {
 	HOST_BYTES = 32,
+	PORTS_MAX = 2,
 	FILE_STEP_BYTES = 1 << 16,
 	COOKIE_NAME_BYTES = 16,
 	STATUS_OK = 200,
@@ -31,10 +33,18 @@ struct http_server {
 	struct secrets secrets;
 	pthread_mutex_t lock; /* of secrets */
 	uint16_t port;
+	uint16_t door_port;                  /* behind the door */
+	struct tls_door *door;               /* NULL: readers are on this machine */
 	char cookie_name[COOKIE_NAME_BYTES]; /* browsers tell cookies of two ports apart by nothing else */
 };
 
 /* --- Who may ask --------------------------------------------------------------------------------- */
+
+/* Those who come through the door have checked by the certificate that it is the host that they mean. */
+static bool has_come_by_door(const struct http_server *server, struct mg_connection *connection)
+{
+	return server->door && mg_get_request_info(connection)->server_port == server->door_port;
+}
 
 /* A page of somebody else whose name leads here has another host. */
 static bool is_own_host(const struct http_server *server, const char *host)
@@ -42,7 +52,7 @@ static bool is_own_host(const struct http_server *server, const char *host)
 	static const char *const names[] = { "127.0.0.1", "localhost" };
 	char own[HOST_BYTES];
 
-	for (size_t i = 0; host && i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(own, sizeof(own), "%s:%u", names[i], server->port);
 		if (!strcmp(host, own))
 			return true;
@@ -50,21 +60,27 @@ static bool is_own_host(const struct http_server *server, const char *host)
 	return false;
 }
 
-static bool is_own_origin(const struct http_server *server, const char *origin)
+static bool is_own_origin(const struct http_server *server, struct mg_connection *connection, const char *origin)
 {
+	const char *host = mg_get_header(connection, "Host");
+
+	if (has_come_by_door(server, connection))
+		return !strncmp(origin, "https://", 8) && !strcmp(origin + 8, host);
 	return !strncmp(origin, "http://", 7) && is_own_host(server, origin + 7);
 }
 
 /* NULL: it may. Browsers say where a request comes from; links from elsewhere are followed, and nothing more. */
 static const char *refusal(const struct http_server *server, struct mg_connection *connection)
 {
-	const char *origin = mg_get_header(connection, "Origin");
+	const char *host = mg_get_header(connection, "Host"), *origin = mg_get_header(connection, "Origin");
 	const char *site = mg_get_header(connection, "Sec-Fetch-Site");
 	const char *mode = mg_get_header(connection, "Sec-Fetch-Mode");
 
-	if (!is_own_host(server, mg_get_header(connection, "Host")))
+	if (!host)
+		return "the request says no host";
+	if (!has_come_by_door(server, connection) && !is_own_host(server, host))
 		return "the name of this server is 127.0.0.1 or localhost";
-	if (origin && !is_own_origin(server, origin))
+	if (origin && !is_own_origin(server, connection, origin))
 		return "the request comes from another page";
 	if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0 &&
 	    (!mode || strcmp(mode, "navigate") != 0))
@@ -148,8 +164,9 @@ static int welcome(struct http_server *server, struct mg_connection *connection)
 
 	mg_printf(connection,
 		  "HTTP/1.1 %d See Other\r\nLocation: /\r\nContent-Length: 0\r\nCache-Control: no-store\r\n"
-		  "Set-Cookie: %s=%s; Path=/; HttpOnly; SameSite=Lax\r\n%s\r\n",
-		  STATUS_SEE_OTHER, server->cookie_name, server->secrets.cookie, common_headers);
+		  "Set-Cookie: %s=%s; Path=/; HttpOnly; SameSite=Lax%s\r\n%s\r\n",
+		  STATUS_SEE_OTHER, server->cookie_name, server->secrets.cookie,
+		  has_come_by_door(server, connection) ? "; Secure" : "", common_headers);
 	http_server_link(server, link);
 	fprintf(stderr, "pinch: for another reader: %s\n", link);
 	return STATUS_SEE_OTHER;
@@ -195,11 +212,12 @@ static int ignore_message(const struct mg_connection *connection, const char *me
 	return 1;
 }
 
-static int listen_on(struct http_server *server, uint16_t port)
+static int listen_on(struct http_server *server, const struct http_place *place)
 {
 	static const struct mg_callbacks callbacks = { .log_message = ignore_message };
-	struct mg_server_port ports[1];
-	char address[HOST_BYTES];
+	struct mg_server_port ports[PORTS_MAX];
+	char address[2 * HOST_BYTES];
+	int count = place->listen ? 2 : 1;
 	const char *options[] = {
 		"listening_ports",
 		address,
@@ -216,19 +234,27 @@ static int listen_on(struct http_server *server, uint16_t port)
 		NULL,
 	};
 
-	snprintf(address, sizeof(address), "127.0.0.1:%u", port);
+	snprintf(address, sizeof(address), "127.0.0.1:%u%s", place->port, place->listen ? ",127.0.0.1:0" : "");
 	server->context = mg_start(&callbacks, server, options);
 	if (!server->context)
-		return fail(errno ? -errno : -EADDRINUSE, "cannot listen on %s", address);
-	if (mg_get_server_ports(server->context, 1, ports) < 1)
+		return fail(errno ? -errno : -EADDRINUSE, "cannot listen on 127.0.0.1:%u", place->port);
+	if (mg_get_server_ports(server->context, count, ports) < count)
 		return fail_plain(-EIO, "cannot find out the port that the server listens on");
 	server->port = ports[0].port;
+	server->door_port = ports[count - 1].port;
 	snprintf(server->cookie_name, sizeof(server->cookie_name), "pinch-%u", server->port);
 	mg_set_request_handler(server->context, "/", on_request, server);
 	return 0;
 }
 
-int http_server_open(uint16_t port, const struct http_answers *answers, struct http_server **out)
+static int open_door(struct http_server *server, const struct http_place *place)
+{
+	const struct tls_door_options options = { place->listen, place->certificate, place->key, server->door_port };
+
+	return tls_door_open(&options, &server->door);
+}
+
+int http_server_open(const struct http_place *place, const struct http_answers *answers, struct http_server **out)
 {
 	struct http_server *server = xcalloc(1, sizeof(*server));
 	int err;
@@ -237,7 +263,9 @@ int http_server_open(uint16_t port, const struct http_answers *answers, struct h
 	pthread_mutex_init(&server->lock, NULL);
 	err = secrets_make(&server->secrets);
 	if (!err)
-		err = listen_on(server, port);
+		err = listen_on(server, place);
+	if (!err && place->listen)
+		err = open_door(server, place);
 	if (err)
 		http_server_close(server);
 	else
@@ -249,6 +277,7 @@ void http_server_close(struct http_server *server)
 {
 	if (!server)
 		return;
+	tls_door_close(server->door);
 	if (server->context)
 		mg_stop(server->context);
 	pthread_mutex_destroy(&server->lock);
@@ -258,6 +287,10 @@ void http_server_close(struct http_server *server)
 void http_server_link(struct http_server *server, char link[static HTTP_LINK_BYTES])
 {
 	pthread_mutex_lock(&server->lock);
-	snprintf(link, HTTP_LINK_BYTES, "http://127.0.0.1:%u/?token=%s", server->port, server->secrets.token);
+	if (server->door)
+		snprintf(link, HTTP_LINK_BYTES, "https://%s/?token=%s", tls_door_host(server->door),
+			 server->secrets.token);
+	else
+		snprintf(link, HTTP_LINK_BYTES, "http://127.0.0.1:%u/?token=%s", server->port, server->secrets.token);
 	pthread_mutex_unlock(&server->lock);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers browsers on this machine, several at a time, in threads of its own. It answers only to the names of the loopback device, to
- * pages that it sent itself, and to those who have come by a link with a token.
+ * Answers browsers, several at a time, in threads of its own: on this machine, where it answers only to the names of the loopback
+ * device; or, with TLS, of other machines. It answers to pages that it sent itself, and to those who have come by a link with a token.
  */
 #pragma once
 
@@ -17,13 +17,19 @@ struct http_answers {
 	void *data;
 };
 
-/* port: 0: one that is free. 0 or a negative errno, after a message. */
-int http_server_open(uint16_t port, const struct http_answers *answers, struct http_server **out);
+struct http_place {
+	uint16_t port;                 /* of 127.0.0.1; 0: one that is free */
+	const char *listen;            /* HOST:PORT, for other machines; NULL: not for these */
+	const char *certificate, *key; /* files, if it is */
+};
+
+/* 0 or a negative errno, after a message. */
+int http_server_open(const struct http_place *place, const struct http_answers *answers, struct http_server **out);
 
 /* Waits for the answers that are being made. */
 void http_server_close(struct http_server *server);
 
-enum { HTTP_LINK_BYTES = 96 };
+enum { HTTP_LINK_BYTES = 400 };
 
 /* A link for one reader more. */
 void http_server_link(struct http_server *server, char link[static HTTP_LINK_BYTES]);

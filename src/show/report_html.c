@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "show/report_html.h"
 
+#include <stdbool.h>
+#include <sys/stat.h>
+
 #include "graph/critical_path.h"
 #include "graph/graph.h"
 #include "graph/graph_label.h"
@@ -64,17 +67,42 @@ static void add_states(struct html *html, const struct settings *settings, const
 	graph_labels_free(merged);
 }
 
+static void add_all(struct html *html, const struct settings *settings, const char *trace_path,
+		    const struct trace_states *all, const struct fold_rules *fold)
+{
+	struct chosen_threads threads = { 0 };
+
+	if (!chosen_threads_find(settings, trace_path, all, &threads) && threads.count)
+		add_states(html, settings, all, &threads, fold);
+	trace_marks_add(html, all, trace_path);
+	chosen_threads_fini(&threads);
+}
+
 void report_html_add(struct html *html, const struct settings *settings, const char *trace_path,
 		     const struct fold_rules *fold)
 {
-	struct chosen_threads threads = { 0 };
 	struct trace_states all;
 
 	if (trace_states_open(trace_path, settings->opens_files, NULL, &all))
 		return;
-	if (!chosen_threads_find(settings, trace_path, &all, &threads))
-		add_states(html, settings, &all, &threads, fold);
-	trace_marks_add(html, &all, trace_path);
-	chosen_threads_fini(&threads);
+	add_all(html, settings, trace_path, &all, fold);
+	trace_states_close(&all);
+}
+
+static bool is_regular(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode);
+}
+
+void report_html_add_for_once(struct html *html, const struct settings *settings, const char *trace_path,
+			      const struct fold_rules *fold)
+{
+	struct trace_states all;
+
+	if (!is_regular(trace_path) || trace_states_open_for_once(trace_path, false, &all))
+		return;
+	add_all(html, settings, trace_path, &all, fold);
 	trace_states_close(&all);
 }

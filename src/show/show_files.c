@@ -42,13 +42,16 @@ int show_html(const struct settings *settings, const struct html *html)
 	return err;
 }
 
-static int show_page(const struct settings *settings, const struct report *report, struct html *html)
+static int show_page(const struct settings *settings, const struct fold_rules *fold, const struct report *report,
+		     struct html *html)
 {
-	struct html *own = html ? NULL : html_new();
+	struct html *own = html ? NULL : html_new(), *page = html ? html : own;
 	int err;
 
-	html_add_report(html ? html : own, report);
-	err = show_html(settings, html ? html : own);
+	if (settings->first_page == PAGE_KLOCKS)
+		html_begin_with(page, "klock");
+	html_add_report(page, report, fold);
+	err = show_html(settings, page);
 	html_free(own);
 	return err;
 }
@@ -67,9 +70,10 @@ static int show_one(const char *path, const struct report *report,
 	return err;
 }
 
-int show_files(const struct settings *settings, const struct report *report, struct html *html)
+int show_files(const struct settings *settings, const struct fold_rules *fold, const struct report *report,
+	       struct html *html)
 {
-	int html_err = settings->html_path ? show_page(settings, report, html) : 0;
+	int html_err = settings->html_path ? show_page(settings, fold, report, html) : 0;
 	int folded_err = show_one(settings->folded_path, report, folded_put);
 	int csv_err = show_one(settings->csv_path, report, csv_put);
 

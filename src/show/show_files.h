@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct fold_rules;
 struct html;
 struct report;
 struct settings;
@@ -17,7 +18,8 @@ size_t show_files_path_count(const struct settings *settings);
 int show_files_check(const struct settings *settings);
 
 /* html: other parts of it; NULL: there are none. 0, or a negative errno after a message. */
-int show_files(const struct settings *settings, const struct report *report, struct html *html);
+int show_files(const struct settings *settings, const struct fold_rules *fold, const struct report *report,
+	       struct html *html);
 
 /* Writes it to the file of --html. */
 int show_html(const struct settings *settings, const struct html *html);

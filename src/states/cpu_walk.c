@@ -50,7 +50,7 @@ bool cpu_walk_next(struct cpu_walk *walk, struct cpu_state *out)
 	bool is_known;
 
 	while (walk->block < states_block_count(walk->states)) {
-		const struct open_block *open = states_block(walk->states, walk->block);
+		const struct open_block *open = states_block(walk->states, walk->block, BLOCK_OWNERS);
 
 		if (states_block_begin_ns(walk->states, walk->block) >= walk->to_ns)
 			return false;

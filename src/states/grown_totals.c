@@ -12,10 +12,13 @@
 struct grown_total {
 	uint32_t thread;
 	struct state_total total;
+	struct state_total wait; /* one that lasts */
+	size_t round;            /* in which that was said */
 };
 
 struct grown_totals {
 	struct table *table; /* struct grown_total, by thread + 1 */
+	size_t round;        /* how often it was said which waits last */
 };
 
 struct grown_totals *grown_totals_new(void)
@@ -39,32 +42,46 @@ void grown_totals_free(struct grown_totals *totals)
 	free(totals);
 }
 
-static struct state_total *get(struct grown_totals *totals, uint32_t thread, uint64_t begin_ns)
+static struct grown_total *get(struct grown_totals *totals, uint32_t thread, uint64_t begin_ns)
 {
 	struct grown_total *total = table_find(totals->table, thread + 1ull);
 
 	if (!total) {
 		total = xcalloc(1, sizeof(*total));
-		*total = (struct grown_total){ thread, { .begin_ns = begin_ns, .has_begun = true } };
+		total->thread = thread;
+		total->total.begin_ns = begin_ns;
+		total->total.has_begun = true;
 		table_put(totals->table, thread + 1ull, total);
 	}
-	return &total->total;
+	return total;
 }
 
-int grown_totals_take(struct grown_totals *totals, const void *bytes, size_t size_bytes)
+static void add(struct state_total *total, const struct state_total *part)
+{
+	if (part->until_ns > total->until_ns)
+		total->until_ns = part->until_ns;
+	for (unsigned int share = 0; share < SHARES; share++)
+		total->ns[share] += part->ns[share];
+}
+
+int grown_totals_take(struct grown_totals *totals, const void *bytes, size_t size_bytes, bool are_ongoing)
 {
 	struct byte_cursor cursor = byte_cursor_new(bytes, size_bytes);
-	struct state_total part, *total;
+	struct grown_total *total;
+	struct state_total part;
 	uint32_t thread;
 
+	totals->round += are_ongoing;
 	while (byte_cursor_left(&cursor)) {
 		if (!state_total_read(&cursor, &thread, &part))
 			return -EBADMSG;
 		total = get(totals, thread, part.begin_ns);
-		if (part.until_ns > total->until_ns)
-			total->until_ns = part.until_ns;
-		for (unsigned int share = 0; share < SHARES; share++)
-			total->ns[share] += part.ns[share];
+		if (are_ongoing) {
+			total->wait = part;
+			total->round = totals->round;
+		} else {
+			add(&total->total, &part);
+		}
 	}
 	return 0;
 }
@@ -75,6 +92,11 @@ void grown_totals_each(struct grown_totals *totals,
 	const struct grown_total *total;
 	size_t cursor = 0;
 
-	while ((total = table_next(totals->table, &cursor)))
-		on_total(data, total->thread, &total->total);
+	while ((total = table_next(totals->table, &cursor))) {
+		struct state_total sum = total->total;
+
+		if (total->round == totals->round)
+			add(&sum, &total->wait);
+		on_total(data, total->thread, &sum);
+	}
 }

@@ -6,8 +6,6 @@
 #include "base/memory.h"
 #include "states/states_internal.h"
 
-enum { NO_CPU = UINT32_MAX };
-
 struct by_number {
 	uint32_t number, place;
 };
@@ -53,77 +51,6 @@ static void index_records(struct open_block *open)
 	free(at);
 }
 
-/* Follows who gets a CPU and who leaves it. */
-struct ownership {
-	struct open_block *open;
-	uint32_t *cpu_of; /* of the thread at a place: NO_CPU */
-	uint32_t *has;    /* on a CPU: the place of the thread plus 1 */
-	size_t capacity;
-};
-
-/* In the block from its beginning on at the earliest. */
-static void change_owner(struct ownership *o, uint64_t since_ns, uint32_t cpu, uint32_t thread, uint32_t tid,
-			 bool is_known)
-{
-	struct open_block *open = o->open;
-	uint64_t first_ns = open->block.first_ns;
-
-	ARRAY_GROW(open->owners, open->owner_count, o->capacity, 1024);
-	open->owners[open->owner_count++] = (struct owner_change){
-		since_ns > first_ns ? since_ns : first_ns, since_ns, cpu, thread, tid, is_known,
-	};
-}
-
-static void leave_cpu(struct ownership *o, uint64_t time_ns, uint32_t place)
-{
-	uint32_t cpu = o->cpu_of[place];
-
-	o->cpu_of[place] = NO_CPU;
-	if (cpu == NO_CPU || o->has[cpu] != place + 1)
-		return;
-	o->has[cpu] = 0;
-	change_owner(o, time_ns, cpu, 0, 0, false);
-}
-
-static void take_cpu(struct ownership *o, uint64_t time_ns, uint32_t place, uint32_t cpu)
-{
-	leave_cpu(o, time_ns, place);
-	if (cpu >= CPUS_MAX)
-		return;
-	o->cpu_of[place] = cpu;
-	o->has[cpu] = place + 1;
-	change_owner(o, time_ns, cpu, o->open->block.threads[place].number, 0, true);
-}
-
-static void other_takes_cpu(struct ownership *o, uint64_t time_ns, uint32_t cpu, uint32_t tid)
-{
-	if (cpu >= CPUS_MAX)
-		return;
-	o->has[cpu] = 0;
-	change_owner(o, time_ns, cpu, 0, tid == OWNER_UNKNOWN ? 0 : tid, tid != OWNER_UNKNOWN);
-}
-
-static void follow_owners(struct ownership *o)
-{
-	const struct state_block *block = &o->open->block;
-
-	for (size_t i = 0; i < block->owner_count; i++)
-		other_takes_cpu(o, block->owners[i].since_ns, block->owners[i].number, block->owners[i].value);
-	for (size_t i = 0; i < block->thread_count; i++)
-		if (state_is_on_cpu(block->threads[i].kind))
-			take_cpu(o, block->threads[i].since_ns, i, block->threads[i].value);
-	for (size_t i = 0; i < block->record_count; i++) {
-		const struct state_record *record = &block->records[i];
-
-		if (record->kind == RECORD_OWNER)
-			other_takes_cpu(o, record->time_ns, record->who, record->value);
-		else if (state_is_on_cpu(record->kind))
-			take_cpu(o, record->time_ns, record->who, record->value);
-		else if (record->kind != RECORD_WOKEN)
-			leave_cpu(o, record->time_ns, record->who);
-	}
-}
-
 /* Stable: by CPU; those of one stay in time order. */
 static void sort_owners(struct open_block *open)
 {
@@ -141,26 +68,28 @@ static void sort_owners(struct open_block *open)
 	open->owners = sorted;
 }
 
+static void add_owner(void *data, const struct owner_change *change)
+{
+	struct open_block *open = data;
+
+	ARRAY_GROW(open->owners, open->owner_count, open->owner_capacity, 1024);
+	open->owners[open->owner_count++] = *change;
+}
+
 static void index_owners(struct open_block *open)
 {
-	struct ownership o = {
-		.open = open,
-		.cpu_of = xcalloc(open->block.thread_count + 1, sizeof(*o.cpu_of)),
-		.has = xcalloc(CPUS_MAX, sizeof(*o.has)),
-	};
-
-	memset(o.cpu_of, 0xff, open->block.thread_count * sizeof(*o.cpu_of));
-	follow_owners(&o);
-	free(o.cpu_of);
-	free(o.has);
+	block_owners_each(&open->block, add_owner, open);
 	sort_owners(open);
 }
 
-void open_block_index(struct open_block *block)
+void open_block_index(struct open_block *open, enum block_need need)
 {
-	index_threads(block);
-	index_records(block);
-	index_owners(block);
+	if (need == BLOCK_THREADS && !open->by_number) {
+		index_threads(open);
+		index_records(open);
+	}
+	if (need == BLOCK_OWNERS && !open->owners)
+		index_owners(open);
 }
 
 void open_block_fini(struct open_block *block)

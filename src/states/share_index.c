@@ -4,43 +4,32 @@
 #include <stdlib.h>
 
 #include "base/bound.h"
-#include "base/byte_cursor.h"
 #include "base/memory.h"
+#include "states/late_causes.h"
 #include "states/share_log.h"
+#include "states/share_window.h"
 #include "trace/trace_reader.h"
 
-enum { OPEN_WINDOWS = 16 };
-
-/* A cell of a thread with a change in it. */
-struct cell {
-	uint32_t thread;
-	uint8_t index, first, last; /* in the window; shares that it begins and ends with */
-	uint32_t at;                /* of its shares */
-};
-
-struct share {
-	uint8_t share;
-	uint64_t ns;
-};
-
-struct window {
-	size_t chunk;
-	uint64_t used;
-	struct cell *cells; /* by thread and index */
-	size_t cell_count;
-	struct share *shares; /* of the cells; each cell's end with one of 0 ns */
-	size_t share_count, share_capacity;
+enum {
+	OPEN_WINDOWS = 16,
+	OPEN_BYTES_MAX = 64 << 20, /* of all, unless one alone has more */
 };
 
 struct share_index {
 	struct trace_reader *file;
+	enum trace_chunk_kind kind;
+	const struct late_causes *late;
 	struct place {
 		uint64_t first_ns;
 		size_t chunk;
 	} * levels[SHARE_LEVELS]; /* by time */
 	size_t counts[SHARE_LEVELS], capacities[SHARE_LEVELS];
 	size_t chunks; /* of the file, that were looked at */
-	struct window windows[OPEN_WINDOWS];
+	struct open_window {
+		size_t chunk;
+		uint64_t used; /* when, by a count of uses; 0: it is none */
+		struct share_window window;
+	} open[OPEN_WINDOWS];
 	uint64_t uses;
 };
 
@@ -51,11 +40,14 @@ static int compare_places(const void *a, const void *b)
 	return (x->first_ns > y->first_ns) - (x->first_ns < y->first_ns);
 }
 
-struct share_index *share_index_new(struct trace_reader *file)
+struct share_index *share_index_new(struct trace_reader *file, enum trace_chunk_kind kind,
+				    const struct late_causes *late)
 {
 	struct share_index *index = xcalloc(1, sizeof(*index));
 
 	index->file = file;
+	index->kind = kind;
+	index->late = late;
 	share_index_grow(index);
 	return index;
 }
@@ -68,7 +60,7 @@ void share_index_grow(struct share_index *index)
 	for (; index->chunks < count; index->chunks++) {
 		unsigned int level = places[index->chunks].count;
 
-		if (places[index->chunks].kind != TRACE_CHUNK_STATE_SHARES || level >= SHARE_LEVELS)
+		if (places[index->chunks].kind != index->kind || level >= SHARE_LEVELS)
 			continue;
 		ARRAY_GROW(index->levels[level], index->counts[level], index->capacities[level], 16);
 		index->levels[level][index->counts[level]++] =
@@ -80,11 +72,10 @@ void share_index_grow(struct share_index *index)
 			      compare_places);
 }
 
-static void window_fini(struct window *window)
+static void close_window(struct open_window *open)
 {
-	free(window->cells);
-	free(window->shares);
-	*window = (struct window){ 0 };
+	share_window_fini(&open->window);
+	*open = (struct open_window){ 0 };
 }
 
 void share_index_free(struct share_index *index)
@@ -94,127 +85,160 @@ void share_index_free(struct share_index *index)
 	for (unsigned int level = 0; level < SHARE_LEVELS; level++)
 		free(index->levels[level]);
 	for (size_t i = 0; i < OPEN_WINDOWS; i++)
-		window_fini(&index->windows[i]);
+		close_window(&index->open[i]);
 	free(index);
 }
 
-static int compare_cells(const void *a, const void *b)
+/* Which one was not used for longest; one that is none comes first. */
+static struct open_window *least_used(struct share_index *index)
 {
-	const struct cell *x = a, *y = b;
+	struct open_window *least = &index->open[0];
 
-	if (x->thread != y->thread)
-		return (x->thread > y->thread) - (x->thread < y->thread);
-	return (x->index > y->index) - (x->index < y->index);
+	for (size_t i = 1; i < OPEN_WINDOWS; i++)
+		if (index->open[i].used < least->used)
+			least = &index->open[i];
+	return least;
 }
 
-static void add_share(struct window *window, uint8_t share, uint64_t ns)
+/* All but this one may have to go. */
+static void keep_within_budget(struct share_index *index, struct open_window *latest)
 {
-	ARRAY_GROW(window->shares, window->share_count, window->share_capacity, 1024);
-	window->shares[window->share_count++] = (struct share){ share, ns };
-}
+	size_t bytes = 0;
 
-static void read_cells(struct window *window, struct byte_cursor *cursor)
-{
-	size_t capacity = 0;
-
-	while (byte_cursor_left(cursor)) {
-		struct cell cell = { .thread = byte_cursor_uleb(cursor) };
-		uint64_t count, share;
-
-		cell.index = byte_cursor_uleb(cursor);
-		cell.first = byte_cursor_uleb(cursor);
-		cell.last = byte_cursor_uleb(cursor);
-		cell.at = window->share_count;
-		count = byte_cursor_uleb(cursor);
-		for (uint64_t i = 0; i < count && !cursor->is_bad; i++) {
-			share = byte_cursor_uleb(cursor);
-			add_share(window, share < SHARES ? share : SHARE_UNKNOWN, byte_cursor_uleb(cursor));
-		}
-		add_share(window, 0, 0);
-		if (cursor->is_bad || cell.first >= SHARES || cell.last >= SHARES)
-			return;
-		ARRAY_GROW(window->cells, window->cell_count, capacity, 1024);
-		window->cells[window->cell_count++] = cell;
+	for (size_t i = 0; i < OPEN_WINDOWS; i++)
+		bytes += share_window_bytes(&index->open[i].window);
+	for (size_t i = 0; bytes > OPEN_BYTES_MAX && i < OPEN_WINDOWS; i++) {
+		if (&index->open[i] == latest)
+			continue;
+		bytes -= share_window_bytes(&index->open[i].window);
+		close_window(&index->open[i]);
 	}
 }
 
-static const struct window *open_window(struct share_index *index, size_t chunk)
+static const struct share_window *open_window(struct share_index *index, unsigned int level, size_t chunk)
 {
-	struct window *window = &index->windows[0];
-	struct byte_cursor cursor;
+	struct open_window *open;
 	const void *content;
 	size_t size_bytes;
 
 	for (size_t i = 0; i < OPEN_WINDOWS; i++) {
-		if (index->windows[i].used && index->windows[i].chunk == chunk) {
-			index->windows[i].used = ++index->uses;
-			return &index->windows[i];
+		open = &index->open[i];
+		if (open->used && open->chunk == chunk) {
+			open->used = ++index->uses;
+			return &open->window;
 		}
-		if (index->windows[i].used < window->used)
-			window = &index->windows[i];
 	}
-	window_fini(window);
-	if (trace_reader_content(index->file, chunk, &content, &size_bytes))
+	open = least_used(index);
+	close_window(open);
+	if (trace_reader_content(index->file, chunk, &content, &size_bytes) ||
+	    share_window_read(content, size_bytes, 1ull << (SHARE_SHIFT + level), &open->window))
 		return NULL;
-	cursor = byte_cursor_new(content, size_bytes);
-	read_cells(window, &cursor);
-	if (window->cell_count)
-		qsort(window->cells, window->cell_count, sizeof(*window->cells), compare_cells);
-	window->chunk = chunk;
-	window->used = ++index->uses;
-	return window;
+	open->chunk = chunk;
+	open->used = ++index->uses;
+	keep_within_budget(index, open);
+	return &open->window;
 }
 
-/* NULL: it is not kept. */
-static const struct window *find_window(struct share_index *index, unsigned int level, uint64_t first_ns)
+/* NULL: it is not kept, or damaged. */
+static const struct share_window *find_window(struct share_index *index, unsigned int level, uint64_t cell)
 {
+	uint64_t first_ns = (cell >> SHARE_WINDOW_SHIFT) << (SHARE_SHIFT + level + SHARE_WINDOW_SHIFT);
 	size_t low = BOUND(0, index->counts[level], i, index->levels[level][i].first_ns < first_ns);
 
 	if (low == index->counts[level] || index->levels[level][low].first_ns != first_ns)
 		return NULL;
-	return open_window(index, index->levels[level][low].chunk);
+	return open_window(index, level, index->levels[level][low].chunk);
 }
 
-/* The first cell of the window at or behind this one. */
-static size_t find_cell(const struct window *window, const struct cell *cell)
+static bool has_below(struct share_index *index, unsigned int level, uint64_t cell)
 {
-	return BOUND(0, window->cell_count, i, compare_cells(&window->cells[i], cell) < 0);
+	uint64_t first = cell >> SHARE_WINDOW_SHIFT << SHARE_WINDOW_SHIFT;
+
+	return level && find_window(index, level - 1, 2 * first) &&
+	       find_window(index, level - 1, 2 * first + (1 << SHARE_WINDOW_SHIFT));
 }
 
-/* What the thread did all through a cell without a change, as the cells before and behind it tell. */
-static bool steady_share(const struct window *window, size_t at, uint32_t thread, uint8_t *share)
+bool share_index_has(struct share_index *index, unsigned int level, uint64_t cell)
 {
-	const struct cell *before = at ? &window->cells[at - 1] : NULL;
-	const struct cell *behind = at < window->cell_count ? &window->cells[at] : NULL;
-
-	if (!before || !behind || before->thread != thread || behind->thread != thread || before->last != behind->first)
-		return false;
-	*share = before->last;
-	return true;
+	return find_window(index, level, cell) || has_below(index, level, cell);
 }
 
-enum share_recorded share_index_add(struct share_index *index, unsigned int level, uint64_t cell, uint32_t thread,
-				    uint64_t ns[SHARES])
-{
-	unsigned int shift = SHARE_SHIFT + level;
-	struct cell wanted = { .thread = thread, .index = cell & ((1 << SHARE_WINDOW_SHIFT) - 1) };
-	const struct window *window =
-		find_window(index, level, (cell >> SHARE_WINDOW_SHIFT) << (shift + SHARE_WINDOW_SHIFT));
-	uint8_t share;
-	size_t at;
+/* --- What they say -------------------------------------------------------------------------- */
 
-	if (!window)
-		return SHARE_NOT_KEPT;
-	at = find_cell(window, &wanted);
-	if (at < window->cell_count && !compare_cells(&window->cells[at], &wanted)) {
-		/* A number that came back has several. */
-		for (; at < window->cell_count && !compare_cells(&window->cells[at], &wanted); at++)
-			for (size_t i = window->cells[at].at; window->shares[i].ns; i++)
-				ns[window->shares[i].share] += window->shares[i].ns;
-		return SHARE_ADDED;
+static void add_ns(void *data, uint64_t begin_ns, uint64_t end_ns, unsigned int share)
+{
+	uint64_t *ns = data;
+
+	ns[share] += end_ns - begin_ns;
+}
+
+static void correct(uint64_t ns[SHARES], const struct late_cause *late, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t low = late->begin_ns > begin_ns ? late->begin_ns : begin_ns;
+	uint64_t high = late->end_ns < end_ns ? late->end_ns : end_ns;
+
+	if (low >= high || ns[late->first] < high - low)
+		return;
+	ns[late->first] -= high - low;
+	ns[late->share] += high - low;
+}
+
+/* One cell after the other, with the causes that some waits turned out to have. */
+static void tell_corrected(const struct share_window *window, const struct share_stretch *stretch,
+			   const struct late_cause *late, size_t late_count, share_part_fn *on_part, void *data)
+{
+	for (uint32_t cell = stretch->from; cell < stretch->to; cell++) {
+		uint64_t at_ns = stretch->window_ns + ((uint64_t)cell << stretch->shift);
+		struct share_stretch one = *stretch;
+		uint64_t ns[SHARES] = { 0 };
+
+		one.from = cell;
+		one.to = cell + 1;
+		share_window_each(window, &one, add_ns, ns);
+		for (size_t i = 0; i < late_count; i++)
+			correct(ns, &late[i], at_ns, at_ns + (1ull << stretch->shift));
+		for (unsigned int share = 0; share < SHARES; at_ns += ns[share++])
+			if (ns[share])
+				on_part(data, at_ns, at_ns + ns[share], share);
 	}
-	if (!steady_share(window, at, thread, &share))
-		return SHARE_IS_ONE;
-	ns[share] += 1ull << shift;
-	return SHARE_ADDED;
+}
+
+static void tell_window(const struct share_index *index, const struct share_window *window,
+			const struct share_stretch *stretch, share_part_fn *on_part, void *data)
+{
+	uint64_t begin_ns = stretch->window_ns + ((uint64_t)stretch->from << stretch->shift);
+	uint64_t end_ns = stretch->window_ns + ((uint64_t)stretch->to << stretch->shift);
+	const struct late_cause *late = NULL;
+	size_t late_count = 0;
+
+	if (index->late)
+		late = late_causes_in(index->late, stretch->thread, begin_ns, end_ns, &late_count);
+	if (late_count)
+		tell_corrected(window, stretch, late, late_count, on_part, data);
+	else
+		share_window_each(window, stretch, on_part, data);
+}
+
+void share_index_each(struct share_index *index, unsigned int level, uint64_t from, uint64_t to, uint32_t thread,
+		      share_part_fn *on_part, void *data)
+{
+	const struct share_window *window = find_window(index, level, from);
+	uint64_t first = from >> SHARE_WINDOW_SHIFT << SHARE_WINDOW_SHIFT;
+	uint64_t middle = first + (1 << SHARE_WINDOW_SHIFT >> 1);
+	struct share_stretch stretch = {
+		.thread = thread,
+		.from = from - first,
+		.to = to - first,
+		.window_ns = first << (SHARE_SHIFT + level),
+		.shift = SHARE_SHIFT + level,
+	};
+
+	if (window) {
+		tell_window(index, window, &stretch, on_part, data);
+	} else if (level && from < middle && to > middle) {
+		share_index_each(index, level - 1, 2 * from, 2 * middle, thread, on_part, data);
+		share_index_each(index, level - 1, 2 * middle, 2 * to, thread, on_part, data);
+	} else if (level) {
+		share_index_each(index, level - 1, 2 * from, 2 * to, thread, on_part, data);
+	}
 }

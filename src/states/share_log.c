@@ -9,37 +9,33 @@
 #include "trace/trace_writer.h"
 
 enum {
-	CHANGES_A_CELL = 64,       /* on average, or the level is not kept */
+	CHANGES_A_CELL = 16,        /* on average, or the window is not kept */
+	LIVING_A_CELL = 4,          /* so many threads without a change take as much space as a cell */
 	CELLS_EARLY = 1024,         /* so many more there may be until a window is given up */
 	WINDOW_CELLS_MAX = 1 << 20, /* of all threads */
 	BASE_MAX = 4,               /* so that a burst is noticed within seconds */
-	OPEN_MAX = 8192,            /* threads with open cells: of more there is no pyramid any more */
+	LIVING_MAX = 1 << 14,       /* threads: of more there is no pyramid any more */
 };
-
-struct share_cell {
-	uint64_t index;      /* its time by its width */
-	uint8_t first, last; /* shares that it begins and ends with */
-	uint32_t used;       /* a bit for each share that ns has */
-	uint64_t ns[SHARES];
-};
-_Static_assert(SHARES <= 32, "a bit for each share");
 
 struct level {
-	struct text bytes; /* cells of the window, as a chunk has them */
-	uint64_t cells, changes_before;
+	struct share_cells cells; /* of the window */
+	uint64_t count, changes_before;
 	bool is_given_up; /* the window has too few changes for its cells, or too many cells */
+	uint64_t put[2];  /* the last windows that were put, plus 1 */
 };
 
 struct share_log {
 	struct trace_writer *writer;
+	enum trace_chunk_kind kind;
 	struct level levels[SHARE_LEVELS];
 	unsigned int base; /* the lowest level that has cells at the time */
 	uint64_t window;   /* of the lowest level of all */
 	bool has_begun;
-	bool is_full; /* too many threads have had open cells */
+	bool is_full; /* too many threads have lived at once */
 	uint64_t changes;
-	struct share_thread **open; /* those that have open cells */
-	size_t open_count, open_capacity;
+	struct share_thread **living;
+	size_t living_count, living_capacity;
+	struct text bytes; /* of a chunk */
 };
 
 static unsigned int shift_of(unsigned int level)
@@ -62,72 +58,42 @@ static bool count_cell(const struct share_log *log, struct level *level)
 {
 	uint64_t cells_max = CELLS_EARLY + (log->changes - level->changes_before) / CHANGES_A_CELL;
 
-	if (++level->cells > cells_max || level->cells > WINDOW_CELLS_MAX)
+	if (++level->count > cells_max || level->count > WINDOW_CELLS_MAX)
 		level->is_given_up = true;
 	return !level->is_given_up;
 }
 
-/* The thread, the cell's place in the window, first and last, how many shares, and each with its ns. */
-static void put_cell(struct share_log *log, unsigned int number, uint32_t thread, const struct share_cell *cell)
+static struct share_cell *open_cell(struct share_thread *thread, unsigned int level, uint64_t index, uint8_t first)
 {
-	struct level *level = &log->levels[number];
+	struct share_cell *cell = &thread->cells[level];
 
-	if (!count_cell(log, level))
-		return;
-	text_put_varint(&level->bytes, thread);
-	text_put_varint(&level->bytes, cell->index & ((1 << SHARE_WINDOW_SHIFT) - 1));
-	text_put_varint(&level->bytes, cell->first);
-	text_put_varint(&level->bytes, cell->last);
-	text_put_varint(&level->bytes, __builtin_popcount(cell->used));
-	for (uint32_t left = cell->used; left; left &= left - 1) {
-		text_put_varint(&level->bytes, __builtin_ctz(left));
-		text_put_varint(&level->bytes, cell->ns[__builtin_ctz(left)]);
-	}
-}
-
-static struct share_cell *open_cell(struct share_log *log, struct share_thread *thread, unsigned int level,
-				    uint64_t index, uint8_t first)
-{
-	struct share_cell *cell;
-
-	if (!thread->cells)
-		thread->cells = xcalloc(SHARE_LEVELS, sizeof(*thread->cells));
-	cell = &thread->cells[level];
 	if (thread->open & 1u << level)
 		return cell;
-	if (!thread->open) {
-		ARRAY_GROW(log->open, log->open_count, log->open_capacity, 64);
-		thread->place = log->open_count;
-		log->open[log->open_count++] = thread;
-	}
 	thread->open |= 1u << level;
 	cell->index = index;
-	cell->first = first;
+	cell->first = cell->last = first;
 	cell->used = 0;
 	return cell;
 }
 
-static void close_cell(struct share_log *log, struct share_thread *thread, unsigned int level)
+static void close_cell(struct share_log *log, struct share_thread *thread, unsigned int number)
 {
-	put_cell(log, level, thread->number, &thread->cells[level]);
-	thread->open &= ~(1u << level);
-	if (thread->open)
-		return;
-	free(thread->cells);
-	thread->cells = NULL;
-	log->open[thread->place] = log->open[--log->open_count];
-	log->open[thread->place]->place = thread->place;
+	struct level *level = &log->levels[number];
+
+	thread->open &= ~(1u << number);
+	if (count_cell(log, level))
+		share_cells_add(&level->cells, thread->number, &thread->cells[number], 1ull << shift_of(number));
 }
 
 /* What is in a cell is in the one above it, too. */
-static void lift_cell(struct share_log *log, struct share_thread *thread, unsigned int level)
+static void lift_cell(struct share_thread *thread, unsigned int level)
 {
 	const struct share_cell *from = &thread->cells[level];
 	struct share_cell *to;
 
 	if (level + 1 == SHARE_LEVELS)
 		return;
-	to = open_cell(log, thread, level + 1, from->index >> 1, from->first);
+	to = open_cell(thread, level + 1, from->index >> 1, from->first);
 	to->last = from->last;
 	for (uint32_t left = from->used; left; left &= left - 1)
 		add_to_cell(to, __builtin_ctz(left), from->ns[__builtin_ctz(left)]);
@@ -139,7 +105,7 @@ static void end_cells(struct share_log *log, struct share_thread *thread, unsign
 	for (;; level++) {
 		uint64_t index = thread->cells[level].index;
 
-		lift_cell(log, thread, level);
+		lift_cell(thread, level);
 		close_cell(log, thread, level);
 		if (level + 1 == SHARE_LEVELS || !(index & 1))
 			return;
@@ -167,7 +133,7 @@ static void add_time(struct share_log *log, struct share_thread *thread, unsigne
 			begin_ns = until_ns;
 			continue;
 		}
-		cell = open_cell(log, thread, level, begin_ns >> shift, thread->share);
+		cell = open_cell(thread, level, begin_ns >> shift, thread->share);
 		add_to_cell(cell, thread->share, ns);
 		cell->last = thread->share;
 		if (ns == left_ns)
@@ -192,20 +158,51 @@ static void bring_up_to(struct share_log *log, struct share_thread *thread, uint
 
 /* --- Windows -------------------------------------------------------------------------------- */
 
+static int compare_living(const void *a, const void *b)
+{
+	uint32_t x = ((const struct share_living *)a)->thread, y = ((const struct share_living *)b)->thread;
+
+	return (x > y) - (x < y);
+}
+
+/* Who has no cell in a window does since its beginning what it does at its end. */
+static void put_window(struct share_log *log, unsigned int number, uint64_t window)
+{
+	unsigned int shift = shift_of(number) + SHARE_WINDOW_SHIFT;
+	struct trace_span span = { window << shift, ((window + 1) << shift) - 1, number };
+	struct share_living *living = xcalloc(log->living_count + 1, sizeof(*living));
+
+	for (size_t i = 0; i < log->living_count; i++)
+		living[i] = (struct share_living){ log->living[i]->number, log->living[i]->share };
+	qsort(living, log->living_count, sizeof(*living), compare_living);
+	log->bytes.length = 0;
+	share_cells_put(&log->levels[number].cells, living, log->living_count, &log->bytes);
+	trace_writer_chunk(log->writer, log->kind, log->bytes.bytes, log->bytes.length, &span);
+	free(living);
+	log->levels[number].put[0] = log->levels[number].put[1];
+	log->levels[number].put[1] = window + 1;
+}
+
+/* Whether those two windows of the level below are in the file that make up one of this level. */
+static bool follows_from_below(const struct share_log *log, unsigned int number, uint64_t window)
+{
+	const struct level *below = number ? &log->levels[number - 1] : NULL;
+
+	return below && below->put[0] == 2 * window + 1 && below->put[1] == 2 * window + 2;
+}
+
 /* A window of a level ends: its cells are complete. Returns whether they are kept. */
 static bool end_window(struct share_log *log, unsigned int number, uint64_t window)
 {
 	struct level *level = &log->levels[number];
 	uint64_t changes = log->changes - level->changes_before;
-	unsigned int shift = shift_of(number) + SHARE_WINDOW_SHIFT;
-	struct trace_span span = { window << shift, ((window + 1) << shift) - 1, number };
-	bool is_kept = level->cells && !level->is_given_up && changes / level->cells >= CHANGES_A_CELL;
+	uint64_t cells = level->count + log->living_count / LIVING_A_CELL;
+	bool is_kept = level->count && !level->is_given_up && changes / cells >= CHANGES_A_CELL;
 
-	if (is_kept)
-		trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_SHARES, level->bytes.bytes, level->bytes.length,
-				   &span);
-	level->bytes.length = 0;
-	level->cells = 0;
+	if (is_kept && !follows_from_below(log, number, window))
+		put_window(log, number, window);
+	share_cells_clear(&level->cells);
+	level->count = 0;
 	level->is_given_up = false;
 	level->changes_before = log->changes;
 	return is_kept;
@@ -238,17 +235,16 @@ static unsigned int lowest_open(const struct share_log *log)
 {
 	uint32_t open = 1u << SHARE_LEVELS;
 
-	for (size_t i = 0; i < log->open_count; i++)
-		open |= log->open[i]->open;
+	for (size_t i = 0; i < log->living_count; i++)
+		open |= log->living[i]->open;
 	return __builtin_ctz(open);
 }
 
 static void bring_all_up_to(struct share_log *log, uint64_t end_ns, unsigned int levels)
 {
-	/* Who leaves the list gives its place to one that has been examined. */
-	for (size_t i = log->open_count; i-- > 0;)
-		if (log->open[i]->open & ((1u << levels) - 1))
-			bring_up_to(log, log->open[i], end_ns);
+	for (size_t i = 0; i < log->living_count; i++)
+		if (log->living[i]->open & ((1u << levels) - 1))
+			bring_up_to(log, log->living[i], end_ns);
 }
 
 /* From the end of one window with open cells to that of the next: what lies between may be long. */
@@ -278,11 +274,12 @@ static void pass_windows(struct share_log *log, uint64_t now_ns)
 
 /* --- What others call ----------------------------------------------------------------------- */
 
-struct share_log *share_log_new(struct trace_writer *writer)
+struct share_log *share_log_new(struct trace_writer *writer, enum trace_chunk_kind kind)
 {
 	struct share_log *log = xcalloc(1, sizeof(*log));
 
 	log->writer = writer;
+	log->kind = kind;
 	return log;
 }
 
@@ -290,29 +287,31 @@ struct share_log *share_log_new(struct trace_writer *writer)
 static void give_up(struct share_log *log)
 {
 	log->is_full = true;
-	for (size_t i = 0; i < log->open_count; i++) {
-		free(log->open[i]->cells);
-		log->open[i]->cells = NULL;
-		log->open[i]->open = 0;
+	for (size_t i = 0; i < log->living_count; i++) {
+		free(log->living[i]->cells);
+		log->living[i]->cells = NULL;
+		log->living[i]->open = 0;
 	}
-	log->open_count = 0;
+	log->living_count = 0;
 	for (unsigned int level = 0; level < SHARE_LEVELS; level++)
 		log->levels[level].is_given_up = true;
 }
 
-/* A thread that begins within a cell has it open from then on: else nobody would bring it up to the end of the window. */
-static void begin_thread(struct share_log *log, struct share_thread *thread, uint64_t now_ns, uint8_t share)
+static void begin_thread(struct share_log *log, struct share_thread *thread)
 {
-	unsigned int shift = shift_of(log->base);
-
 	thread->has_begun = true;
-	if (now_ns & ((1ull << shift) - 1))
-		open_cell(log, thread, log->base, now_ns >> shift, share)->last = share;
+	thread->cells = xcalloc(SHARE_LEVELS, sizeof(*thread->cells));
+	thread->place = log->living_count;
+	ARRAY_GROW(log->living, log->living_count, log->living_capacity, 64);
+	log->living[log->living_count++] = thread;
 }
 
+/* The cell that a change begins knows of it, also if nothing changes within it. */
 void share_log_change(struct share_log *log, struct share_thread *thread, uint64_t now_ns, uint8_t share)
 {
-	if (log->open_count >= OPEN_MAX && !log->is_full)
+	uint8_t before = thread->has_begun ? thread->share : SHARE_ABSENT;
+
+	if (log->living_count >= LIVING_MAX && !log->is_full)
 		give_up(log);
 	if (log->is_full)
 		return;
@@ -321,9 +320,24 @@ void share_log_change(struct share_log *log, struct share_thread *thread, uint64
 	if (thread->has_begun)
 		bring_up_to(log, thread, now_ns);
 	else
-		begin_thread(log, thread, now_ns, share);
+		begin_thread(log, thread);
 	thread->until_ns = now_ns;
 	thread->share = share;
+	if (!(thread->open & 1u << log->base))
+		open_cell(thread, log->base, now_ns >> shift_of(log->base), before)->last = share;
+}
+
+void share_log_correct(struct share_thread *thread, uint8_t share)
+{
+	thread->share = share;
+}
+
+static void forget_thread(struct share_log *log, struct share_thread *thread)
+{
+	free(thread->cells);
+	thread->cells = NULL;
+	log->living[thread->place] = log->living[--log->living_count];
+	log->living[thread->place]->place = thread->place;
 }
 
 void share_log_end(struct share_log *log, struct share_thread *thread, uint64_t now_ns)
@@ -331,13 +345,15 @@ void share_log_end(struct share_log *log, struct share_thread *thread, uint64_t 
 	if (!thread->has_begun)
 		return;
 	share_log_change(log, thread, now_ns, SHARE_UNKNOWN);
-	for (unsigned int level = 0; thread->open && level < SHARE_LEVELS; level++) {
-		if (!(thread->open & 1u << level))
-			continue;
-		lift_cell(log, thread, level);
+	thread->has_begun = false;
+	if (!thread->cells)
+		return;
+	thread->cells[log->base].last = SHARE_ABSENT;
+	for (unsigned int level = log->base; level < SHARE_LEVELS; level++) {
+		lift_cell(thread, level);
 		close_cell(log, thread, level);
 	}
-	thread->has_begun = false;
+	forget_thread(log, thread);
 }
 
 void share_log_finish(struct share_log *log)
@@ -350,7 +366,8 @@ void share_log_free(struct share_log *log)
 	if (!log)
 		return;
 	for (unsigned int level = 0; level < SHARE_LEVELS; level++)
-		text_fini(&log->levels[level].bytes);
-	free(log->open);
+		share_cells_fini(&log->levels[level].cells);
+	text_fini(&log->bytes);
+	free(log->living);
 	free(log);
 }

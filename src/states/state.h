@@ -56,6 +56,15 @@ enum {
 	SHARES = SHARE_BLOCKED + CAUSES,
 };
 
+/* What a CPU does, where a thread has shares. */
+enum cpu_share {
+	CPU_SHARE_UNKNOWN,
+	CPU_SHARE_TRACED, /* a traced thread has it */
+	CPU_SHARE_OTHER,
+	CPU_SHARE_IDLE,
+	CPU_SHARES,
+};
+
 static inline unsigned int state_share(enum state_kind kind, uint8_t why)
 {
 	if (kind == STATE_BLOCKED)

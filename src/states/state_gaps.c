@@ -30,6 +30,13 @@ const struct state_gap *state_gaps_after(const struct state_gaps *gaps, uint64_t
 	return low < gaps->count ? &gaps->gaps[low] : NULL;
 }
 
+bool state_gaps_touch(const struct state_gaps *gaps, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct state_gap *gap = state_gaps_after(gaps, begin_ns);
+
+	return gap && gap->begin_ns < end_ns;
+}
+
 void state_gaps_fini(struct state_gaps *gaps)
 {
 	free(gaps->gaps);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,4 +23,7 @@ void state_gaps_add(struct state_gaps *gaps, uint64_t begin_ns, uint64_t end_ns)
 
 /* The first gap that ends after time_ns, or NULL. */
 const struct state_gap *state_gaps_after(const struct state_gaps *gaps, uint64_t time_ns);
+
+/* Whether there is one with a part in [begin_ns, end_ns). */
+bool state_gaps_touch(const struct state_gaps *gaps, uint64_t begin_ns, uint64_t end_ns);
 void state_gaps_fini(struct state_gaps *gaps);

@@ -11,6 +11,8 @@
 #include "session/external_threads.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "states/cpu_log.h"
+#include "states/late_causes.h"
 #include "states/share_log.h"
 #include "states/state_block.h"
 #include "states/state_columns.h"
@@ -49,6 +51,8 @@ struct logged {
 	enum wait_cause cause;
 	struct state_places places; /* the blocks in which it changes */
 	struct share_thread shares;
+	uint8_t first_share; /* BLOCKED: as summaries have the wait, if its cause is another one; else 0 */
+	uint64_t unknown_ns; /* from there on they do not know of it any more; 0: they do */
 	struct state_total total;
 };
 
@@ -77,12 +81,17 @@ struct state_log {
 	size_t first_owner_count, cpu_count;
 	uint64_t switched_ns[CPUS_MAX]; /* when a CPU last had an event */
 	uint64_t now_ns;
+	uint64_t last_ns; /* the end of the last block */
 	uint32_t block_count;
 	struct state_columns columns;
 	struct text bytes;
-	struct text lists;  /* where threads that are gone have changed: state_places.h */
-	struct text totals; /* the same: state_total.h */
+	struct text lists;   /* where threads that are gone have changed: state_places.h */
+	struct text totals;  /* the same: state_total.h */
+	struct text ongoing; /* of waits that last, as a flush has them last */
+	bool has_ongoing;    /* in the file */
 	struct share_log *shares;
+	struct cpu_log *cpus;
+	struct late_log late;
 	struct state_gaps gaps;
 	uint64_t gaps_written_ns; /* the end of the last one that is in the file */
 };
@@ -125,6 +134,16 @@ static void put_totals(struct state_log *log)
 {
 	trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_TOTALS, log->totals.bytes, log->totals.length, NULL);
 	log->totals.length = 0;
+}
+
+/* They take the place of those before. */
+static void put_ongoing(struct state_log *log)
+{
+	if (log->ongoing.length || log->has_ongoing)
+		trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_TOTALS, log->ongoing.bytes, log->ongoing.length,
+				   &(struct trace_span){ log->now_ns, log->now_ns, STATE_TOTALS_ONGOING });
+	log->has_ongoing = log->ongoing.length;
+	log->ongoing.length = 0;
 }
 
 /* It may come back: what was lost and what is late make ghosts. */
@@ -206,6 +225,8 @@ static void end_block(struct state_log *log)
 	state_block_encode(&block, &log->columns, &log->bytes);
 	span = (struct trace_span){ block.first_ns, block.last_ns, log->record_count };
 	trace_writer_chunk(log->writer, TRACE_CHUNK_STATES, log->bytes.bytes, log->bytes.length, &span);
+	cpu_log_add(log->cpus, &block);
+	log->last_ns = block.last_ns;
 	for (size_t i = 0; i < log->thread_count; i++)
 		if (log->threads[i]->is_touched)
 			state_places_add(&log->threads[i]->places, log->block_count);
@@ -340,6 +361,36 @@ static struct state_value ready_value(const struct state_log *log, const struct 
 	return value;
 }
 
+/* The wait has another cause than it had: what was written of it already cannot be changed. */
+static void change_cause(struct state_log *log, struct logged *logged, enum wait_cause cause)
+{
+	bool is_written = logged->record == NO_RECORD || logged->shares.until_ns > logged->since_ns;
+	uint8_t before = share_of(logged);
+
+	if (cause == logged->meaning.why || (is_written && !late_log_has_space(&log->late)))
+		return;
+	logged->meaning.why = cause;
+	if (is_written)
+		logged->first_share = before;
+	else
+		share_log_correct(&logged->shares, share_of(logged));
+}
+
+static void end_late(struct state_log *log, struct logged *logged)
+{
+	if (logged->first_share)
+		late_log_add(&log->late, log->writer,
+			     &(struct late_cause){
+				     .thread = logged->number,
+				     .begin_ns = logged->since_ns,
+				     .end_ns = logged->unknown_ns ? logged->unknown_ns : log->now_ns,
+				     .first = logged->first_share,
+				     .share = share_of(logged),
+			     });
+	logged->first_share = 0;
+	logged->unknown_ns = 0;
+}
+
 /* The stack of the wait that the thread is in, or was in last, turns out to be this. */
 static void emit_stack(struct state_log *log, const struct thread *thread, struct logged *logged, uint64_t stack)
 {
@@ -348,7 +399,7 @@ static void emit_stack(struct state_log *log, const struct thread *thread, struc
 	if (logged->kind != RECORD_BLOCKED || logged->meaning.stack || !stack)
 		return;
 	logged->meaning.stack = stack;
-	logged->meaning.why = named_cause(log, thread, log->now_ns, stack, logged);
+	change_cause(log, logged, named_cause(log, thread, log->now_ns, stack, logged));
 	value = state_values_add(&log->values, &logged->meaning);
 	if (logged->record == NO_RECORD)
 		log->origins[logged->place].value = value;
@@ -401,6 +452,7 @@ static void on_change(void *data, const struct state_change *change)
 		log->now_ns = change->time_ns;
 	if (logged->kind != RECORD_END || kind != RECORD_END)
 		add_to_total(log, logged);
+	end_late(log, logged);
 	if (kind == RECORD_BLOCKED) {
 		logged->meaning = wait_value(log, change->thread, change->time_ns, logged, change->out);
 		logged->value = state_values_add(&log->values, &logged->meaning);
@@ -517,9 +569,15 @@ static void on_gap(void *data, const struct ev_header *header)
 		log->now_ns = header->time_ns;
 	state_gaps_add(&log->gaps, e->cpu < CPUS_MAX ? log->switched_ns[e->cpu] : 0, log->now_ns);
 	for (size_t i = 0; i < log->thread_count; i++) {
-		log->threads[i]->is_unsure = true;
-		if (log->threads[i]->kind != RECORD_END)
-			share_log_change(log->shares, &log->threads[i]->shares, log->now_ns, SHARE_UNKNOWN);
+		struct logged *thread = log->threads[i];
+
+		thread->is_unsure = true;
+		/* A state that begins with the gap's end is known. */
+		if (thread->kind == RECORD_END || thread->since_ns == log->now_ns)
+			continue;
+		share_log_change(log->shares, &thread->shares, log->now_ns, SHARE_UNKNOWN);
+		if (!thread->unknown_ns)
+			thread->unknown_ns = log->now_ns;
 	}
 }
 
@@ -539,7 +597,8 @@ struct state_log *state_log_new(struct trace_writer *writer, const struct state_
 	log->writer = writer;
 	log->listener = (struct state_listener){ on_change, on_late_wake, log };
 	log->by_number = table_new();
-	log->shares = share_log_new(writer);
+	log->shares = share_log_new(writer, TRACE_CHUNK_STATE_SHARES);
+	log->cpus = cpu_log_new(writer, &log->gaps);
 	return log;
 }
 
@@ -553,17 +612,33 @@ const struct state_listener *state_log_listener(struct state_log *log)
 	return &log->listener;
 }
 
+/* Of a wait that may turn out to have another cause nothing counts until it has ended. */
+static void flush_wait(struct state_log *log, struct logged *thread)
+{
+	struct state_total wait = { 0 };
+
+	state_total_add(&wait, thread->total.until_ns, share_of(thread));
+	state_total_add(&wait, log->now_ns, share_of(thread));
+	state_total_put(&wait, thread->number, &log->ongoing);
+}
+
 /* What is known of the thread by now; what comes later is put by itself. */
 static void flush_thread(struct state_log *log, struct logged *thread)
 {
+	uint64_t until_ns;
+
 	state_places_put(&thread->places, thread->number, &log->lists);
 	state_places_fini(&thread->places);
 	if (thread->kind == RECORD_END || !thread->total.has_begun)
 		return;
-	add_to_total(log, thread);
+	if (thread->kind == RECORD_BLOCKED && !thread->meaning.stack)
+		flush_wait(log, thread);
+	else
+		add_to_total(log, thread);
+	until_ns = thread->total.until_ns;
 	state_total_put(&thread->total, thread->number, &log->totals);
 	thread->total = (struct state_total){ 0 };
-	add_to_total(log, thread);
+	state_total_add(&thread->total, until_ns, share_of(thread));
 }
 
 void state_log_flush(struct state_log *log)
@@ -573,8 +648,10 @@ void state_log_flush(struct state_log *log)
 	end_block(log);
 	for (size_t i = 0; i < log->thread_count; i++)
 		flush_thread(log, log->threads[i]);
+	late_log_flush(&log->late, log->writer);
 	put_places(log);
 	put_totals(log);
+	put_ongoing(log);
 	if (gap_ns != log->gaps_written_ns)
 		put_gaps(log, log->now_ns);
 	log->gaps_written_ns = gap_ns;
@@ -591,14 +668,18 @@ void state_log_finish(struct state_log *log, uint64_t end_ns)
 			continue;
 		add_record(log, log->now_ns, RECORD_END, thread->place, 0);
 		add_to_total(log, thread);
+		end_late(log, thread);
 		thread->kind = RECORD_END;
 		thread->is_touched = true;
 		share_log_end(log->shares, &thread->shares, log->now_ns);
 	}
 	end_block(log); /* which forgets them all */
 	share_log_finish(log->shares);
+	cpu_log_finish(log->cpus, log->last_ns);
+	late_log_flush(&log->late, log->writer);
 	put_places(log);
 	put_totals(log);
+	put_ongoing(log);
 	put_gaps(log, end_ns);
 }
 
@@ -612,12 +693,15 @@ void state_log_free(struct state_log *log)
 	}
 	table_free(log->by_number);
 	share_log_free(log->shares);
+	cpu_log_free(log->cpus);
+	late_log_fini(&log->late);
 	state_gaps_fini(&log->gaps);
 	state_values_fini(&log->values);
 	state_columns_fini(&log->columns);
 	text_fini(&log->bytes);
 	text_fini(&log->lists);
 	text_fini(&log->totals);
+	text_fini(&log->ongoing);
 	free(log->threads);
 	free(log->origins);
 	free(log->records);

@@ -49,29 +49,21 @@ static void add_part(struct sum *sum, uint64_t begin_ns, uint64_t end_ns)
 	sum->walk_to_ns = end_ns;
 }
 
-static bool has_gap(const struct states *states, uint64_t begin_ns, uint64_t end_ns)
+static void add_share(void *data, uint64_t begin_ns, uint64_t end_ns, unsigned int share)
 {
-	const struct state_gap *gap = state_gaps_after(states_gaps(states), begin_ns);
+	struct sum *sum = data;
 
-	return gap && gap->begin_ns < end_ns;
+	sum->ns[share] += end_ns - begin_ns;
 }
 
 /* False: it is not kept. */
 static bool add_whole_cell(struct sum *sum, unsigned int level, uint64_t cell)
 {
-	unsigned int shift = SHARE_SHIFT + level;
-	struct state state;
+	struct share_index *index = states_share_index(sum->states);
 
-	switch (share_index_add(states_share_index(sum->states), level, cell, sum->thread, sum->ns)) {
-	case SHARE_NOT_KEPT:
+	if (!share_index_has(index, level, cell))
 		return false;
-	case SHARE_IS_ONE:
-		if (states_at(sum->states, sum->thread, cell << shift, &state))
-			sum->ns[state_share(state.kind, state.value.why)] += 1ull << shift;
-		break;
-	case SHARE_ADDED:
-		break;
-	}
+	share_index_each(index, level, cell, cell + 1, sum->thread, add_share, sum);
 	return true;
 }
 
@@ -88,7 +80,8 @@ static void add_cell(struct sum *sum, unsigned int level, uint64_t cell)
 {
 	uint64_t begin_ns = cell << (SHARE_SHIFT + level);
 	uint64_t end_ns = begin_ns + (1ull << (SHARE_SHIFT + level));
-	bool is_whole = begin_ns >= sum->from_ns && end_ns <= sum->to_ns && !has_gap(sum->states, begin_ns, end_ns);
+	bool is_whole = begin_ns >= sum->from_ns && end_ns <= sum->to_ns &&
+			!state_gaps_touch(states_gaps(sum->states), begin_ns, end_ns);
 
 	if (begin_ns >= sum->to_ns || end_ns <= sum->from_ns)
 		return;

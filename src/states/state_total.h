@@ -10,6 +10,9 @@
 struct byte_cursor;
 struct text;
 
+/* The count of a chunk whose totals are of waits that last, up to a flush: the next such chunk has others in their place. */
+enum { STATE_TOTALS_ONGOING = 1 };
+
 /* Begins zeroed. */
 struct state_total {
 	uint64_t begin_ns; /* of the first state */

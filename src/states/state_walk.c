@@ -27,7 +27,7 @@ static const struct state_record *find_record(struct states *states, uint32_t th
 	uint32_t in_block;
 
 	while (place->block < states_block_count(states)) {
-		*open = states_block(states, place->block);
+		*open = states_block(states, place->block, BLOCK_THREADS);
 		in_block = *open ? open_block_find(*open, thread) : NO_THREAD;
 		record = in_block == NO_THREAD ? NULL : record_at(*open, in_block, place->at);
 		if (record)
@@ -101,7 +101,7 @@ static bool take_state(struct state_walk *walk, struct state *out)
 	uint32_t in_block;
 
 	if (walk->at == AT_ORIGIN) {
-		open = states_block(walk->states, walk->block);
+		open = states_block(walk->states, walk->block, BLOCK_THREADS);
 		in_block = open ? open_block_find(open, walk->thread) : NO_THREAD;
 		if (in_block != NO_THREAD) {
 			const struct state_origin *origin = &open->block.threads[in_block];
@@ -181,7 +181,7 @@ void states_walk(struct states *states, uint32_t thread, uint64_t from_ns, uint6
 	if (walk->is_over)
 		return;
 	walk->block = states_block_at(states, from_ns);
-	open = states_block(states, walk->block);
+	open = states_block(states, walk->block, BLOCK_THREADS);
 	place = open ? open_block_find(open, thread) : NO_THREAD;
 	if (place != NO_THREAD)
 		walk->at = last_record(open, place, from_ns);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "states/late_causes.h"
 #include "states/share_index.h"
 #include "states/states_internal.h"
 
@@ -10,24 +11,13 @@
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "states/activity.h"
+#include "states/change_lists.h"
 #include "states/grown_totals.h"
 #include "states/state_total.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_threads.h"
 
-enum {
-	OPEN_BLOCKS = 8,
-	LISTED_MAX = 1 << 24,        /* blocks in unpacked lists, of all threads */
-	LISTS_BYTES_MAX = 256 << 20, /* packed ones */
-};
-
-/* In which blocks a thread changes. */
-struct changes {
-	uint32_t thread, count;
-	size_t at;         /* of the distances between them, in the lists */
-	uint32_t *blocks;  /* [count]; NULL: not unpacked */
-	uint32_t capacity; /* of blocks, in a file that grows */
-};
+enum { OPEN_BLOCKS = 8 };
 
 struct states {
 	struct trace_reader *file;
@@ -39,12 +29,10 @@ struct states {
 	size_t block_count, block_capacity, damaged_count;
 	struct open_block open[OPEN_BLOCKS];
 	uint64_t uses;
-	uint8_t *lists;
-	size_t lists_bytes;
-	struct changes *changes; /* by thread, and for one thread by block */
-	size_t change_count, change_capacity, listed;
+	struct change_lists changes;
 	struct state_gaps gaps;
-	struct share_index *shares;
+	struct share_index *shares, *cpu_shares;
+	struct late_causes *late;
 	struct activities *activities;
 	bool is_growing;
 	size_t chunks;               /* of the file, that were looked at, if it grows */
@@ -79,83 +67,14 @@ static int find_blocks(struct states *states)
 	return err;
 }
 
-static void add_changes(struct states *states, uint32_t thread, uint32_t count, size_t at)
-{
-	ARRAY_GROW(states->changes, states->change_count, states->change_capacity, 256);
-	states->changes[states->change_count++] = (struct changes){ thread, count, at, NULL, 0 };
-}
-
-static int take_lists(struct states *states, const void *bytes, size_t size_bytes)
-{
-	struct byte_cursor cursor = byte_cursor_new(bytes, size_bytes);
-
-	if (!size_bytes)
-		return 0;
-	if (size_bytes > LISTS_BYTES_MAX - states->lists_bytes)
-		return -EBADMSG;
-	states->lists = xrealloc(states->lists, states->lists_bytes + size_bytes, 1);
-	memcpy(states->lists + states->lists_bytes, bytes, size_bytes);
-	while (byte_cursor_left(&cursor)) {
-		uint32_t thread = byte_cursor_uleb(&cursor), count = byte_cursor_uleb(&cursor);
-
-		add_changes(states, thread, count, states->lists_bytes + (cursor.at - (const uint8_t *)bytes));
-		for (uint32_t i = 0; i < count && !cursor.is_bad; i++)
-			byte_cursor_uleb(&cursor);
-	}
-	states->lists_bytes += size_bytes;
-	return cursor.is_bad ? -EBADMSG : 0;
-}
-
 /* All there have been up to then: a later one has the earlier ones, too. */
-static int take_gaps(struct states *states, const void *bytes, size_t size_bytes)
+static void take_gaps(struct states *states, const void *bytes, size_t size_bytes)
 {
 	const struct state_gap *gaps = bytes;
 
 	states->gaps.count = 0;
 	for (size_t i = 0; i < size_bytes / sizeof(*gaps); i++)
 		state_gaps_add(&states->gaps, gaps[i].begin_ns, gaps[i].end_ns);
-	return 0;
-}
-
-/* One that is there already gets longer; most new ones have the highest number. */
-static struct changes *get_grown(struct states *states, uint32_t thread)
-{
-	size_t at = BOUND_BACK(0, states->change_count, i, states->changes[i].thread < thread);
-
-	if (at < states->change_count && states->changes[at].thread == thread)
-		return &states->changes[at];
-	add_changes(states, thread, 0, 0);
-	memmove(&states->changes[at + 1], &states->changes[at],
-		(states->change_count - 1 - at) * sizeof(*states->changes));
-	states->changes[at] = (struct changes){ .thread = thread };
-	return &states->changes[at];
-}
-
-/* In a file that grows, each list says what came since the last one. */
-static int take_grown_lists(struct states *states, const void *bytes, size_t size_bytes)
-{
-	struct byte_cursor cursor = byte_cursor_new(bytes, size_bytes);
-
-	while (byte_cursor_left(&cursor)) {
-		struct changes *changes = get_grown(states, byte_cursor_uleb(&cursor));
-		uint32_t count = byte_cursor_uleb(&cursor), block = 0;
-
-		for (uint32_t i = 0; i < count && !cursor.is_bad; i++) {
-			block += byte_cursor_uleb(&cursor);
-			ARRAY_GROW(changes->blocks, changes->count, changes->capacity, 4);
-			changes->blocks[changes->count++] = block;
-		}
-	}
-	return cursor.is_bad ? -EBADMSG : 0;
-}
-
-static int compare_changes(const void *a, const void *b)
-{
-	const struct changes *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return (x->thread > y->thread) - (x->thread < y->thread);
-	return (x->at > y->at) - (x->at < y->at);
 }
 
 static int read_parts(struct states *states)
@@ -169,13 +88,17 @@ static int read_parts(struct states *states)
 		if (places[i].kind != TRACE_CHUNK_STATE_PLACES && places[i].kind != TRACE_CHUNK_STATE_GAPS)
 			continue;
 		err = trace_reader_content(states->file, i, &content, &size_bytes);
-		if (!err)
-			err = (places[i].kind == TRACE_CHUNK_STATE_GAPS ? take_gaps : take_lists)(states, content,
-												  size_bytes);
+		if (err)
+			break;
+		if (places[i].kind == TRACE_CHUNK_STATE_GAPS)
+			take_gaps(states, content, size_bytes);
+		else
+			err = change_lists_take(&states->changes, content, size_bytes);
 	}
-	if (states->changes)
-		qsort(states->changes, states->change_count, sizeof(*states->changes), compare_changes);
-	states->shares = share_index_new(states->file);
+	change_lists_sort(&states->changes);
+	states->late = late_causes_new(states->file);
+	states->shares = share_index_new(states->file, TRACE_CHUNK_STATE_SHARES, states->late);
+	states->cpu_shares = share_index_new(states->file, TRACE_CHUNK_CPU_SHARES, NULL);
 	states->activities = activities_new(states->file);
 	return err;
 }
@@ -215,10 +138,11 @@ static int take_grown_part(struct states *states, const struct trace_place *plac
 	if (err)
 		return err;
 	if (place->kind == TRACE_CHUNK_STATE_PLACES)
-		return take_grown_lists(states, content, size_bytes);
+		return change_lists_grow(&states->changes, content, size_bytes);
 	if (place->kind == TRACE_CHUNK_STATE_TOTALS)
-		return grown_totals_take(states->totals, content, size_bytes);
-	return take_gaps(states, content, size_bytes);
+		return grown_totals_take(states->totals, content, size_bytes, place->count == STATE_TOTALS_ONGOING);
+	take_gaps(states, content, size_bytes);
+	return 0;
 }
 
 int states_grow(struct states *states)
@@ -229,7 +153,9 @@ int states_grow(struct states *states)
 
 	for (; states->chunks < count && !err; states->chunks++)
 		err = take_grown_part(states, &places[states->chunks], states->chunks);
+	late_causes_grow(states->late);
 	share_index_grow(states->shares);
+	share_index_grow(states->cpu_shares);
 	activities_grow(states->activities);
 	return err;
 }
@@ -243,7 +169,9 @@ int states_open_growing(const char *path, struct states **out)
 		trace_reader_allow_threads(states->file, TRACE_THREADS_EVER_MAX, TRACE_THREADS_EVER_MAX);
 		states->is_growing = true;
 		states->totals = grown_totals_new();
-		states->shares = share_index_new(states->file);
+		states->late = late_causes_new(states->file);
+		states->shares = share_index_new(states->file, TRACE_CHUNK_STATE_SHARES, states->late);
+		states->cpu_shares = share_index_new(states->file, TRACE_CHUNK_CPU_SHARES, NULL);
 		states->activities = activities_new(states->file);
 		err = states_grow(states);
 	}
@@ -265,14 +193,13 @@ void states_close(struct states *states)
 		return;
 	for (size_t i = 0; i < OPEN_BLOCKS; i++)
 		open_block_fini(&states->open[i]);
-	for (size_t i = 0; i < states->change_count; i++)
-		free(states->changes[i].blocks);
 	share_index_free(states->shares);
+	share_index_free(states->cpu_shares);
+	late_causes_free(states->late);
 	activities_free(states->activities);
 	grown_totals_free(states->totals);
 	state_gaps_fini(&states->gaps);
-	free(states->changes);
-	free(states->lists);
+	change_lists_fini(&states->changes);
 	free(states->blocks);
 	if (states->file)
 		trace_reader_close(states->file);
@@ -323,7 +250,7 @@ void states_each_total(struct states *states,
 		struct state_total total;
 		uint32_t thread;
 
-		if (places[i].kind != TRACE_CHUNK_STATE_TOTALS)
+		if (places[i].kind != TRACE_CHUNK_STATE_TOTALS || places[i].count == STATE_TOTALS_ONGOING)
 			continue;
 		if (trace_reader_content(states->file, i, &content, &size_bytes)) {
 			states->damaged_count++;
@@ -353,6 +280,16 @@ const struct state_gaps *states_gaps(const struct states *states)
 struct share_index *states_share_index(const struct states *states)
 {
 	return states->shares;
+}
+
+const struct late_causes *states_late_causes(const struct states *states)
+{
+	return states->late;
+}
+
+struct share_index *states_cpu_index(const struct states *states)
+{
+	return states->cpu_shares;
 }
 
 struct activities *states_activities(const struct states *states)
@@ -409,7 +346,7 @@ static bool read_block(struct states *states, size_t number, struct state_block 
 	return false;
 }
 
-const struct open_block *states_block(struct states *states, size_t number)
+const struct open_block *states_block(struct states *states, size_t number, enum block_need need)
 {
 	struct open_block *open;
 
@@ -417,6 +354,7 @@ const struct open_block *states_block(struct states *states, size_t number)
 		open = &states->open[i];
 		if (open->used && open->number == number) {
 			open->used = ++states->uses;
+			open_block_index(open, need);
 			return open;
 		}
 	}
@@ -430,80 +368,18 @@ const struct open_block *states_block(struct states *states, size_t number)
 		states->damaged_count++;
 		return NULL;
 	}
-	open_block_index(open);
+	open_block_index(open, need);
 	open->number = number;
 	open->used = ++states->uses;
 	return open;
 }
 
-static void forget_lists(struct states *states)
-{
-	for (size_t i = 0; i < states->change_count; i++) {
-		free(states->changes[i].blocks);
-		states->changes[i].blocks = NULL;
-	}
-	states->listed = 0;
-}
-
-static void unpack_list(struct states *states, struct changes *changes)
-{
-	struct byte_cursor cursor = byte_cursor_new(states->lists + changes->at, states->lists_bytes - changes->at);
-	uint32_t block = 0;
-
-	if (states->listed > LISTED_MAX)
-		forget_lists(states);
-	changes->blocks = xcalloc(changes->count + 1, sizeof(*changes->blocks));
-	for (uint32_t i = 0; i < changes->count; i++)
-		changes->blocks[i] = block += byte_cursor_uleb(&cursor);
-	states->listed += changes->count;
-}
-
-/* The first of a thread's lists, or where it would be. */
-static size_t find_changes(const struct states *states, uint32_t thread)
-{
-	return BOUND(0, states->change_count, i, states->changes[i].thread < thread);
-}
-
-static size_t first_above(const struct changes *changes, size_t after)
-{
-	size_t low = BOUND(0, changes->count, i, changes->blocks[i] <= after);
-
-	return low < changes->count ? changes->blocks[low] : SIZE_MAX;
-}
-
 size_t states_next_block(struct states *states, uint32_t thread, size_t after)
 {
-	for (size_t i = find_changes(states, thread); i < states->change_count && states->changes[i].thread == thread;
-	     i++) {
-		size_t block;
-
-		if (!states->changes[i].blocks)
-			unpack_list(states, &states->changes[i]);
-		block = first_above(&states->changes[i], after);
-		if (block < states->block_count)
-			return block;
-	}
-	return SIZE_MAX;
-}
-
-uint64_t states_quiet_until_ns(struct states *states, uint32_t thread, uint64_t time_ns)
-{
-	const struct state_gap *gap = state_gaps_after(&states->gaps, time_ns);
-	size_t block = states_block_at(states, time_ns), next;
-	uint64_t until_ns;
-
-	if (!block)
-		return time_ns;
-	next = states_next_block(states, thread, block - 1);
-	until_ns = next < states->block_count ? states->blocks[next].first_ns : states_end_ns(states);
-	if (gap && gap->begin_ns < until_ns)
-		until_ns = gap->begin_ns;
-	return until_ns > time_ns ? until_ns : time_ns;
+	return change_lists_next(&states->changes, thread, after, states->block_count);
 }
 
 void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread), void *data)
 {
-	for (size_t i = 0; i < states->change_count; i++)
-		if (!i || states->changes[i - 1].thread != states->changes[i].thread)
-			on_thread(data, states->changes[i].thread);
+	change_lists_each_thread(&states->changes, on_thread, data);
 }

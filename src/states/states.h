@@ -49,9 +49,6 @@ uint64_t states_known_until_ns(const struct states *states);
 /* Calls on_thread for the number of each thread that has a state, in their order. */
 void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread), void *data);
 
-/* Up to when a thread certainly goes on with what it does at a time; that time: nobody knows without looking. No block is unpacked. */
-uint64_t states_quiet_until_ns(struct states *states, uint32_t thread, uint64_t time_ns);
-
 /*
  * Calls on_total for what is known of how threads spent their lives, in no order: a thread may come more than once, at other times. Where records
  * were lost, it counts as doing what it was last seen to do: states_have_gaps().
@@ -91,6 +88,13 @@ struct cpu_state {
 	uint32_t tid;    /* another one's; 0: nobody */
 };
 
+static inline enum cpu_share cpu_state_share(const struct cpu_state *state)
+{
+	if (state->thread)
+		return CPU_SHARE_TRACED;
+	return state->tid ? CPU_SHARE_OTHER : CPU_SHARE_IDLE;
+}
+
 /*
  * Who had a CPU in [from_ns, to_ns), clipped to that, in pieces: one may follow another alike. Where there is
  * none, nobody knows: so it is from the beginning of a gap to the first change behind it.
@@ -107,6 +111,23 @@ bool cpu_walk_next(struct cpu_walk *walk, struct cpu_state *out);
 
 /* What the machine did besides; of a trace without --system it has nothing. Lives as long as the states. */
 struct activities *states_activities(const struct states *states);
+
+/* What a thread of those that are asked for, or a CPU, did for a while: a share as state_share() has it, or enum cpu_share. */
+typedef void states_part_fn(void *data, size_t which, uint64_t begin_ns, uint64_t end_ns, unsigned int share);
+
+enum { STATES_COLUMNS = 256 };
+
+/*
+ * Tells how threads, [count] by their numbers, spent 256 columns of 2^shift ns from a multiple of all of them on. Parts lie where
+ * things happened, or somewhere in the right column: they add up to what each column was spent with, to the nanosecond, and do not
+ * overlap. What is missing, a thread did not live.
+ */
+void states_each_part(struct states *states, const uint32_t *threads, size_t count, uint64_t from_ns,
+		      unsigned int shift, states_part_fn *on_part, void *data);
+
+/* The same of a CPU; what is missing, nobody knows. */
+void states_each_cpu_part(struct states *states, uint32_t cpu, uint64_t from_ns, unsigned int shift,
+			  states_part_fn *on_part, void *data);
 
 /* Adds how much of [from_ns, to_ns) a thread spent how, by state_share(); what is missing, it did not live. */
 void states_add_shares(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint64_t ns[SHARES]);

@@ -46,6 +46,8 @@ enum trace_chunk_kind {
 	TRACE_CHUNK_ACTIVITY_NAMES, /* the same: of interrupts */
 	TRACE_CHUNK_ORIGIN,         /* struct trace_origin: the trace that it was made of */
 	TRACE_CHUNK_STATE_TOTALS,   /* states/state_total.h */
+	TRACE_CHUNK_CPU_SHARES,     /* states/cpu_log.h; count: the level */
+	TRACE_CHUNK_LATE_CAUSES,    /* states/late_causes.h */
 };
 
 enum trace_chunk_flags {

@@ -4,7 +4,6 @@
 Whatever pinch is given: a clear error, the right exit status, nothing lost, nothing left behind;
 and the traced program is none the wiser.
 """
-import ctypes
 import fcntl
 import os
 import pty
@@ -18,8 +17,8 @@ import termios
 import time
 
 from lib import LIMIT_S, PINCH, Skip, assert_nothing_attached, check_laws, describe, \
-    find_path, finish, functions_of, is_alive, links_of, main, parse_report, pinch, program, \
-    read, read_line, run, start, status_of, stop, test, wait_until
+    find_path, finish, functions_of, is_alive, links_of, main, own_children, parse_report, pinch, program, \
+    read, read_line, run, run_one, start, status_of, stop, test, wait_until
 
 USAGE = {"run": 125, "attach": 2}
 FAILED = {"run": 125, "attach": 1}
@@ -498,15 +497,8 @@ def resynchronised():
 
 # --- How pinch and its command end ---------------------------------------------------------------
 
-def become_reaper():
-    """Children of a killed pinch become ours, so that their status can be seen."""
-    PR_SET_CHILD_SUBREAPER = 36
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
 @test("pinch run killed: nothing stays attached, the command goes on and ends with its own status")
 def killed():
-    become_reaper()
     os.mkfifo("go")
     process = start(PINCH, "run", "-q", "--", "sh", "-c", "read x <go; exit 7",
                     stdin=subprocess.DEVNULL)
@@ -523,6 +515,22 @@ def killed():
     assert os.waitstatus_to_exitcode(status) == 7, status
 
 
+@test("the command that a killed pinch leaves behind ends with the test that started it")
+def left_behind():
+    commands = []
+
+    def leaves_one():
+        process = start(PINCH, "run", "-q", "--", "sleep", 600, stdin=subprocess.DEVNULL)
+        tracing(process)
+        commands.append(child_of(process.pid))
+        process.kill()
+        process.wait()
+        assert is_alive(commands[0]), "the command died with pinch"
+
+    assert run_one(leaves_one) is None
+    assert not is_alive(commands[0])
+
+
 @test("pinch attach killed: nothing stays attached, the target goes on")
 def killed_attach():
     target = start("sh", "-c", "read x; exit 7", stdin=subprocess.PIPE)
@@ -537,7 +545,6 @@ def killed_attach():
 
 @test("pinch run killed before the command began: the command is never run")
 def killed_early():
-    become_reaper()
     for delay_ms in range(0, 40, 5):
         process = start(PINCH, "run", "-q", "--", "sh", "-c", "echo $$ >>began; exec sleep 60",
                         stdin=subprocess.DEVNULL)
@@ -550,13 +557,9 @@ def killed_early():
                         for p in own_children()), "its child to end or to be the command")
         assert children
         for pid in own_children():
-            os.kill(int(pid), signal.SIGKILL)
-            os.waitpid(int(pid), 0)
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
     assert_nothing_attached()
-
-
-def own_children():
-    return read(f"/proc/self/task/{os.getpid()}/children").split()
 
 
 @test("a second Ctrl-C ends a pinch attach that cannot write its report")
@@ -759,13 +762,8 @@ def stopped_command():
 
 @test("the command's children that outlive it do not keep pinch")
 def orphans():
-    become_reaper()
     result = run("sh", "-c", "sleep 60 >/dev/null 2>&1 & exit 3", status=3, limit_s=LIMIT_S // 3)
     assert result.report["target"]["is_running"]
-    for pid in own_children():
-        if status_of(pid).get("Name") == "sleep":
-            os.kill(int(pid), signal.SIGKILL)
-            os.waitpid(int(pid), 0)
 
 
 # --- Options -------------------------------------------------------------------------------------

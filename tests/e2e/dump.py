@@ -232,8 +232,7 @@ def hostile():
     record(sys.executable, "-c", set_name, *(name.hex() for name in names))
     dumped = [parse_line(line)[3]["name"] for line in dump() if " thread.NAME " in line]
     assert dumped[-len(names):] == names, dumped
-    dumped = [event["fields"]["name"] for event in parse_json(pinch("dump", "--json", "t.pinch").out
-            .decode().split("\n")[:-1]) if event["event"] == "thread.NAME"]
+    dumped = [event["fields"]["name"] for event in parse_json(dump("--json")) if event["event"] == "thread.NAME"]
     assert dumped[-len(names):] == [name.decode(errors="replace") for name in names], dumped
 
 

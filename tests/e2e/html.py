@@ -65,7 +65,7 @@ def page_of_a_run():
     check_page("run.html")
     parts = parts_of("run.html")
     # Now and then somebody waits for a kernel lock.
-    assert set(parts) - {"klock"} == {"report", "timelines"}, set(parts)
+    assert set(parts) - {"klock"} == {"report", "folds", "timelines", "graph", "path"}, set(parts)
     page, report = parts["report"], parse_report(read("run.json", "rb"))
     parse_report(json.dumps(page).encode())
     check_laws(page)
@@ -76,7 +76,8 @@ def page_of_a_run():
     assert len(page["paths"]) == page["totals"]["paths"] or len(page["paths"]) == 1000
     lines = parts["timelines"]
     threads_ns = sum(t["running_ns"] for t in page["threads"])
-    near(time_of(lines, "running"), threads_ns, threads_ns * 0.002 + 1e5, "running time in the time lines and in the threads")
+    near(time_of(lines, "running", "spinning"), threads_ns, threads_ns * 0.02 + 5e6, "running time in the time lines and in the threads")
+    assert lines["parts"] == 720 and sum(lines["all"]["lock"]) > 0, "the time lines are not those of a trace"
     [shown] = look("run.html")
     assert {"verdict", "balance", "findings", "flames", "locks", "timelines", "about"} <= set(shown["sections"]), shown["sections"]
     assert shown["frames"] > 1 and shown["canvases"] >= 2, shown
@@ -91,7 +92,7 @@ def page_of_a_trace():
     assert result.status == 0, result.text
     check_page("report.html")
     parts = parts_of("report.html")
-    assert set(parts) - {"klock"} == {"report", "timelines", "graph", "path"}, set(parts)
+    assert set(parts) - {"klock"} == {"report", "folds", "timelines", "graph", "path"}, set(parts)
     alone = json.loads(pinch("critical-path", "--json", "-", "a.pinch").out)
     assert parts["path"].pop("left_out") == 0 and parts["path"] == alone, "the critical path differs"
     graph = json.loads(pinch("graph", "--merge", "--json", "-", "a.pinch").out)
@@ -105,6 +106,16 @@ def page_of_a_trace():
     [shown] = look("report.html")
     assert {"graph", "path", "timelines"} <= set(shown["sections"]), shown["sections"]
     assert shown["nodes"] > 3, shown["nodes"]
+
+
+@test("the page of a run that is too long for that has time lines without causes, and says so")
+def page_of_a_long_run():
+    result = pinch("run", "-q", "--html", "long.html", "--", program("own_events"), "threads", 32, 300000, 2000)
+    assert result.status == 0, result.text
+    lines = parts_of("long.html")["timelines"]
+    assert "graph" not in parts_of("long.html") and "blocked" in lines["all"], list(lines["all"])
+    [shown] = look("long.html")
+    assert "pinch record keeps it" in shown["text"], "it is not said"
 
 
 @test("pinch graph and pinch compare make pages, too")
@@ -122,6 +133,33 @@ def pages_of_graphs():
     assert graph["nodes"] > 2, graph["nodes"]
     assert comparison["nodes"] > 2 and comparison["frames"] > 2, comparison["nodes"]
     assert "a.pinch" in comparison["text"] and "b.pinch" in comparison["text"]
+
+
+@test("of a program without debug information, the page names call paths and waits as the text does")
+def stripped():
+    shutil.copy(program("lock_convoy"), "plain")
+    subprocess.run(["strip", "--strip-debug", "plain"], check=True)
+    record("plain.pinch", "./plain")
+    result = pinch("report", "--html", "plain.html", "-o", "plain.txt", "--page", "paths", "--page", "synchronisation", "plain.pinch")
+    assert result.status == 0, result.text
+    named = re.findall(r"^ +\d+ +[0-9.]+ % .* (?:ns|us|ms|s) +(?:[a-z-]+  )?(\w+)  plain(?:  called by \w+)?$", read("plain.txt"), re.M)
+    assert "append_journal" in named, read("plain.txt")
+    [shown] = look("plain.html")
+    for name in named:
+        assert re.search(rf"^{name}\t", shown["text"], re.M), f"no row is named {name}: {shown['text']}"
+    labels = {label for _, _, label in parts_of("plain.html")["folds"]}
+    assert "thread start" in labels and "-" in labels, labels
+
+
+@test("the page of pinch klock begins with the kernel locks, with and without waits")
+def page_of_kernel_locks():
+    for name, command in (("locks", program("klock_append")), ("none", "true")):
+        result = pinch("klock", "-q", "--html", f"{name}.html", "--", command)
+        assert result.status == 0, result.text
+    locks, none = look("locks.html", "none.html")
+    assert locks["sections"][:2] == ["klock", "verdict"] and none["sections"][:2] == ["klock", "verdict"], locks["sections"]
+    assert locks["sections"].count("klock") == 1 and "Waiting threads" in locks["text"], locks["sections"]
+    assert "No thread waited for a kernel lock" in none["text"] or "Waiting threads" in none["text"], none["text"]
 
 
 @test("programs whose names are markup, or no text at all, change nothing of the page")

@@ -2,7 +2,7 @@
 """
 What the end-to-end tests share. A test is a function under @test("sentence that can be false");
 what it asserts decides the sentence, and main() prints TAP. Everything a test starts goes through
-start() or pinch(), so that it is stopped, by its pid, whatever happens.
+start() or pinch(), so that it is stopped, by its pid, whatever happens; so is what these leave behind.
 
 Environment: O, the build directory (default: build); PINCH, another binary to test; ONLY, a part
 of the sentences to run (a regular expression); JOBS, how many at a time, which is else up to the file;
@@ -10,6 +10,8 @@ LIMIT_S, after how many seconds a wait is a hang; JITTER_NS, what is added to to
 (tests/kernels); KEEP, to keep the private directory.
 """
 import ast
+import contextlib
+import ctypes
 import functools
 import json
 import os
@@ -55,6 +57,7 @@ BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork
 tests = []
 processes = []
 workers = {}        # pid: the number of its test
+PR_SET_CHILD_SUBREAPER = 36
 
 
 class Skip(Exception):
@@ -632,6 +635,36 @@ def stop_all():
                 pass
 
 
+def adopt():
+    """
+    What a process below this one leaves behind when it ends becomes a child of this one: the command of a pinch that was
+    killed, a program of its own.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def own_children():
+    """The processes below this one, but workers."""
+    found = []
+    for task in os.listdir("/proc/self/task"):
+        try:
+            found += map(int, read(f"/proc/self/task/{task}/children").split())
+        except OSError:     # the thread has ended, and another one has its children
+            pass
+    return [pid for pid in found if pid not in workers]
+
+
+def stop_left():
+    """Ends what stop_all() does not know of. Children of those become this one's, and are next."""
+    while left := own_children():
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in left:
+            with contextlib.suppress(ChildProcessError):    # a thread of the test has waited for it
+                os.waitpid(pid, 0)
+
+
 def is_looked_up(node):
     """An expression that is read without running anything: names, attributes, places."""
     if isinstance(node, ast.Subscript):
@@ -684,6 +717,7 @@ def run_one(function):
         return "fail", traceback.format_exc()
     finally:
         stop_all()
+        stop_left()
         os.chdir(os.environ["TMPDIR"])
     return None
 
@@ -697,6 +731,7 @@ def start_worker(number, function):
         return
     try:
         workers.clear()
+        adopt()
         outcome = run_one(function)
         with open(os.path.join(os.environ["TMPDIR"], f"outcome-{number}"), "w") as file:
             json.dump(outcome, file)
@@ -705,8 +740,10 @@ def start_worker(number, function):
 
 
 def end_of_worker():
-    """Which test has ended, and how."""
+    """Which test has ended, and how. A worker that was killed has left children to this process, which end, too."""
     pid, status = os.wait()
+    while pid not in workers:
+        pid, status = os.wait()
     number = workers.pop(pid)
     path = os.path.join(os.environ["TMPDIR"], f"outcome-{number}")
     return number, json.loads(read(path)) if os.path.exists(path) else \
@@ -759,6 +796,7 @@ def main(jobs=1):
     os.environ["TMPDIR"] = directory
     os.environ["XDG_CACHE_HOME"] = os.path.join(directory, "cache")
     failed = 0
+    adopt()
     last = ("nothing of pinch stays attached", assert_nothing_attached)
     try:
         outcomes = outcomes_of([function for _, function in chosen], jobs) if not reason else \
@@ -768,6 +806,7 @@ def main(jobs=1):
         failed += print_test(len(chosen) + 1, last[0], ("skip", reason) if reason else run_one(last[1]))
     finally:
         stop_all()
+        stop_left()
         os.chdir("/")
         if not os.environ.get("KEEP"):
             shutil.rmtree(directory, ignore_errors=True)
@@ -777,6 +816,7 @@ def main(jobs=1):
 
 def at_signal(number, frame):
     stop_all()
+    stop_left()
     sys.exit(128 + number)
 
 

@@ -224,20 +224,26 @@ def python_frames(path):
     return [(f["function"], f["file"], f["line"]) for f in path["stack"] if f["module"] == MODULE]
 
 
+def is_unwound_late(report):
+    """More than where the threads were blocked when tracing began and ended."""
+    return report["stacks"]["unwound_late"] > 2 * report["totals"]["threads"]
+
+
 def check_places(report):
     """
     Each evaluation has its Python functions behind it; the innermost one has none when the thread
-    is entering it, or leaving it and freeing what it had.
+    is entering it, or leaving it and freeing what it had. A stack that was copied, since the tables of its code were not
+    there yet, has none at all: on an emulated CPU these may take longer than the start of tracing waits for them.
     """
     checked = empty = 0
+    is_late = is_unwound_late(report)
     for path in report["paths"]:
         stack, is_innermost = path["stack"], True
-        # Emulated, a thread may wait now and then before it is known where the interpreter keeps its functions.
-        if lib.JITTER_NS and path["slices"] <= 5 and not python_frames(path):
+        if lib.JITTER_NS and (is_late or path["slices"] <= 5) and not python_frames(path):
             continue
         for inner, outer in zip(stack, stack[1:]):
             if inner["function"] == EVALUATION and not inner["is_inlined"]:
-                assert outer["module"] == MODULE or is_innermost, names(path)
+                assert outer["module"] == MODULE or is_innermost, (names(path), path["slices"], report["stacks"])
                 empty += path["slices"] * (outer["module"] != MODULE)
                 checked += path["slices"]
                 is_innermost = False
@@ -259,19 +265,22 @@ def start_ready(source, name="program.py"):
     return process
 
 
-def attach(process, duration="1s"):
+# Emulated, the first second may be over before the tables are there.
+DURATION = "3s" if lib.JITTER_NS else "1s"
+
+
+def attach(process, duration=DURATION):
     result = lib.pinch("attach", "--json", "report.json", "--nmin", 1000, "--top", 1000, "--critical-slices",
                        "--duration", duration, "-p", process.pid)
     assert result.status == 0, result.text
     return lib.parse_report(lib.read("report.json", "rb"))
 
 
-def traced(source, duration="1s"):
+def traced(source, duration=DURATION):
     process = start_ready(source)
     report = attach(process, duration)
     lib.stop(process)
-    # But where they were blocked when tracing began and ended, and before the first tables are there.
-    assert lib.JITTER_NS or report["stacks"]["unwound_late"] <= 2 * report["totals"]["threads"], report["stacks"]
+    assert lib.JITTER_NS or not is_unwound_late(report), report["stacks"]
     return report
 
 
@@ -281,7 +290,7 @@ def waiting():
     found = [python_frames(p) for p in report["paths"]]
     for chain in json.loads(lib.read("truth.json")):
         chain = [tuple(frame) for frame in chain]
-        assert chain in found, (chain, [f for f in found if f and f[0][0] == chain[0][0]])
+        assert chain in found, (chain, [f for f in found if f and f[0][0] == chain[0][0]], report["stacks"], report["notes"])
     check_places(report)
     assert all(p["stack_end"] == "complete" for p in report["paths"] if python_frames(p))
     main = [f for f in found if f and f[-1][0] == "<module>"]

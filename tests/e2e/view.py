@@ -68,17 +68,22 @@ def wrong_requests():
     reader.end()
 
 
-@test("the tiles of each width add up to what the lanes spent, and lanes to what their threads did")
+@test("the tiles of each width add up to what the lanes spent, CPUs included, and lanes to what their threads did")
 def tiles():
     reader = viewer()
     lanes = reader.trace["lanes"]
     assert any(lane["kind"] == "name" and lane["threads"] > 2 for lane in lanes), lanes
     assert sum(lane["kind"] == "cpu" for lane in lanes) == os.cpu_count()
+    cpus = None
     for shift in (16, 18, 20, 23, 30, 43):
-        for lane, sums in zip(lanes, sums_of_tiles(reader, shift)):
+        of_lanes = sums_of_tiles(reader, shift)
+        for lane, sums in zip(lanes, of_lanes):
             if lane["kind"] != "cpu":
                 expected = {share: ns for share, ns in enumerate(lane["ns"]) if ns}
                 assert sums == expected, (shift, lane, sums)
+        of_cpus = [sums for lane, sums in zip(lanes, of_lanes) if lane["kind"] == "cpu"]
+        assert all(of_cpus) and cpus in (None, of_cpus), (shift, of_cpus, cpus)
+        cpus = of_cpus
     for lane in lanes:
         below = [other for other in lanes if other.get("parent") == lane["id"]]
         assert not below or [sum(ns) for ns in zip(*(other["ns"] for other in below))] == lane["ns"], lane

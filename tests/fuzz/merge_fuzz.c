@@ -217,14 +217,16 @@ static bool grow(const struct source *from, const struct source *to)
 	return n < (ssize_t)sizeof(bytes);
 }
 
-static void grow_all(struct live_merge *merge, const struct source *sources, const struct source *grown,
-		     uint64_t step_ns)
+/* Returns when all is there. */
+static uint64_t grow_all(struct live_merge *merge, const struct source *sources, const struct source *grown,
+			 uint64_t step_ns)
 {
+	uint64_t now_ns;
 	bool is_whole[SOURCES] = { 0 };
 	int numbers[SOURCES] = { -1, -1, -1 };
 	size_t left = SOURCES;
 
-	for (uint64_t now_ns = 0; left; now_ns += step_ns) {
+	for (now_ns = 0; left; now_ns += step_ns) {
 		for (size_t i = 0; i < SOURCES; i++) {
 			if (is_whole[i])
 				continue;
@@ -239,6 +241,7 @@ static void grow_all(struct live_merge *merge, const struct source *sources, con
 		}
 		live_merge_step(merge, now_ns, now_ns + step_ns);
 	}
+	return now_ns;
 }
 
 static bool merge_growing(const struct source *sources, uint64_t step_ns, const char *path)
@@ -246,6 +249,7 @@ static bool merge_growing(const struct source *sources, uint64_t step_ns, const 
 	struct source grown[SOURCES];
 	struct trace_writer *writer;
 	struct live_merge *merge;
+	uint64_t now_ns;
 
 	for (size_t i = 0; i < SOURCES; i++)
 		grown[i].fd = open_memory(grown[i].path, sizeof(grown[i].path));
@@ -253,8 +257,8 @@ static bool merge_growing(const struct source *sources, uint64_t step_ns, const 
 		abort();
 	put_info(writer, 0);
 	merge = live_merge_new(writer);
-	grow_all(merge, sources, grown, step_ns);
-	live_merge_finish(merge, 1);
+	now_ns = grow_all(merge, sources, grown, step_ns);
+	live_merge_finish(merge, step_ns & 1 ? now_ns : UINT64_MAX, 1);
 	live_merge_free(merge);
 	if (trace_writer_close(writer))
 		abort();

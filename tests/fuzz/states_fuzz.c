@@ -220,6 +220,9 @@ static void put_chunk(struct trace_writer *writer, struct input *input, enum tra
 	input->size -= size_bytes;
 }
 
+/* Of what says the kind of a chunk: from there on it is another one. */
+enum { OTHER_KINDS = 240 };
+
 /* Gaps and activities at times that blocks have. */
 static void put_tame_gap(struct trace_writer *writer, struct input *input)
 {
@@ -229,12 +232,20 @@ static void put_tame_gap(struct trace_writer *writer, struct input *input)
 	trace_writer_chunk(writer, TRACE_CHUNK_STATE_GAPS, &gap, sizeof(gap), NULL);
 }
 
+/* Most are of the first kinds; the others are totals, summaries of CPUs and late causes. */
+static enum trace_chunk_kind take_kind(struct input *input)
+{
+	unsigned int number = take_number(input, 1);
+
+	return number < OTHER_KINDS ? TRACE_CHUNK_STATES + number % 6 : TRACE_CHUNK_STATE_TOTALS + number % 3;
+}
+
 static void put_file(struct trace_writer *writer, struct input *input, bool is_tame)
 {
 	uint64_t now_ns = 0;
 
 	for (int i = 0; i < CHUNKS_MAX && input->size; i++) {
-		enum trace_chunk_kind kind = TRACE_CHUNK_STATES + take_number(input, 1) % 6;
+		enum trace_chunk_kind kind = take_kind(input);
 
 		if (is_tame && kind == TRACE_CHUNK_STATES)
 			put_tame_block(writer, input, &now_ns);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "report/report.h"
 #include "report_fixture.h"
+#include "stacks/fold.h"
 #include "test.h"
 #include "view/html/html.h"
 
@@ -131,7 +132,7 @@ TEST(a_report_becomes_its_json_with_the_verdict)
 	struct html *html = html_new();
 	struct text page = { 0 }, report;
 
-	html_add_report(html, report_fixture_get(fixture));
+	html_add_report(html, report_fixture_get(fixture), NULL);
 	CHECK(html_has_part(html, "report"));
 	CHECK(!html_has_part(html, "graph"));
 	html_put(html, &page);
@@ -180,7 +181,7 @@ TEST(a_page_has_the_first_1000_waits_and_reports_the_others_by_cause)
 	many.balance.threads.causes = causes;
 	many.balance.threads.cause_count = 3;
 	many.lock_count = 0;
-	html_add_report(html, &many);
+	html_add_report(html, &many, NULL);
 	html_put(html, &page);
 	report = part_of(&page, "report");
 	left_out = part_of(&page, "left_out");
@@ -218,7 +219,7 @@ TEST(a_page_has_all_locks_and_of_the_first_1000_who_released_them)
 	many.locks = locks;
 	many.lock_count = LOCKS;
 	many.wait_count = 0;
-	html_add_report(html, &many);
+	html_add_report(html, &many, NULL);
 	html_put(html, &page);
 	report = part_of(&page, "report");
 	left_out = part_of(&page, "left_out");
@@ -237,8 +238,39 @@ TEST(a_page_has_nothing_to_say_of_what_is_left_out_when_nothing_is)
 	struct report_fixture *fixture = report_fixture_new("lock");
 	struct html *html = html_new();
 
-	html_add_report(html, report_fixture_get(fixture));
+	html_add_report(html, report_fixture_get(fixture), NULL);
 	CHECK(!html_has_part(html, "left_out"));
 	html_free(html);
 	report_fixture_free(fixture);
+}
+
+TEST(a_page_has_once_what_the_rules_say_of_each_frame)
+{
+	static const struct report_frame frames[] = {
+		{ .function = "work", .module = "app", .file = "app.c" },
+		{ .function = "pthread_mutex_lock", .module = "libc.so.6" },
+		{ .function = "start_thread", .module = "libc.so.6" },
+		{ .module = "app", .offset = 0x40 },
+		{ .function = "futex_wait", .module = "[kernel]", .is_kernel = true },
+	};
+	static const struct report_path path = { .frames = frames, .frame_count = 5 };
+	static const struct report_waker waker = { .frames = frames + 1, .frame_count = 2 };
+	static const struct report_wait wait = {
+		.frames = frames, .frame_count = 4, .wakers = &waker, .waker_count = 1
+	};
+	struct report report = { .paths = &path, .path_count = 1, .waits = &wait, .wait_count = 1 };
+	struct fold_rules *rules = fold_rules_new();
+	struct html *html = html_new();
+	struct text page = { 0 }, folds;
+
+	html_add_report(html, &report, rules);
+	html_put(html, &page);
+	folds = part_of(&page, "folds");
+	CHECK_EQUAL(count_of(&folds, "[\"start_thread\", \"libc.so.6\", \"thread start\"]"), 1);
+	CHECK_EQUAL(count_of(&folds, "[\"pthread_mutex_lock\", \"libc.so.6\", \"-\"]"), 1);
+	CHECK(!strstr(folds.bytes, "work") && !strstr(folds.bytes, "app") && !strstr(folds.bytes, "futex_wait"));
+	text_fini(&folds);
+	text_fini(&page);
+	html_free(html);
+	fold_rules_free(rules);
 }

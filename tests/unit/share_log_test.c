@@ -162,7 +162,7 @@ static size_t chunks_of(void (*fill)(struct share_log *log))
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	CHECK_EQUAL(trace_writer_open(path, &writer), 0);
-	log = share_log_new(writer);
+	log = share_log_new(writer, TRACE_CHUNK_STATE_SHARES);
 	fill(log);
 	share_log_finish(log);
 	share_log_free(log);
@@ -194,7 +194,7 @@ TEST(time_up_to_the_last_moment_of_64_bits_comes_to_an_end)
 	alarm(0);
 }
 
-enum { CROWD = 9000, TURNS = 600 };
+enum { CROWD = 17000, TURNS = 300 };
 
 static void fill_crowd(struct share_log *log, uint32_t count, uint32_t turns)
 {

@@ -15,6 +15,11 @@
 
 void state_stage_open(struct state_stage *stage)
 {
+	state_stage_open_naming(stage, NULL);
+}
+
+void state_stage_open_naming(struct state_stage *stage, state_stage_cause_fn *cause_of)
+{
 	int err;
 
 	*stage = (struct state_stage){ .session = session_new(1, 1 << 20) };
@@ -28,6 +33,7 @@ void state_stage_open(struct state_stage *stage)
 							  .threads = stage->threads,
 							  .files = stage->files,
 							  .others = stage->others,
+							  .cause_of = cause_of,
 						  });
 	stage->listener = state_log_listener(stage->log);
 }

@@ -5,12 +5,14 @@
 #include <stdint.h>
 
 #include "account/measures/state_listener.h"
+#include "waits/wait_cause.h"
 
 struct files;
 struct others;
 struct session;
 struct state_log;
 struct states;
+struct thread;
 struct threads;
 struct trace_writer;
 
@@ -27,6 +29,12 @@ struct state_stage {
 };
 
 void state_stage_open(struct state_stage *stage);
+
+/* As struct state_log_options has it. */
+typedef enum wait_cause state_stage_cause_fn(void *data, const struct thread *thread, uint64_t time_ns, uint64_t stack,
+					     const struct wait_facts *facts, enum wait_cause cause);
+
+void state_stage_open_naming(struct state_stage *stage, state_stage_cause_fn *cause_of);
 
 /* There are no more events. */
 void state_stage_finish(struct state_stage *stage, uint64_t end_ns);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "state_columns.h"
 #include "state_stage.h"
 #include "states/state_log.h"
 #include "states/state_total.h"
@@ -23,8 +24,10 @@ enum {
 	QUESTIONS = 500,
 	EARLY_MAX = 4000,
 	EARLY_QUESTIONS = 5,
+	COLUMN_QUESTIONS = 4,
 	LATE_NS = 50,
-	BLOCK_RECORDS = 1 << 15
+	BLOCK_RECORDS = 1 << 15,
+	LATE_STACK = 0x77
 };
 
 struct list {
@@ -204,11 +207,13 @@ static void wake(uint32_t number)
 	/* Sometimes a stack that the wait lacked comes with its end. */
 	if (!last_of(&w.lists[number - 1])->value.stack && pick(2)) {
 		e.flags |= WAKE_HAS_WAIT_STACK;
-		e.wait_stack = 0x77;
+		e.wait_stack = LATE_STACK;
 	}
 	last_of(&w.lists[number - 1])->ended = state.value;
-	if (e.flags & WAKE_HAS_WAIT_STACK)
-		last_of(&w.lists[number - 1])->value.stack = 0x77;
+	if (e.flags & WAKE_HAS_WAIT_STACK) {
+		last_of(&w.lists[number - 1])->value.stack = LATE_STACK;
+		last_of(&w.lists[number - 1])->value.why = CAUSE_BARRIER;
+	}
 	emit(number, &state, &recorded);
 }
 
@@ -357,6 +362,14 @@ static void step(void)
 	}
 }
 
+/* The late stacks say more. */
+static enum wait_cause cause_of(void *data, const struct thread *thread, uint64_t time_ns, uint64_t stack,
+				const struct wait_facts *facts, enum wait_cause cause)
+{
+	(void)data, (void)thread, (void)time_ns, (void)facts;
+	return stack == LATE_STACK ? CAUSE_BARRIER : cause;
+}
+
 static void set_up(uint64_t seed, unsigned int gap_one_in)
 {
 	memset(&w, 0, sizeof(w));
@@ -364,7 +377,7 @@ static void set_up(uint64_t seed, unsigned int gap_one_in)
 	w.random = seed * 0x9e3779b97f4a7c15ull + 1;
 	w.gap_one_in = gap_one_in;
 	w.now_ns = 1000000000ull * (1 + pick(1000000));
-	state_stage_open(&w.stage);
+	state_stage_open_naming(&w.stage, cause_of);
 	state_log_subscribe(w.stage.log, w.stage.session);
 }
 
@@ -524,6 +537,17 @@ static void check_cpu(uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 	CHECK_SEED(!has_piece);
 }
 
+static void check_columns(uint64_t time_ns)
+{
+	uint32_t numbers[THREADS], count = 0;
+
+	for (uint32_t number = 1; number <= THREADS; number++)
+		if (pick(2))
+			numbers[count++] = number;
+	CHECK_SEED(thread_columns_agree(w.stage.states, numbers, count, time_ns, 8 + pick(36)));
+	CHECK_SEED(cpu_columns_agree(w.stage.states, pick(CPUS), time_ns, 8 + pick(36)));
+}
+
 static void add_total(void *data, uint32_t number, const struct state_total *total)
 {
 	struct state_total *totals = data;
@@ -562,19 +586,6 @@ static void check_totals(void)
 	}
 }
 
-static void check_quiet(uint32_t number, uint64_t time_ns)
-{
-	uint64_t until_ns = states_quiet_until_ns(w.stage.states, number, time_ns);
-	struct state now, later;
-	bool is_alive = states_at(w.stage.states, number, time_ns, &now);
-
-	CHECK_SEED(until_ns >= time_ns);
-	if (until_ns == time_ns)
-		return;
-	CHECK_SEED(is_alive == states_at(w.stage.states, number, until_ns - 1, &later));
-	CHECK_SEED(!is_alive || (now.kind == later.kind && now.begin_ns == later.begin_ns));
-}
-
 static void check_all(void)
 {
 	uint64_t from_ns, to_ns;
@@ -586,7 +597,10 @@ static void check_all(void)
 		check_walk(number, from_ns, to_ns);
 		check_shares(number, from_ns, to_ns);
 		check_cpu(pick(CPUS), from_ns, to_ns);
-		check_quiet(number, from_ns);
+	}
+	for (uint32_t i = 0; i < COLUMN_QUESTIONS; i++) {
+		pick_stretch(&from_ns, &to_ns);
+		check_columns(from_ns);
 	}
 	for (uint32_t number = 1; number <= THREADS; number++)
 		check_walk(number, 0, UINT64_MAX);
@@ -637,6 +651,15 @@ static void flush(void)
 	ask_early();
 }
 
+/* As one: a wait's cause may become known late. */
+static void join_causes(uint64_t ns[SHARES])
+{
+	for (unsigned int share = SHARE_BLOCKED + 1; share < SHARES; share++) {
+		ns[SHARE_BLOCKED] += ns[share];
+		ns[share] = 0;
+	}
+}
+
 /* What was said early holds to the end. */
 static void check_early(void)
 {
@@ -644,6 +667,8 @@ static void check_early(void)
 		uint64_t ns[SHARES] = { 0 };
 
 		states_add_shares(w.stage.states, w.early[i].thread, w.early[i].from_ns, w.early[i].to_ns, ns);
+		join_causes(ns);
+		join_causes(w.early[i].ns);
 		CHECK_SEED(!memcmp(ns, w.early[i].ns, sizeof(ns)));
 	}
 }

@@ -114,6 +114,7 @@ TEST(json_strings_are_quoted_and_valid)
 	CHECK_STRING(json("\n\x01"), "\"\\u000a\\u0001\"");
 	CHECK_STRING(json("\xff"), "\"\\ufffd\"");
 	CHECK_STRING(json("\xc2\x85"), "\"\\u0085\"");
+	CHECK_STRING(json("\xe2\x80\xae\xe2\x81\xa9"), "\"\\u202e\\u2069\"");
 	CHECK_STRING(json("\xe2\x82\xac"), "\"\xe2\x82\xac\"");
 }
 

@@ -154,9 +154,9 @@ static void columns_of_lane(const struct lane *lane, unsigned int shift, uint64_
 	states_walk_cpu(w.stage.states, lane->cpu, tile_ns, end_ns, &cpu_walk);
 	while (cpu_walk_next(&cpu_walk, &owner))
 		add_part(columns, shift, tile_ns, owner.begin_ns, owner.end_ns,
-			 owner.thread ? CPU_TRACED
-			 : owner.tid  ? CPU_OTHER
-				      : CPU_IDLE);
+			 owner.thread ? CPU_SHARE_TRACED
+			 : owner.tid  ? CPU_SHARE_OTHER
+				      : CPU_SHARE_IDLE);
 }
 
 /* --- What tiles say ------------------------------------------------------------------------------ */
@@ -173,7 +173,7 @@ static void read_slices(struct byte_cursor *cursor, const struct lane *lane, uns
 		at_ns = begin_ns + byte_cursor_uleb(cursor);
 		share = byte_cursor_uleb(cursor);
 		bits = byte_cursor_uleb(cursor);
-		if (lane->kind == LANE_CPU ? share != CPU_IDLE : share == SHARE_RUNNABLE)
+		if (lane->kind == LANE_CPU ? share != CPU_SHARE_IDLE : share == SHARE_RUNNABLE)
 			who = byte_cursor_uleb(cursor);
 		assert_true(share < SHARES);
 		add_part(columns, shift, tile_ns, begin_ns, at_ns, share);

@@ -76,6 +76,31 @@ export function hostsReport() {
 	return { ...rest, report: { ...report, threads: report.threads.map((thread, i) => ({ ...thread, host: i % 3 ? "web1" : "db" })) } };
 }
 
+/** A report of a server without debug information, whose call paths begin in the kernel and in libc. */
+export function strippedReport() {
+	const { report, ...rest } = wholeReport();
+	const frame = (name, module, is_kernel = false) => ({ function: name, file: null, line: null, module, offset: 0x40, is_inlined: false, is_kernel,
+		is_guessed: false, is_tail_call: false });
+	const stack = [frame("futex_wait", "[kernel]", true), frame("syscall", "libc.so.6"), frame("srw_lock::wait", "serverd"), frame(null, "serverd"),
+		frame("start_thread", "libc.so.6"), frame("clone3", "libc.so.6")];
+	const nameless = [stack[0], stack[1], frame(null, "serverd"), frame("log_write", "serverd"), stack[4]];
+
+	return { ...rest, report: { ...report, waits: report.waits.slice(0, 2).map((wait, i) => ({ ...wait, stack: i ? nameless : stack })),
+		paths: report.paths.slice(0, 1).map(path => ({ ...path, stack })), code: { ...report.code, samples: 0, stacks: [] } },
+		folds: [["syscall", "libc.so.6", "-"], ["start_thread", "libc.so.6", "thread start"], ["clone3", "libc.so.6", "thread start"]] };
+}
+
+/** Locks of which each object of a type has one. */
+export function lockClassesReport() {
+	const { report, ...rest } = wholeReport(), [lock] = report.locks;
+	const made = (name, kind, where, i, waits) => ({ ...lock, name, kind, where, address: `0x${(0x7300 + i).toString(16)}`, waits, wait_ns: waits * 1e6, idle_ns: 0,
+		max_ns: 1e6 + i * 1e4, unlockers: [], blocked_on: null, holder: null });
+
+	return { ...rest, report: { ...report, locks: [made("work_mutex", "mutex", "work", 70, 1), made(null, "join", "main", 71, 500),
+		...Array.from({ length: 33 }, (_, i) => made(null, "futex", "commit(int)", i, 2)), made("cache.lock", "mutex", "get", 40, 20),
+		made("cache.lock", "mutex", "put", 41, 10), made(null, "rwlock", "read", 0x4f0, 3)] } };
+}
+
 /** A report of which the page has the first waits, locks and call paths only. */
 export function partialReport() {
 	const { report, ...rest } = wholeReport();
@@ -123,7 +148,7 @@ function histogramOf(next) {
 function lockOf(i, next) {
 	const wait_ns = Math.round(1e9 * next() ** 6) + 1, waits = 1 + Math.floor(next() * 500);
 	const waiters = Array.from({ length: 1 + i % 3 }, (_, t) => ({ name: `worker-${(i + t) % 64}`, context: null, pid: 4000, tid: 4001 + (i + t) % 64,
-		waits: Math.ceil(waits / 3), wait_ns: Math.round(wait_ns / 3), stack: i % 200 }));
+		waits: Math.ceil(waits / 3), wait_ns: Math.round(wait_ns / 3), max_ns: Math.min(wait_ns, 5e5), stack: i % 200 }));
 
 	return { address: "0xffff8880" + (i * 64).toString(16).padStart(8, "0"), name: i % 3 ? `i_rwsem of /srv/data/${i}` : null,
 		kind: KINDS[i % KINDS.length], waits, wait_ns, mean_ns: Math.round(wait_ns / waits), p50_ns: 4000, p90_ns: 90000, p99_ns: 700000,

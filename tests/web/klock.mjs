@@ -32,11 +32,29 @@ test("figures have a tooltip with a unit, and what each chart draws is copied as
 		["waits by kind", '"kind","waits","total (ns)"', /^"[^"]+",1000,\d+$/],
 		["the lengths of waits by kind", '"kind","waits","min (ns)","p25 (ns)","p50 (ns)","p75 (ns)","max (ns)"', /^"[^"]+",1000,\d+,2000,9000,60000,5000000$/],
 		["the histogram of all locks", '"from (ns)","waits"', /^256,\d+$/],
+		["the time waited by lock", '"address","name","kind","waited (ns)"', /^"0xffff/],
 		["kernel locks", '"address","kind","name","thread","pid","tid","waited (ns)","waits (times)"', /^"0xffff/],
 	]) {
 		const [first, second] = await copied(page, of);
 		assert(first.startsWith(titles) && row.test(second), `${of}: ${first}\n${second}`);
 	}
+	await close(page);
+});
+
+test("each waiting thread has a row, and each lock a bar of the time that threads waited for it", async () => {
+	const data = klock(300), page = await open(makePage("klock-threads", { klock: data }));
+	const all = await section(page, "klock"), table = all.locator(".table").nth(1);
+
+	const heads = (await table.locator("th button").allTextContents()).map(text => text.replace(/[^a-z]/g, "")).join();
+	assert(heads === "address,kind,thread,pid,tid,total,count,longest,stack", `the columns are ${heads}`);
+	assert((await table.locator("[role=status]").first().innerText()).startsWith(String(data.locks.reduce((sum, lock) => sum + lock.waiters.length, 0))), "not a row for each");
+	const first = data.locks.flatMap(lock => lock.waiters).sort((a, b) => b.wait_ns - a.wait_ns)[0];
+	const row = await table.locator("tbody tr:not(.spacer)").first().locator("td").allInnerTexts();
+	assert(row[2] === first.name && row[3] === "4000" && row[4] === String(first.tid), `the first row is ${row}`);
+	await table.locator(".open").first().click();
+	assert((await table.locator(".detail .stack").innerText()).includes("do_syscall_64"), "no stack in the details");
+	const [longest] = [...data.locks].sort((a, b) => b.wait_ns - a.wait_ns);
+	assert(await all.locator("svg[aria-label='Time waited for each kernel lock'] g").first().getAttribute("data-tip").then(tip => tip.includes(longest.address)), "another lock comes first");
 	await close(page);
 });
 
@@ -85,14 +103,15 @@ test("100,000 locks are searched and sorted", async () => {
 	note(`100,000 locks: ready after ${(await readyMs(page)).toFixed(0)} ms`);
 	await all.locator("tbody tr").first().waitFor();
 	note(`100,000 locks: the table is there after ${(await page.evaluate(() => performance.now())).toFixed(0)} ms`);
-	assert(await all.locator("tbody tr").count() < 80, "all rows are in the page");
-	await all.locator("th button", { hasText: "address" }).click();
-	await all.locator("th[aria-sort='ascending']").waitFor();
-	assert(await all.locator("tbody .open").first().innerText() === "0xffff888000000000", "not sorted by address");
-	await all.locator(".rows").evaluate(box => { box.scrollTop = box.scrollHeight; });
-	await page.waitForFunction(() => [...document.querySelectorAll("#klock tbody .open")].pop()?.textContent === "0xffff888000" + (99999 * 64).toString(16));
-	await all.locator("input[type=search]").fill("/srv/data/77777 ");
-	await page.waitForFunction(() => document.querySelectorAll("#klock tbody tr:not(.spacer)").length === 1);
+	const locks = all.locator(".table").first();
+	assert(await locks.locator("tbody tr").count() < 80, "all rows are in the page");
+	await locks.locator("th button", { hasText: "address" }).click();
+	await locks.locator("th[aria-sort='ascending']").waitFor();
+	assert(await locks.locator("tbody .open").first().innerText() === "0xffff888000000000", "not sorted by address");
+	await locks.locator(".rows").evaluate(box => { box.scrollTop = box.scrollHeight; });
+	await page.waitForFunction(() => [...document.querySelector("#klock .table").querySelectorAll("tbody .open")].pop()?.textContent === "0xffff888000" + (99999 * 64).toString(16));
+	await locks.locator("input[type=search]").fill("/srv/data/77777 ");
+	await page.waitForFunction(() => document.querySelector("#klock .table").querySelectorAll("tbody tr:not(.spacer)").length === 1);
 	await close(page);
 });
 

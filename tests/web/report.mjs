@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of a report, in a browser. Screenshots stay in $O/web-shots.
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, bareFigures, close, colours, copied, drawAll, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
-import { emptyReport, hostileReport, hostsReport, largeReport, partialReport, wholeReport } from "./data.mjs";
+import { emptyReport, hostileReport, hostsReport, largeReport, lockClassesReport, partialReport, strippedReport, timelines, wholeReport } from "./data.mjs";
 
 const whole = makePage("report", wholeReport());
-const ALL = ["verdict", "balance", "findings", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
+const ALL = ["verdict", "causes", "findings", "balance", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
 
 test("all sections are there, and all that is drawn is drawn, without a word on the console", async () => {
 	const page = await open(whole);
@@ -43,6 +44,19 @@ test("events of programs' own are marks on the time lines, which tell what they 
 	await close(page);
 });
 
+test("threads that did nothing are the last rows of the time lines, with their marks", async () => {
+	const lines = timelines(4), { marks: [, ...rest] } = wholeReport().marks;
+	lines.threads[1].states = { condition: new Array(lines.parts).fill(1000) };
+	const page = await open(makePage("idle", { ...wholeReport(), timelines: lines, marks: { ...wholeReport().marks, marks: rest.filter(([row]) => row === 1) } }));
+
+	await section(page, "timelines");
+	assert((await page.locator("#timelines .labels li").allInnerTexts()).map(text => text.split(" ")[0]).join() === "worker-0,worker-2,worker-3,worker-1", "another order");
+	const canvas = page.locator("#timelines canvas[data-drawn]").first(), box = await canvas.boundingBox();
+	await page.mouse.move(box.x + box.width / 10, box.y + 18 * 3 + 7);
+	await page.locator(".tip:not([hidden])", { hasText: "request.END 101" }).waitFor();
+	await close(page);
+});
+
 test("hosts are the outermost groups of threads, in bars and tables", async () => {
 	const page = await open(makePage("hosts", hostsReport()));
 
@@ -68,6 +82,21 @@ test("the verdict comes first, and figures have units and tooltips", async () =>
 	assert(/\d ns$/.test(await page.locator(".tip").innerText()), "the wall time's tooltip has no figure with a unit");
 	await page.keyboard.press("Escape");
 	await page.locator(".tip").waitFor({ state: "hidden" });
+	await close(page);
+});
+
+test("the root causes come behind the verdict, each with how threads came to it, and no bar calls the time useful", async () => {
+	const page = await open(whole), { verdict, blame } = wholeReport().report;
+	const causes = page.locator("#causes .findings > li");
+
+	assert((await page.locator("main section").evaluateAll(all => all.map(one => one.id))).slice(0, 4).join() === "verdict,causes,findings,balance", "another order");
+	assert((await page.locator(".verdict p").allInnerTexts()).join() === verdict.lines.join(), "the verdict's lines are others than the text has");
+	assert(await causes.count() === Math.min(5, blame.roots.length), `${await causes.count()} causes`);
+	const first = (await causes.first().innerText()).replaceAll("\u00a0", " ");
+	assert(first.includes(blame.roots[0].text) && /^72 %/.test(first) && /37.0 s \u00b1 800 ms lost, by 17 threads/.test(first), first);
+	assert(!/useful/i.test(await page.locator("main").innerText()), "something is called useful");
+	const wall = (await page.locator("#balance .slices").last().innerText()).replaceAll("\u00a0", " ");
+	assert(/at most 16 threads\s25 %/.test(wall) && /more threads\s75 %/.test(wall), wall);
 	await close(page);
 });
 
@@ -131,6 +160,21 @@ test("tables are sorted by a click, searched by words, opened, and copied as CSV
 	await close(page);
 });
 
+test("locks of one kind and name, or of one place, are one row, as in the text, and the end of a thread is no lock", async () => {
+	const page = await open(makePage("classes", lockClassesReport()));
+	const locks = await section(page, "locks"), rows = locks.locator("tbody tr");
+
+	assert((await rows.locator("td:first-child").allInnerTexts()).join() === "33 locks,2 cache.lock,0x77f0,work_mutex", `rows: ${await rows.locator("td:first-child").allInnerTexts()}`);
+	const row = (await rows.first().innerText()).replaceAll("\u00a0", " ").split(/\t/);
+	assert(row.slice(1, 5).join() === "futex,commit(int),66.0 ms,66", `the first row is ${row}`);
+	assert(row[7] === "1.32 ms", `the longest wait is ${row[7]}, not that of one lock`);
+	await locks.locator(".open").first().click();
+	assert(await locks.locator(".detail details").count() === 33, "its locks are not in the details");
+	await locks.locator("input[type=search]").fill("0x7320");
+	await page.waitForFunction(() => document.querySelectorAll("#locks tbody .open").length === 1);
+	await close(page);
+});
+
 test("figures have a tooltip with a unit", async () => {
 	const page = await open(whole);
 
@@ -146,7 +190,7 @@ test("what each chart draws is copied as CSV, with units", async () => {
 
 	await drawAll(page);
 	for (const [of, titles, row] of [
-		["the balance sheet", '"of","what","time (ns)"', /^"wall time","useful",\d+$/],
+		["the balance sheet", '"of","what","time (ns)"', /^"thread time","running",\d+$/],
 		["findings", '"share of thread time","finding","pattern","evidence"', /^0\.\d+,"/],
 		["parallelism over time", '"since (ns)","running (threads)","waiting for a CPU (threads)"', /^0,[\d.]+,/],
 		["active threads", '"from (threads)","to (threads)","time (ns)"', /^\d+,\d+,\d+$/],
@@ -204,6 +248,69 @@ test("a finding leads to its wait, with its stack and who ended it", async () =>
 	await link.click();
 	await page.locator("#waits .detail").waitFor();
 	assert((await page.locator("#waits .detail").innerText()).includes("Ended by"), "nobody who ended it");
+	await close(page);
+});
+
+test("call paths of programs without debug information are named, coloured and folded as in the text", async () => {
+	const page = await open(makePage("stripped", strippedReport()));
+	const waits = await section(page, "waits"), flames = await section(page, "flames");
+
+	assert((await waits.locator("tbody .open").allInnerTexts()).sort().join() === "log_write,srw_lock::wait", "a wait is named after libc or the kernel");
+	assert((await (await section(page, "paths")).locator("tbody .open").first().innerText()) === "srw_lock::wait", "a call path is named after another frame");
+	assert(await flames.locator(".frame[data-tip^='srw_lock'] rect.f-own").count() === 1, "the program's own code has another colour");
+	assert(await flames.locator(".frame[data-tip^='syscall'] rect.f-library").count() === 1, "libc is no library");
+	await waits.locator("tbody .open", { hasText: "srw_lock" }).click();
+	const stack = waits.locator(".detail .stack").first();
+	assert(await stack.locator("summary").innerText() === "thread start, 2\u00a0frames", "boilerplate is not folded");
+	assert(await stack.locator(".is-headline").innerText() === "srw_lock::wait serverd", "another frame is the headline");
+	await close(page);
+});
+
+test("details open below their row, and rows of long tables keep their places around them", async () => {
+	const page = await open(makePage("below", largeReport()));
+	const paths = await section(page, "paths"), rows = paths.locator(".rows"), names = () => paths.locator("tbody tr:not(.spacer):not(.detail-row)");
+	const index = i => names().nth(i).getAttribute("aria-rowindex");
+
+	await names().nth(3).locator(".open").click();
+	await paths.locator(".detail").waitFor();
+	const [row, detail] = [await names().nth(3).boundingBox(), await paths.locator(".detail").boundingBox()];
+	assert(Math.abs(row.y + row.height - detail.y) < 3, `the row ends at ${row.y + row.height}, its details begin at ${detail.y}`);
+	assert(detail.width <= (await rows.boundingBox()).width, "the details are wider than the table");
+	await rows.evaluate(box => { box.scrollTop = box.scrollHeight; });
+	await page.waitForFunction(() => [...document.querySelectorAll("#paths tr[aria-rowindex]")].some(one => one.getAttribute("aria-rowindex") === "1001"));
+	assert(!await paths.locator(".detail").count(), "the details are in the page though their row is not");
+	const last = await rows.evaluate(box => box.getBoundingClientRect().bottom - box.querySelector("tr[aria-rowindex='1001']").getBoundingClientRect().bottom);
+	assert(Math.abs(last) < 20, `the last row ends ${last} pixels above the box`);
+	await rows.evaluate(box => { box.scrollTop = 0; });
+	await paths.locator(".detail").waitFor();
+	assert(await index(0) === "2", "the first row is another one");
+	await paths.locator(".close").click();
+	await paths.locator(".detail").waitFor({ state: "detached" });
+	await close(page);
+});
+
+test("a link lands on its section, however late that is there and whatever is drawn above it", async () => {
+	const page = await open(whole, { height: 600 });
+	const hasLanded = id => page.waitForFunction(name => {
+		const section = document.getElementById(name), top = section?.getBoundingClientRect().top;
+		return top >= 0 && top < 80 && !section.querySelector(".waiting");
+	}, id);
+
+	await page.locator("nav a", { hasText: "Graph" }).click();
+	await hasLanded("graph");
+	await page.evaluate(() => scrollTo(0, 0));
+	await page.locator("nav a", { hasText: "Graph" }).click();	// the address is the same
+	await hasLanded("graph");
+	await page.evaluate(() => { location.hash = "timelines"; location.reload(); });
+	await page.waitForFunction(() => performance.getEntriesByName("pinch-ready").length > 0);
+	await hasLanded("timelines");
+	await page.evaluate(() => document.querySelector("#balance").style.setProperty("padding-top", "700px"));	// something comes late
+	await hasLanded("timelines");
+	await page.mouse.wheel(0, -900);
+	await page.waitForFunction(() => document.getElementById("timelines").getBoundingClientRect().top > 500);
+	await page.evaluate(() => document.querySelector("#about").style.setProperty("padding-top", "300px"));
+	await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+	assert(await page.evaluate(() => document.getElementById("timelines").getBoundingClientRect().top) > 500, "the page goes back to where the reader has left");
 	await close(page);
 });
 
@@ -344,15 +451,38 @@ test("it can be read at 360 pixels", async () => {
 	await close(large);
 });
 
+const PRINTED = { "c-running": [0x2a, 0x9d, 0x5c], "c-runnable": [0xe8, 0x92, 0x3a] };	// of style.css, light
+
+/** Of the pixels of a picture in the format PPM. */
+function shareOfColour(ppm, name) {
+	const [, width, height] = /^P6\s(\d+) (\d+)\s255\s/.exec(ppm.toString("latin1", 0, 40)), first = ppm.length - 3 * width * height;
+	let found = 0;
+
+	for (let at = first; at < ppm.length; at += 3)
+		found += PRINTED[name].every((value, i) => Math.abs(value - ppm[at + i]) < 12);
+	return found / (width * height);
+}
+
 test("it is printed with all its sections, light even in the dark", async () => {
 	const page = await open(whole, { scheme: "dark" });
 
+	const file = join(SHOTS, "report.pdf"), ask = (tool, options, out = []) => execFileSync(tool, [...options, file, ...out], { maxBuffer: 1 << 28 });
+
 	await page.locator("#path").waitFor();
-	await page.pdf({ path: join(SHOTS, "report.pdf"), format: "A4", printBackground: true });
-	const bytes = readFileSync(join(SHOTS, "report.pdf"));
-	assert(bytes.subarray(0, 5).toString() === "%PDF-" && bytes.length > 50000, `${bytes.length} bytes of PDF`);
-	assert(await page.locator(".waiting").count() === 0, "a section was not drawn for the printer");
+	await page.pdf({ path: file, format: "A4", printBackground: true });
 	await close(page);
+	const text = ask("pdftotext", ["-layout"], ["-"]).toString().replaceAll("\u00a0", " "), report = wholeReport().report;
+	for (const [what, words] of [["the command", /^pinch ferret corel/m], ["the verdict", /Main bottleneck/], ["bars of active threads", /1 thread +[\d.]+ % \u00b7/],
+		["bars of threads", new RegExp(`${report.threads[0].name} \\d+ +[\\d.]+ m?s$`, "m")], ["a flame graph", /CMetric[\s\S]*big_work/], ["labels of time lines", /worker-23 123/],
+		["the graph", /thread 1\b|wait 1\b|running 1\b/], ["the heads of tables", /waited +waits +p50/]])
+		assert(words.test(text), `${what} is not printed`);
+	assert(text.match(/thread +tid +group/g).length > 1, "the heads of the threads are not printed on their second page");
+	assert(!/\\u2026/.test(text) && !/when it comes into view/.test(text), "there are escapes, or sections that were not drawn");
+	for (const [title, name] of [["Parallelism", "c-running"], ["Time lines of threads", "c-running"], ["Critical path", "c-runnable"]]) {
+		const at = String(1 + text.split("\f").findIndex(one => new RegExp(`^${title}$`, "m").test(one)));
+		const share = shareOfColour(ask("pdftoppm", ["-r", "40", "-f", at, "-l", at]), name);
+		assert(share > 0.005, `${title}: ${share} of page ${at} has the colour ${name}`);
+	}
 });
 
 test("of a report with many rows the first ones are printed, on pages that are not empty, with all their columns", async () => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Stacks with a weight, merged into a tree: what a flame graph draws.
+import { isPlumbing } from "./folds";
 import { frameName, framePlace } from "./format";
 import type { ReportFrame } from "./report";
 
@@ -28,7 +29,7 @@ export interface ShareChange {
 function kindOf(frame: ReportFrame): FlameNode["kind"] {
 	if (frame.is_kernel)
 		return "kernel";
-	return frame.file && !frame.file.startsWith("/usr/") && !/\.so(\.|$)/.test(frame.module ?? "") ? "own" : "library";
+	return isPlumbing(frame) ? "library" : "own";
 }
 
 export function flameRoot(name: string): FlameNode {

@@ -73,7 +73,7 @@ export function cut(text: string, max: number): string {
 }
 
 export function frameName(frame: ReportFrame): string {
-	return visible(frame.function ?? `${frame.module ?? "[unknown]"}+0x${frame.offset.toString(16)}`);
+	return visible(frame.function || (frame.module ? `${frame.module}+0x${frame.offset.toString(16)}` : "code outside any file"));
 }
 
 /** A long name without its template arguments, then without its parameters, as the text has it. */

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type DrawnNode, layOut, type Placed, type PlacedEdge } from "./graph_layout";
-import { useWidth } from "./page";
+import { useIsPrinting, useWidth } from "./page";
 
 const HEIGHT_PX_MIN = 200, HEIGHT_PX_MAX = 720, SCALE_FIRST_MIN = 0.6, FACTOR = 1.25, STEP_PX = 60, SCALE_MIN = 0.05, SCALE_MAX = 4;
 
@@ -42,11 +42,17 @@ function fitted(width: number, size: { width: number; height: number }): View {
 	return { x: 0, y: 0, scale: Math.min(1, Math.max(SCALE_FIRST_MIN, scale)) };
 }
 
+/** All of it, however small: nobody can move it on paper. */
+function onPaper(width: number, size: { width: number; height: number }): View {
+	return { x: 0, y: 0, scale: Math.min(1, width / size.width, HEIGHT_PX_MAX / size.height) };
+}
+
 export function GraphPicture({ nodes, parents, label, tools }:
 	{ nodes: DrawnNode[]; parents: (number | null)[]; label: string; tools: ComponentChildren }) {
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const layout = useMemo(() => layOut(nodes, parents), [nodes]);
-	const [view, setView] = useState<View>({ x: 0, y: 0, scale: 1 });
+	const [seen, setView] = useState<View>({ x: 0, y: 0, scale: 1 }), isPrinted = useIsPrinting();
+	const view = isPrinted ? onPaper(width, layout) : seen;
 	const drag = useRef<{ x: number; y: number } | null>(null);
 	const svg = useRef<SVGSVGElement>(null);
 	const height = Math.min(HEIGHT_PX_MAX, Math.max(HEIGHT_PX_MIN, layout.height * fitted(width, layout).scale));

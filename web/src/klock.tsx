@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Kernel locks: by kind, how long their waits were, and each lock with those who waited.
 import { useMemo, useState } from "preact/hooks";
-import { ns, words } from "./columns";
+import { Bars } from "./bars";
+import { ns, times, words } from "./columns";
 import { CopyCsv } from "./csv";
 import { Doughnut } from "./doughnut";
 import { count, duration, plural, shareOf, visible } from "./format";
@@ -57,6 +58,55 @@ function columnsOf({ stacks, acquisitions }: KernelLocks): Column<ReportKlock>[]
 		...(acquisitions === undefined ? [] : holdColumns),
 		{ title: "stack", value: top, isWide: true, tip: l => (frames(stacks, first(l).stack) ?? []).map(visible).join("\n") },
 	];
+}
+
+interface Waiting {
+	lock: ReportKlock;
+	waiter: Waiter;
+}
+
+/** A row for each thread that waited for a lock. */
+function waitingOf({ locks }: KernelLocks): Waiting[] {
+	return locks.flatMap(lock => lock.waiters.map(waiter => ({ lock, waiter })));
+}
+
+function waitingColumns(stacks: string[][]): Column<Waiting>[] {
+	const top = ({ lock, waiter }: Waiting) => visible(frames(stacks, waiter.stack)?.[0] ?? lock.where ?? "");
+
+	return [
+		{ title: "address", value: w => w.lock.address, tip: w => visible(w.lock.name ?? w.lock.address) }, { title: "kind", value: w => w.lock.kind },
+		words("thread", w => waiterName(w.waiter), true), { title: "pid", value: w => w.waiter.pid, tip: w => `process ${w.waiter.pid}` },
+		{ title: "tid", value: w => w.waiter.tid, tip: w => `thread ${w.waiter.tid} of process ${w.waiter.pid}` },
+		ns("total", w => w.waiter.wait_ns), times("count", w => w.waiter.waits), ns("longest", w => w.waiter.max_ns),
+		{ title: "stack", value: top, isWide: true, tip: w => (frames(stacks, w.waiter.stack) ?? []).map(visible).join("\n") },
+	];
+}
+
+function WaitingThreads({ klock }: { klock: KernelLocks }) {
+	const rows = useMemo(() => waitingOf(klock), [klock]), columns = useMemo(() => waitingColumns(klock.stacks), [klock]);
+
+	return <>
+		<h3>Waiting threads</h3>
+		<Table name="waiting threads" columns={columns} rows={rows} sort={5} search={w => (frames(klock.stacks, w.waiter.stack) ?? []).join("\n")}
+			detail={w => <><h3>{visible(w.lock.name ?? w.lock.address)}: {waiterName(w.waiter)}</h3><NamedStack frames={frames(klock.stacks, w.waiter.stack)} /></>} />
+	</>;
+}
+
+const LOCK_BARS = 100;
+
+/** The locks that threads waited for longest, by that time. */
+function LockBars({ locks, whole }: { locks: ReportKlock[]; whole: number }) {
+	const waited = [...locks].filter(lock => lock.wait_ns > 0).sort((a, b) => b.wait_ns - a.wait_ns).slice(0, LOCK_BARS);
+
+	return <div class="chart">
+		<div class="tools"><h3>Time waited, by lock</h3><CopyCsv of="the time waited by lock" make={() => ({
+			titles: ["address", "name", "kind", "waited (ns)"], rows: waited.map(lock => [lock.address, lock.name, lock.kind, lock.wait_ns]) })} /></div>
+		<Bars max={waited[0]?.wait_ns ?? 0} label="Time waited for each kernel lock" bars={waited.map(lock => ({
+			name: visible(lock.name ?? lock.address), text: `${duration(lock.wait_ns)} \u00b7 ${shareOf(lock.wait_ns, whole)}`,
+			tip: `${visible(lock.name ?? "no name")}\n${lock.kind} at ${lock.address}\n${duration(lock.wait_ns)}, ${plural(lock.waits, "wait")}`,
+			parts: [{ value: lock.wait_ns, colour: "c-kernel-lock" }],
+		}))} />
+	</div>;
 }
 
 function NamedStack({ frames }: { frames: string[] | undefined }) {
@@ -128,7 +178,10 @@ export function Klock({ klock }: { klock: KernelLocks }) {
 		</div>}
 		{kinds.length > 0 && <WaitHistogram of={chosen ? visible(chosen.name ?? chosen.address) : "all locks"}
 			histogram={chosen ? chosen.histogram : all} />}
+		{kinds.length > 0 && <LockBars locks={klock.locks} whole={whole} />}
+		<h3>Locks</h3>
 		<Table name="kernel locks" columns={columns} rows={klock.locks} sort={6} search={found} onChoose={choose}
 			detail={lock => <Detail lock={lock} stacks={klock.stacks} />} />
+		{kinds.length > 0 && <WaitingThreads klock={klock} />}
 	</Section>;
 }

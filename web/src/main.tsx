@@ -9,6 +9,7 @@ import { Compared } from "./compare";
 import { ConfigurationSection } from "./configurations";
 import { duration, exactNs, visible } from "./format";
 import { Klock } from "./klock";
+import { useHashLanding } from "./landing";
 import { useLoaded } from "./page";
 import type { Parts } from "./parts";
 import { usePart, useParts } from "./parts_context";
@@ -19,13 +20,15 @@ import { Tip } from "./tip";
 import { ViewerPage } from "./viewer/viewer";
 
 const reportLinks: [string, string][] = [
-	["verdict", "Verdict"], ["balance", "Balance"], ["findings", "Findings"], ["parallelism", "Parallelism"], ["threads", "Threads"],
+	["verdict", "Verdict"], ["findings", "Findings"], ["balance", "Balance"], ["parallelism", "Parallelism"], ["threads", "Threads"],
 	["flames", "Flames"], ["locks", "Locks"], ["waits", "Waits"], ["io", "IO"], ["paths", "Paths"],
 ];
 
 function linksOf(parts: Parts, report?: Report): [string, string][] {
-	const links: [string, string][] = parts.has("report") ? [...reportLinks] : [];
+	const links: [string, string][] = parts.has("report") ? [...reportLinks] : [], locks: [string, string] = ["klock", "Kernel locks"];
 
+	if (report?.blame.roots.length)
+		links.splice(1, 0, ["causes", "Causes"]);
 	if (report?.goroutines.length)
 		links.splice(links.findIndex(([id]) => id === "io"), 0, ["goroutines", "Goroutines"]);
 	if (report?.event_loops.length)
@@ -36,14 +39,16 @@ function linksOf(parts: Parts, report?: Report): [string, string][] {
 		links.push(["verdict", "Differences"], ["figures", "Figures"], ["functions", "Functions"], ["flames", "Flames"], ["graph", "Graph"]);
 	if (parts.has("configurations"))
 		links.push(["groups", "Groups of threads"]);
-	if (parts.has("klock"))
-		links.push(["klock", "Kernel locks"]);
+	if (parts.has("klock") && parts.first !== "klock")
+		links.push(locks);
 	if (parts.has("timelines"))
 		links.push(["timelines", "Time lines"]);
 	if (parts.has("graph"))
 		links.push(["graph", "Graph"]);
 	if (parts.has("path"))
 		links.push(["path", "Critical path"]);
+	if (parts.first === "klock")
+		links.unshift(locks);
 	return parts.has("report") ? [...links, ["about", "About"]] : links;
 }
 
@@ -87,6 +92,8 @@ function App() {
 	const first = useLoaded<unknown>(parts.load(mainPart));
 	const isReady = Boolean(first.value ?? first.error);
 
+	useHashLanding();
+
 	useEffect(() => {
 		if (isReady)
 			performance.mark("pinch-ready");
@@ -95,11 +102,12 @@ function App() {
 		<Header report={report} theme={theme.theme} onTheme={theme.toggle} />
 		<nav class="no-print" aria-label="Sections"><ul>{linksOf(parts, report).map(([id, title]) => <li key={id}><a href={`#${id}`}>{title}</a></li>)}</ul></nav>
 		<main id="main" tabIndex={-1}>
+			{parts.first === "klock" && <KlockPart />}
 			{parts.has("report") && (report ? <ReportSections report={report} /> : <Broken error={error} />)}
 			{isReady && <>
 				{parts.has("comparison") && <ComparisonPart />}
 				{parts.has("configurations") && <ConfigurationsPart />}
-				{parts.has("klock") && <KlockPart />}
+				{parts.has("klock") && parts.first !== "klock" && <KlockPart />}
 				{parts.has("timelines") && <Timelined />}
 				{parts.has("graph") && <GraphPart />}
 				{parts.has("path") && <PathPart />}

@@ -46,9 +46,12 @@ export function useNear<E extends Element>() {
 	return { ref, isNear };
 }
 
-/** How wide the element is, as long as it lives; 0: not known yet. */
-export function useWidth<E extends Element>() {
-	const [width, setWidth] = useState(0);
+const PAPER_PX = 688;			// A4 between the margins of style.css
+
+/** How wide the element is, as long as it lives; 0: not known yet. It is printed before anybody could measure it on
+    paper; beside_px: what stands beside it there. */
+export function useWidth<E extends Element>(beside_px = 0) {
+	const [width, setWidth] = useState(0), isPrinted = useIsPrinting();
 	const ref = useRef<E>(null);
 
 	useEffect(() => {
@@ -57,7 +60,7 @@ export function useWidth<E extends Element>() {
 		observer.observe(ref.current!);
 		return () => observer.disconnect();
 	}, []);
-	return { ref, width };
+	return { ref, width: isPrinted ? PAPER_PX - beside_px : width };
 }
 
 interface SectionProps {

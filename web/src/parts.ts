@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The data of the page: parts of JSON, each compressed in an element of its own, read when they are wanted.
 import type { Report, ReportDocument, ResultGraph, ResultPath } from "./report";
-import type { Comparison, Configurations, KernelLocks, LeftOut, Marks, Timelines } from "./types";
+import type { Comparison, Configurations, Folds, KernelLocks, LeftOut, Marks, Timelines } from "./types";
 
 export interface PartTypes {
 	report: ReportDocument;
 	left_out: LeftOut;
+	folds: Folds;
 	timelines: Timelines;
 	marks: Marks;
 	graph: ResultGraph;
@@ -48,12 +49,15 @@ async function read(element: Element): Promise<unknown> {
 }
 
 export class Parts {
+	/** What the page begins with; undefined: as always. */
+	readonly first: string | undefined;
 	private elements = new Map<string, Element>();
 	private promises = new Map<string, Promise<unknown>>();
 
 	constructor(page: Document) {
 		for (const element of page.querySelectorAll("script[data-part]"))
 			this.elements.set(element.getAttribute("data-part")!, element);
+		this.first = page.querySelector("script[data-first]")?.getAttribute("data-part") ?? undefined;
 	}
 
 	has(name: PartName): boolean {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The sections of a report, by the parts that there are.
 import { useMemo } from "preact/hooks";
+import { Causes } from "./causes";
 import { Dependency } from "./dependency";
 import { Flames } from "./flames";
+import { learnFolds } from "./folds";
 import { Goroutines } from "./goroutines";
 import { Listeners } from "./listeners";
+import { Locks } from "./locks";
 import { EventLoops } from "./loops";
 import { Section } from "./page";
 import { type Layers, layersOf, Parallel } from "./parallel";
@@ -14,7 +17,7 @@ import type { Report } from "./report";
 import { Balance, Findings, Levels, Verdict } from "./summary";
 import { Threads } from "./threads";
 import { TimelineRows } from "./timelines";
-import { Io, Locks, Paths, Waits } from "./waits";
+import { Io, Paths, Waits } from "./waits";
 
 /** States are known by system calls alone, of which these are one. */
 const FUTEX = "Barriers, semaphores and the like count as locks here where only their functions tell them apart.";
@@ -40,12 +43,16 @@ function ParallelSection({ report }: { report: Report }) {
 }
 
 export function ReportSections({ report }: { report: Report }) {
-	const { value: leftOut } = usePart("left_out");
+	const parts = useParts(), { value: leftOut } = usePart("left_out"), { value: folds, error: foldsError } = usePart("folds");
 
+	useMemo(() => folds && learnFolds(folds), [folds]);	// before what is below is drawn
+	if (parts.has("folds") && !folds && !foldsError)
+		return null;
 	return <>
 		<Verdict report={report} />
-		<Balance report={report} />
+		<Causes report={report} />
 		<Findings report={report} />
+		<Balance report={report} />
 		<ParallelSection report={report} />
 		<Threads report={report} />
 		<Flames report={report} leftOut={leftOut} />
@@ -61,9 +68,11 @@ export function ReportSections({ report }: { report: Report }) {
 
 export function Timelined() {
 	const { value } = usePart("timelines"), { value: marks } = usePart("marks");
+	const isCoarse = Boolean(value?.all.blocked);
 
 	return value ? <Section id="timelines" title="Time lines of threads" isHeavy about={`What each thread did over time. ${FUTEX} Drag to zoom, double-click to see all.`}>
-		<TimelineRows timelines={value} marks={marks} /></Section> : null;
+		<TimelineRows timelines={value} marks={marks} />
+		{isCoarse && <p class="muted">Too much happened to keep why threads were blocked: pinch record keeps it, and pinch report --html shows it.</p>}</Section> : null;
 }
 
 export function GraphPart() {

@@ -24,7 +24,8 @@ export function Verdict({ report }: { report: Report }) {
 
 	return <section id="verdict" aria-labelledby="verdict-title">
 		<h2 id="verdict-title">Verdict</h2>
-		<div class="verdict">{report.verdict.lines.map(line => <p key={line}>{visible(line)}</p>)}</div>
+		<div class="verdict">{report.verdict.lines.map((line, i) => <p key={i}>{visible(line)}</p>)}
+			{lost > 0 && <p class="warning">Events were lost: all figures are approximate.</p>}</div>
 		<dl class="figures">
 			{figures.map(([name, figure, tip]) => <div key={name} data-tip={tip}><dt>{name}</dt><dd>{figure}</dd></div>)}
 		</dl>
@@ -61,11 +62,15 @@ function SliceList({ slices, total }: { slices: Slice[]; total: number }) {
 	</ul>;
 }
 
-function wallSlices({ balance: { wall } }: Report): Slice[] {
+/** By how many threads were active: that one was is no sign that the program had what it needs. */
+function wallSlices({ balance: { wall }, target: { wall_ns }, totals }: Report): Slice[] {
+	const few = totals.nmin ? `at most ${plural(totals.nmin, "thread")}` : "at most half of the threads";
+
 	return [
-		{ name: "useful", colour: "c-running", ns: wall.useful_ns, about: "at least one thread was active and not spinning" },
-		{ name: "only spinning", colour: "c-spinning", ns: wall.spinning_ns, about: "threads waited with the CPU" },
-		{ name: "stalled", colour: "c-lock", ns: wall.stalled_ns, about: "no thread was active" },
+		{ name: "more threads", colour: "c-running", ns: Math.max(0, wall_ns - totals.critical_ns - totals.stalled_ns), about: `more than ${few.replace("at most ", "")} were active` },
+		{ name: few, colour: "c-runnable", ns: totals.critical_ns,
+			about: `critical: ${few} active, and at least one${wall.spinning_ns ? `; in ${duration(wall.spinning_ns)} of the wall time, threads did nothing but spin` : ""}` },
+		{ name: "no thread", colour: "c-lock", ns: totals.stalled_ns, about: "stalled" },
 	];
 }
 
@@ -96,17 +101,17 @@ export function Balance({ report }: { report: Report }) {
 	const { wall_ns } = report.target, { total_ns } = report.balance.threads;
 	const tools = <CopyCsv of="the balance sheet" make={() => ({
 		titles: ["of", "what", "time (ns)"],
-		rows: [...wall.map(s => ["wall time", s.name, s.ns]), ...threads.map(s => ["thread time", s.name, s.ns])],
+		rows: [...threads.map(s => ["thread time", s.name, s.ns]), ...wall.map(s => ["wall time", s.name, s.ns])],
 	})} />;
 
 	return <Section id="balance" title="Balance sheet" tools={tools}
-		about="Where the wall time went, and the time of all threads. All but running is lost parallelism.">
-		<h3>Wall time <span class="muted" data-tip={exactNs(wall_ns)}>{duration(wall_ns)}</span></h3>
-		<WholeBar slices={wall} total={wall_ns} label={`The wall time, ${duration(wall_ns)}`} />
-		<SliceList slices={wall} total={wall_ns} />
+		about="Where the time of all threads went: all but running is lost parallelism. And how many of them were active.">
 		<h3>Time of all threads <span class="muted" data-tip={exactNs(total_ns)}>{duration(total_ns)}</span></h3>
 		<WholeBar slices={threads} total={total_ns} label={`The time of all threads, ${duration(total_ns)}`} />
 		<SliceList slices={threads} total={total_ns} />
+		<h3>Wall time, by active threads <span class="muted" data-tip={exactNs(wall_ns)}>{duration(wall_ns)}</span></h3>
+		<WholeBar slices={wall} total={wall_ns} label={`The wall time, ${duration(wall_ns)}`} />
+		<SliceList slices={wall} total={wall_ns} />
 	</Section>;
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A table that can be searched and sorted. Of many rows only those in view are in the page.
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Cell, CopyCsv } from "./csv";
 import { count, plural } from "./format";
+import { landOn } from "./landing";
 import { useWanted } from "./opening";
-import { useIsPrinting } from "./page";
+import { useIsPrinting, useWidth } from "./page";
 
 export interface Column<R> {
 	title: string;
@@ -87,6 +88,19 @@ function widthOf<R>(column: Column<R>, rows: R[]): number {
 	return PADDING_CHARS + Math.min(chars, column.isWide ? WIDE_CHARS_MAX : CHARS_MAX);
 }
 
+/** The details of a row lie below it. */
+interface Opened {
+	at: number;				// which of the rows; -1: none of them
+	px: number;				// how high its details are
+}
+
+/** The row at the upper edge of a box that is scrolled so far. */
+function rowAt(scrolled_px: number, { at, px }: Opened): number {
+	const below_px = scrolled_px - (at + 1) * ROW_PX;
+
+	return Math.floor((at < 0 || below_px <= 0 ? scrolled_px : scrolled_px - Math.min(px, below_px)) / ROW_PX);
+}
+
 /** Which rows are in the page, by how far its box is scrolled. */
 function useWindow(total: number, isPrinting: boolean) {
 	const [first, setFirst] = useState(0);
@@ -98,9 +112,30 @@ function useWindow(total: number, isPrinting: boolean) {
 	return { from, to: Math.min(total, from + VIEW_ROWS + 2 * OVERSCAN_ROWS), isAll: false, setFirst };
 }
 
-function Spacer({ rows, span }: { rows: number; span: number }) {
-	return rows ? <tr aria-hidden="true" class="spacer"><td colSpan={span} style={{ height: `${rows * ROW_PX}px` }} /></tr>
-		: null;
+/** In place of rows that are not in the page, and of the details of one of them. */
+function Spacer({ from, to, opened, span }: { from: number; to: number; opened: Opened; span: number }) {
+	const px = (to - from) * ROW_PX + (opened.at >= from && opened.at < to ? opened.px : 0);
+
+	return to > from ? <tr aria-hidden="true" class="spacer"><td colSpan={span} style={{ height: `${px}px` }} /></tr> : null;
+}
+
+/** Below its row, as wide as what is seen of the table. */
+function DetailRow({ name, span, width, onHeight, onClose, children }:
+	{ name: string; span: number; width: number; onHeight: (px: number) => void; onClose: () => void; children: ComponentChildren }) {
+	const row = useRef<HTMLTableRowElement>(null);
+
+	useEffect(() => {
+		const observer = new ResizeObserver(() => row.current && onHeight(row.current.offsetHeight));
+
+		observer.observe(row.current!);
+		return () => observer.disconnect();
+	}, []);
+	return <tr class="detail-row" ref={row}><td colSpan={span}>
+		<div class="detail" style={width ? { width: `${width}px` } : undefined} role="region" aria-label={`Details of ${name}`}>
+			<button type="button" class="close no-print" aria-label="Close the details" onClick={onClose}>&times;</button>
+			{children}
+		</div>
+	</td></tr>;
 }
 
 function ariaSort(order: Order, column: number): "ascending" | "descending" | undefined {
@@ -109,12 +144,14 @@ function ariaSort(order: Order, column: number): "ascending" | "descending" | un
 
 function Heads<R>({ columns, rows, order, onSort }:
 	{ columns: Column<R>[]; rows: R[]; order: Order; onSort: (column: number) => void }) {
+	const isPrinted = useIsPrinting();	// on further pages Chromium prints heads again, but no buttons in them
+
 	return <thead><tr>
 		{columns.map((column, i) => <th key={i} scope="col" aria-sort={ariaSort(order, i)}
 			class={`${isNumber(column, rows) ? "number" : ""} ${column.isWide ? "wide" : ""}`}>
-			<button type="button" onClick={() => onSort(i)}>{column.title}
+			{isPrinted ? column.title : <button type="button" onClick={() => onSort(i)}>{column.title}
 				<span class="arrow" aria-hidden="true">{order.column !== i ? "" : order.isDown ? "\u25be" : "\u25b4"}</span>
-			</button>
+			</button>}
 		</th>)}
 	</tr></thead>;
 }
@@ -140,7 +177,8 @@ function FullTable<R>(props: TableProps<R>) {
 	const [words, setWords] = useState("");
 	const [open, setOpen] = useState<R | null>(null);
 	const haystack = useHaystack(props);
-	const box = useRef<HTMLDivElement>(null);
+	const { ref: box, width } = useWidth<HTMLDivElement>();
+	const [px, setPx] = useState(0);
 	const numeric = useMemo(() => columns.map(column => isNumber(column, rows)), [columns, rows]);
 	const all = useMemo(() => sorted(rows, columns[order.column], order.isDown), [rows, columns, order]);
 	const found = useMemo(() => {
@@ -152,7 +190,8 @@ function FullTable<R>(props: TableProps<R>) {
 	}, [all, words]);
 	const view = useWindow(found.length, useIsPrinting());
 	const widths = useMemo(() => columns.map(column => widthOf(column, rows)), [columns, rows]);
-	const wanted = useWanted(name), details = useRef<HTMLDivElement>(null);
+	const wanted = useWanted(name);
+	const opened = useMemo(() => ({ at: open && detail ? found.indexOf(open) : -1, px }), [open, found, px]);
 	const onSort = (column: number) => {
 		setOrder({ column, isDown: order.column === column ? !order.isDown : numeric[column] });
 		box.current!.scrollTop = 0;
@@ -174,8 +213,11 @@ function FullTable<R>(props: TableProps<R>) {
 			setOpen(rows[wanted.rank - 1]);
 	}, [wanted]);
 	useEffect(() => {
-		if (wanted && open === rows[wanted.rank - 1])
-			details.current?.scrollIntoView({ block: "center" });
+		if (!wanted || !open || open !== rows[wanted.rank - 1])
+			return;
+		if (!view.isAll)
+			box.current!.scrollTop = Math.max(0, found.indexOf(open) - 1) * ROW_PX;
+		landOn(() => box.current?.querySelector("tr.is-open"), "center");
 	}, [wanted, open]);
 	const canOpen = Boolean(detail || props.onChoose);
 
@@ -188,25 +230,24 @@ function FullTable<R>(props: TableProps<R>) {
 			<CopyCsv of={name} make={csv} />
 		</div>
 		<div class={`rows ${view.isAll ? "" : "is-virtual"}`} ref={box} tabIndex={0} role="region" aria-label={`Table of ${name}`}
-			onScroll={event => view.setFirst(Math.floor(event.currentTarget.scrollTop / ROW_PX))}>
+			onScroll={event => view.setFirst(rowAt(event.currentTarget.scrollTop, opened))}>
 			<table aria-rowcount={found.length + 1}>
 				{!view.isAll && <colgroup>{widths.map((chars, i) => <col key={i} style={{ width: `min(${chars}ch, ${NARROW_SHARE}vw)` }} />)}</colgroup>}
 				<Heads columns={columns} rows={rows} order={order} onSort={onSort} />
 				<tbody>
-					<Spacer rows={view.from} span={columns.length} />
-					{found.slice(view.from, view.to).map((row, i) => <tr key={view.from + i} aria-rowindex={view.from + i + 2}
-						class={row === open ? "is-open" : ""}>
-						{columns.map((column, c) => <CellOf key={c} column={column} row={row} isNumeric={numeric[c]}
-							isOpen={row === open} onOpen={canOpen && !c ? () => choose(row) : undefined} />)}
-					</tr>)}
-					{!view.isAll && <Spacer rows={found.length - view.to} span={columns.length} />}
+					<Spacer from={0} to={view.from} opened={opened} span={columns.length} />
+					{found.slice(view.from, view.to).map((row, i) => <Fragment key={view.from + i}>
+						<tr aria-rowindex={view.from + i + 2} class={row === open ? "is-open" : ""}>
+							{columns.map((column, c) => <CellOf key={c} column={column} row={row} isNumeric={numeric[c]}
+								isOpen={row === open} onOpen={canOpen && !c ? () => choose(row) : undefined} />)}
+						</tr>
+						{row === open && detail && <DetailRow name={name} span={columns.length} width={width} onHeight={setPx} onClose={() => choose(row)}>
+							{detail(row)}</DetailRow>}
+					</Fragment>)}
+					{!view.isAll && <Spacer from={view.to} to={found.length} opened={opened} span={columns.length} />}
 				</tbody>
 			</table>
 		</div>
 		{view.isAll && view.to < found.length && <p class="muted">The first {count(view.to)} rows are printed.</p>}
-		{open && detail && <div class="detail" ref={details} role="region" aria-label={`Details of ${name}`}>
-			<button type="button" class="close no-print" aria-label="Close the details" onClick={() => choose(open)}>&times;</button>
-			{detail(open)}
-		</div>}
 	</div>;
 }

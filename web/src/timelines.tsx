@@ -13,7 +13,7 @@ import type { Marks, Timelines } from "./types";
 
 type Row = Timelines["threads"][number];
 
-const ROW_PX = 18, GAP_PX = 3, BLOCK_ROWS = 32, UNIT = 1000, ROWS_FIRST = 64, MARK_PX = 3, MARKS_TOLD = 6;
+const ROW_PX = 18, GAP_PX = 3, BLOCK_ROWS = 32, UNIT = 1000, ROWS_FIRST = 64, MARK_PX = 3, MARKS_TOLD = 6, PAPER_LABELS_PX = 150;	// as in style.css
 
 /** An event of a program's own. */
 interface Mark {
@@ -29,6 +29,16 @@ function marksByRow(marks: Marks | undefined, rows: number): Mark[][] {
 	for (const [row, since_ns, name, argument] of marks?.marks ?? [])
 		all[row]?.push({ since_ns, name: marks!.names[name], argument });
 	return all;
+}
+
+const IDLE_SHARE = 0.001, ACTIVE = ["running", "spinning", "runnable"];
+
+/** Which rows, threads that did next to nothing last. */
+function activeFirst({ threads, parts }: Timelines): number[] {
+	const active = (row: Row) => ACTIVE.reduce((sum, state) => sum + (row.states[state]?.reduce((all, n) => all + n, 0) ?? 0), 0) / UNIT / row.threads;
+	const isIdle = threads.map(row => active(row) < IDLE_SHARE * parts), rows = threads.map((_, i) => i);
+
+	return [...rows.filter(i => !isIdle[i]), ...rows.filter(i => isIdle[i])];
 }
 
 /** Where several would lie on each other, one is drawn. */
@@ -100,7 +110,7 @@ function tellAt(row: Row, at: number, part_ns: number): string {
 
 function Block({ rows, marks, part_ns, range }: { rows: Row[]; marks: Mark[][]; part_ns: number; range: Range }) {
 	const { ref: near, isNear } = useNear<HTMLDivElement>();
-	const { ref, width } = useWidth<HTMLDivElement>();
+	const { ref, width } = useWidth<HTMLDivElement>(PAPER_LABELS_PX);
 	const { theme } = useContext(ThemeContext), setRange = useSetRange();
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const begin = useRef<number | null>(null);
@@ -136,8 +146,12 @@ function Block({ rows, marks, part_ns, range }: { rows: Row[]; marks: Mark[][]; 
 }
 
 export function TimelineRows({ timelines, marks }: { timelines: Timelines; marks?: Marks }) {
-	const { threads, part_ns, whole_ns, left_out } = timelines;
-	const byRow = useMemo(() => marksByRow(marks, threads.length), [marks, timelines]);
+	const { part_ns, whole_ns, left_out } = timelines;
+	const order = useMemo(() => activeFirst(timelines), [timelines]), threads = useMemo(() => order.map(i => timelines.threads[i]), [order]);
+	const byRow = useMemo(() => {
+		const all = marksByRow(marks, order.length);
+		return order.map(i => all[i]);
+	}, [marks, order]);
 	const [shown, show] = useState(ROWS_FIRST);
 	const range = useRange() ?? { from_ns: 0, to_ns: whole_ns };
 	const used = stateNames.filter(state => threads.some(row => row.states[state]));

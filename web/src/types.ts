@@ -12,6 +12,9 @@ export interface LeftOut {
 	locks_with_unlockers: number;	// the first ones
 }
 
+/** What the folding rules say of frames. */
+export type Folds = [name: string | null, module: string | null, label: string][];
+
 export interface Timelines {
 	begin_ns: number;		// 0: unknown
 	part_ns: number;

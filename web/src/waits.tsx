@@ -1,35 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where threads waited, for which locks, files and sockets, and which code was critical.
+// Where threads waited, for which files and sockets, and which code was critical.
 import { BlockedOn } from "./blocked_on";
-import { described, ns, threads, words } from "./columns";
-import { count, duration, plural, share, size, visible } from "./format";
+import { described, ns, words } from "./columns";
+import { count, duration, plural, size, visible } from "./format";
 import { Section } from "./page";
 import { Stack, headline } from "./stack";
 import { stateTitle } from "./states";
 import { type Column, Table } from "./table";
-import { columnsOfReportFile, columnsOfReportLock, columnsOfReportPath, columnsOfReportSocket, columnsOfReportWait } from "./report";
-import type { Report, ReportFile, ReportLock, ReportPath, ReportSocket, ReportWait, ReportWaker } from "./report";
+import { columnsOfReportFile, columnsOfReportPath, columnsOfReportSocket, columnsOfReportWait } from "./report";
+import type { Report, ReportFile, ReportPath, ReportSocket, ReportWait } from "./report";
 import type { LeftOut } from "./types";
-
-const SHARE_MIN = 0.005;
+import { Wakers } from "./wakers";
 
 const stackWords = (frames: { function: string | null }[]) => frames.map(frame => frame.function ?? "").join("\n");
-
-function Wakers({ wakers, title }: { wakers: ReportWaker[]; title: string }) {
-	const rest = 1 - wakers.reduce((sum, waker) => sum + waker.share, 0);
-
-	if (!wakers.length)
-		return null;
-	return <>
-		<h4>{title}</h4>
-		{wakers.map((waker, i) => <details key={i}>
-			<summary>{share(waker.share)}: {waker.context} {visible(waker.names ?? waker.name ?? "")}, {plural(waker.waits, "time")}, {
-				duration(waker.wait_ns)} waited, {duration(waker.cmetric_ns)} of criticality</summary>
-			<Stack frames={waker.stack} />
-		</details>)}
-		{rest > SHARE_MIN && <p class="muted">{share(rest)}: others, or unknown.</p>}
-	</>;
-}
 
 const waitColumns: Column<ReportWait>[] = [
 	words("where", w => headline(w.stack), true), words("for", w => w.object), { title: "cause", value: w => stateTitle(w.cause) },
@@ -53,26 +36,6 @@ export function Waits({ report, leftOut }: { report: Report; leftOut?: LeftOut }
 			<Wakers wakers={w.wakers} title="Ended by" />
 		</>} />
 		<MoreWaits leftOut={leftOut} />
-	</Section>;
-}
-
-const lockColumns: Column<ReportLock>[] = [
-	words("lock", l => l.name ?? l.address, true), words("kind", l => l.kind), words("in", l => l.where),
-	ns("waited", l => l.wait_ns - l.idle_ns), ...described(columnsOfReportLock), threads("queue", l => l.queue_max), words("holder", l => l.holder),
-];
-
-export function Locks({ report, leftOut }: { report: Report; leftOut?: LeftOut }) {
-	return <Section id="locks" title="Locks" isHeavy about="Locks by the time that threads waited for them, and the threads that released them.">
-		<Table name="locks" columns={lockColumns} rows={report.locks} sort={3} search={l => l.address} detail={l => <>
-			<h3>{visible(l.name ?? l.address)}</h3>
-			<p>{visible(l.kind)} at {visible(l.address)}: {plural(l.waits, "wait")}, up to {plural(l.queue_max, "thread")} at once; held {
-				plural(l.holds, "time")} for {duration(l.hold_ns)} while others waited{l.holder ? `, mostly by ${visible(l.holder)}` : ""}.
-				{l.spurious_wakeups ? ` ${plural(l.spurious_wakeups, "wake-up")} spurious.` : ""}</p>
-			<BlockedOn on={l.blocked_on} />
-			<Wakers wakers={l.unlockers} title="Released by" />
-		</>} />
-		{leftOut && report.locks.length > leftOut.locks_with_unlockers && <p class="muted">The threads that released them are listed for the {
-			plural(leftOut.locks_with_unlockers, "lock")} with most time lost.</p>}
 	</Section>;
 }
 

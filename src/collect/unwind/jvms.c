@@ -15,9 +15,13 @@
 #include "symbol/answer/answer.h"
 #include "symbol/symbol.h"
 
-enum { MACHINES_MAX = 1024, READINGS_MAX = 12, UNKNOWN_MAX = 8 };
+enum {
+	MACHINES_MAX = 1024,
+	READINGS_MAX = 12,
+	UNKNOWN_MIN = 8, /* readings of one that is not known at its end: others may just have begun */
+};
 
-/* A machine makes its heaps of code some 10 ms after it has mapped its library. */
+/* A machine makes its heaps of code some 10 ms after it has mapped its library; on a busy machine or a slow disk, seconds. */
 static const uint64_t wait_ns_first = 2000000;
 
 struct machine {
@@ -25,6 +29,7 @@ struct machine {
 	uint32_t reading_count;
 	uint64_t due_ns; /* UINT64_MAX: not any more */
 	bool is_asked;   /* there is no answer yet */
+	bool is_unknown; /* as of the last answer, long after its beginning */
 };
 
 struct jvms {
@@ -59,9 +64,20 @@ static void on_found(void *data, const struct ev_header *header)
 	expect(data, e->pid, e->path);
 }
 
+static void note_unknown(struct jvms *jvms, struct machine *machine)
+{
+	if (machine->is_unknown)
+		symbols_note_jvm(jvms->symbols, machine->pid, 0);
+	machine->is_unknown = false;
+}
+
 static void forget(struct jvms *jvms, uint32_t pid)
 {
-	free(table_take(jvms->machines, (uint64_t)pid + 1));
+	struct machine *machine = table_take(jvms->machines, (uint64_t)pid + 1);
+
+	if (machine)
+		note_unknown(jvms, machine);
+	free(machine);
 }
 
 static void on_exec(void *data, const struct ev_header *header)
@@ -125,10 +141,21 @@ static void on_read(void *data, uint32_t pid, int err, const struct jvm_answer *
 	 * At its beginning its memory is not all there, and at its end not any more. What it says of itself reads as
 	 * that of an unknown one as long as the loader has set only some of its addresses.
 	 */
-	if (!err && ++machine->reading_count < (answer->result == JVM_UNKNOWN ? UNKNOWN_MAX : READINGS_MAX))
-		machine->due_ns = clock_ns() + (wait_ns_first << machine->reading_count);
-	else if (err || answer->result == JVM_UNKNOWN)
+	machine->reading_count++;
+	machine->is_unknown = !err && answer->result == JVM_UNKNOWN && machine->reading_count >= UNKNOWN_MIN;
+	if (err)
 		symbols_note_jvm(jvms->symbols, pid, err);
+	else if (machine->reading_count < READINGS_MAX)
+		machine->due_ns = clock_ns() + (wait_ns_first << machine->reading_count);
+}
+
+void jvms_finish(struct jvms *jvms)
+{
+	struct machine *machine;
+	size_t cursor = 0;
+
+	while ((machine = table_next(jvms->machines, &cursor)))
+		note_unknown(jvms, machine);
 }
 
 struct search {

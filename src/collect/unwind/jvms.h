@@ -17,5 +17,8 @@ void jvms_free(struct jvms *jvms);
 /* Asks of those that are due. To be called often. */
 void jvms_step(struct jvms *jvms);
 
+/* Tracing has ended: says which of them could not be read. */
+void jvms_finish(struct jvms *jvms);
+
 /* Until the next of them is due, at least 1 ms; -1: none is. */
 int jvms_wait_ms(const struct jvms *jvms);

@@ -152,11 +152,6 @@ void unwinder_free(struct unwinder *unwinder)
 	free(unwinder);
 }
 
-void unwinder_add_process(struct unwinder *unwinder, uint32_t pid)
-{
-	unwinder_update_process(unwinder, unwinder_process(unwinder, pid));
-}
-
 void unwinder_expect_process(struct unwinder *unwinder, uint32_t pid)
 {
 	unwinder_set_dirty(unwinder, pid);
@@ -173,26 +168,37 @@ void unwinder_set_jvm(struct unwinder *unwinder, uint32_t pid, const struct jvm_
 		unwinder->counts.dropped++;
 }
 
-bool unwinder_update(struct unwinder *unwinder)
+/* Those whose mappings have changed, as far as that takes no longer. */
+static void update_dirty(struct unwinder *unwinder, uint64_t ns_max)
 {
 	uint64_t begin_ns = clock_ns();
 	struct process *process;
 	size_t cursor = 0;
 
-	unwind_memory_release_if_idle(&unwinder->memory);
-	unwinder_take_tables(unwinder);
-	if (!unwinder->has_dirty)
-		return false;
 	unwinder->has_dirty = false;
 	while ((process = table_next(unwinder->processes, &cursor))) {
 		if (!process->is_dirty)
 			continue;
-		if (clock_ns() - begin_ns > update_ns_max) {
+		if (clock_ns() - begin_ns > ns_max) {
 			unwinder->has_dirty = true;
 			break;
 		}
 		unwinder_update_process(unwinder, process);
 	}
+}
+
+void unwinder_add_expected(struct unwinder *unwinder)
+{
+	update_dirty(unwinder, UINT64_MAX);
+}
+
+bool unwinder_update(struct unwinder *unwinder)
+{
+	unwind_memory_release_if_idle(&unwinder->memory);
+	unwinder_take_tables(unwinder);
+	if (!unwinder->has_dirty)
+		return false;
+	update_dirty(unwinder, update_ns_max);
 	copied_stacks_unwind(unwinder);
 	free_ended(unwinder);
 	return true;

@@ -34,11 +34,11 @@ struct unwinder_options {
 struct unwinder *unwinder_new(struct session *session, struct symbols *symbols, const struct unwinder_options *options);
 void unwinder_free(struct unwinder *unwinder);
 
-/* The mappings of the process are known: from symbols_add_process(). */
-void unwinder_add_process(struct unwinder *unwinder, uint32_t pid);
-
-/* The same by and by: the next updates do it. */
+/* The mappings of the process are known, from symbols_add_process(): the next updates ask for its tables. */
 void unwinder_expect_process(struct unwinder *unwinder, uint32_t pid);
+
+/* Asks for those of all processes that are expected, however long that takes. */
+void unwinder_add_expected(struct unwinder *unwinder);
 
 /* Where the Java virtual machine of a process keeps its code: the kernel side follows stacks through it from now on. */
 void unwinder_set_jvm(struct unwinder *unwinder, uint32_t pid, const struct jvm_process *jvm);

@@ -23,7 +23,6 @@
 #include "symbol/worker/worker_book.h"
 
 enum {
-	AT_ONCE = 4,      /* questions whose answers are not waited for */
 	ASKED_MAX = 1024, /* questions without an answer; more are refused */
 	WAIT_MS = 10,
 	CHECK_MS = 100,
@@ -371,13 +370,16 @@ static void do_table(struct asked *asked)
 	asked->on_table(asked->data, asked->module, err, &file);
 }
 
-/* Few at a time: how much an answer may take is known when the ones before have theirs. */
+/*
+ * One at a time: what is waited for stands behind no more than that; and how much an answer may take is known when the ones
+ * before have theirs.
+ */
 static void send_later(struct worker *worker)
 {
 	struct asked *asked;
 	int err;
 
-	while (worker->asked.count < AT_ONCE && (asked = asked_list_take(&worker->later))) {
+	while (!worker->asked.count && (asked = asked_list_take(&worker->later))) {
 		err = worker_send(worker, asked);
 		if (err)
 			settle_asked(worker, asked, err);

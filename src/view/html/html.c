@@ -23,6 +23,7 @@ struct html {
 		struct text json;
 	} parts[PARTS_MAX];
 	size_t count;
+	const char *first; /* the part that the page begins with; NULL: as always */
 	bool is_served;
 };
 
@@ -125,12 +126,13 @@ static void put_base64(const struct text *text, struct text *out)
 }
 
 /* A browser runs no script of a type that is none, and shows nothing of it. */
-static void put_part(const char *name, const struct text *json, struct text *out)
+static void put_part(const char *name, const char *attribute, const struct text *json, struct text *out)
 {
 	struct text compressed = { 0 };
 
 	compress_text(json, &compressed);
-	text_printf(out, "<script type=\"application/gzip\" data-part=\"%s\" data-bytes=\"%zu\">", name, json->length);
+	text_printf(out, "<script type=\"application/gzip\" data-part=\"%s\" data-bytes=\"%zu\"%s>", name, json->length,
+		    attribute);
 	put_base64(&compressed, out);
 	text_put(out, "</script>\n");
 	text_fini(&compressed);
@@ -140,6 +142,16 @@ static void put_pieces(const char *const *pieces, size_t count, struct text *out
 {
 	for (size_t i = 0; i < count; i++)
 		text_put(out, pieces[i]);
+}
+
+void html_begin_with(struct html *html, const char *name)
+{
+	html->first = name;
+}
+
+bool html_begins_with(const struct html *html, const char *name)
+{
+	return html->first && !strcmp(html->first, name);
 }
 
 void html_serve(struct html *html)
@@ -154,6 +166,7 @@ void html_put(const struct html *html, struct text *out)
 		text_put(out, "connect-src 'self'; ");
 	put_pieces(page_head, sizeof(page_head) / sizeof(*page_head), out);
 	for (size_t i = 0; i < html->count; i++)
-		put_part(html->parts[i].name, &html->parts[i].json, out);
+		put_part(html->parts[i].name, html_begins_with(html, html->parts[i].name) ? " data-first" : "",
+			 &html->parts[i].json, out);
 	put_pieces(page_tail, sizeof(page_tail) / sizeof(*page_tail), out);
 }

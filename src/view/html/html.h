@@ -4,12 +4,13 @@
  * draws. Parts are compressed and in base64, so that nothing in them can end the element it is in.
  *
  * Owns: the report as a page for a browser.
- * Used by: show, serve, cmd.
+ * Used by: show, live, serve, cmd.
  */
 #pragma once
 
 #include <stdbool.h>
 
+struct fold_rules;
 struct html;
 struct report;
 struct text;
@@ -21,7 +22,7 @@ void html_free(struct html *html);
 
 /*
  * Where to put the JSON of one more part; valid until the next call. web/src/parts.ts knows the names:
- * "report", "left_out", "timelines", "marks", "graph", "path", "comparison", "configurations", "first", "first_left_out",
+ * "report", "left_out", "folds", "timelines", "marks", "graph", "path", "comparison", "configurations", "first", "first_left_out",
  * "second", "second_left_out", "klock", "viewer".
  */
 struct text *html_part(struct html *html, const char *name);
@@ -33,8 +34,15 @@ bool html_has_part(const struct html *html, const char *name);
  */
 void html_add_excerpt(struct html *html, const char *name, const char *left_out, const struct report *report);
 
-/* The same as "report" and "left_out"; if strips were kept and there are none yet, "timelines", too. */
-void html_add_report(struct html *html, const struct report *report);
+/*
+ * The same as "report" and "left_out", with what the rules say of its frames, "folds"; if strips were kept and there are
+ * none yet, "timelines", too.
+ */
+void html_add_report(struct html *html, const struct report *report, const struct fold_rules *fold);
+
+/* The page begins with this part, which it has, if it was called before the report was added. */
+void html_begin_with(struct html *html, const char *name);
+bool html_begins_with(const struct html *html, const char *name);
 
 /* The page may ask the server that it comes from; else it asks nobody. */
 void html_serve(struct html *html);

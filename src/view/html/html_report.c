@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/report.h"
+#include "view/html/fold_part.h"
 #include "view/html/timelines.h"
 #include "view/json/json_fields.h"
 #include "view/json/json_parts.h"
@@ -163,10 +164,11 @@ void html_add_excerpt(struct html *html, const char *name, const char *left_out,
 	excerpt_fini(&excerpt);
 }
 
-void html_add_report(struct html *html, const struct report *report)
+void html_add_report(struct html *html, const struct report *report, const struct fold_rules *fold)
 {
 	html_add_excerpt(html, "report", "left_out", report);
-	if (report->kernel_locks.waits)
+	fold_part_put(html_part(html, "folds"), report, fold);
+	if (report->kernel_locks.waits || html_begins_with(html, "klock"))
 		put_klocks(html_part(html, "klock"), report);
 	if (report->strip_count && !html_has_part(html, "timelines"))
 		timelines_put_report(html_part(html, "timelines"), report);
