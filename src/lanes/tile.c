@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "lanes/lanes.h"
-#include "states/share_log.h"
+#include "states/share_cells.h"
 #include "states/states.h"
 
 enum { SLICES_MAX = 2 * TILE_COLUMNS };

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "states/share_log.h"
 
 struct share_key {
 	uint32_t thread;

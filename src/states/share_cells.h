@@ -11,6 +11,12 @@
 #include "base/text.h"
 #include "states/state.h"
 
+enum {
+	SHARE_SHIFT = 20,       /* cells of the lowest level are 2^20 ns wide */
+	SHARE_LEVELS = 24,      /* each twice as wide as those of the one below */
+	SHARE_WINDOW_SHIFT = 8, /* cells that a chunk covers, as a power of two */
+};
+
 /* Instead of a share: the thread does not live then. */
 enum { SHARE_ABSENT = SHARES };
 

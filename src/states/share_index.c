@@ -6,8 +6,7 @@
 #include "base/bound.h"
 #include "base/memory.h"
 #include "states/late_causes.h"
-#include "states/share_log.h"
-#include "states/share_window.h"
+#include "states/share_cells.h"
 #include "trace/trace_reader.h"
 
 enum {

@@ -8,14 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "states/share_window.h"
 #include "trace/trace_format.h"
 
 struct late_causes;
 struct share_index;
 struct trace_reader;
-
-/* A part of a cell, or of several, which was spent in one way. Parts of one cell are in no order, and lie one behind the other. */
-typedef void share_part_fn(void *data, uint64_t begin_ns, uint64_t end_ns, unsigned int share);
 
 /* kind: of the chunks. late: borrowed; NULL: there are none. */
 struct share_index *share_index_new(struct trace_reader *file, enum trace_chunk_kind kind,

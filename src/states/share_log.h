@@ -15,12 +15,6 @@
 struct share_log;
 struct trace_writer;
 
-enum {
-	SHARE_SHIFT = 20,       /* cells of the lowest level are 2^20 ns wide */
-	SHARE_LEVELS = 24,      /* each twice as wide as those of the one below */
-	SHARE_WINDOW_SHIFT = 8, /* cells that a chunk covers, as a power of two */
-};
-
 /* What is kept of a thread. Begins zeroed, except for its number. */
 struct share_thread {
 	uint32_t number;

@@ -8,7 +8,7 @@
 #include "base/bound.h"
 #include "base/byte_cursor.h"
 #include "base/memory.h"
-#include "states/share_log.h"
+#include "states/share_cells.h"
 
 static bool add_share(struct share_window *window, uint64_t share, uint64_t ns, uint64_t *left_ns)
 {

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "states/share_index.h"
+/* A part of a cell, or of several, which was spent in one way. Parts of one cell are in no order, and lie one behind the other. */
+typedef void share_part_fn(void *data, uint64_t begin_ns, uint64_t end_ns, unsigned int share);
 
 struct share_window {
 	/* A thread that lived in the window. */

@@ -8,8 +8,8 @@
 #include "base/bound.h"
 #include "base/memory.h"
 #include "states/late_causes.h"
+#include "states/share_cells.h"
 #include "states/share_index.h"
-#include "states/share_log.h"
 #include "states/states_internal.h"
 
 _Static_assert(STATES_COLUMNS == 1 << SHARE_WINDOW_SHIFT, "a window of summaries has all columns");

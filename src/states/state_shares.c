@@ -3,8 +3,8 @@
  * How much of a stretch of time was spent how: whole cells of the pyramid where there are some, and the
  * states themselves at the edges, in gaps, and where few changes make it quick.
  */
+#include "states/share_cells.h"
 #include "states/share_index.h"
-#include "states/share_log.h"
 #include "states/states_internal.h"
 
 struct sum {

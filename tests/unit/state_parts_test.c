@@ -9,7 +9,7 @@
 #include "session/threads.h"
 #include "state_columns.h"
 #include "state_stage.h"
-#include "states/share_log.h"
+#include "states/share_cells.h"
 #include "states/state_log.h"
 #include "states/states.h"
 #include "trace/trace_reader.h"
