@@ -34,10 +34,10 @@ function statesOf(thread, { threads, whole_ns, mean_ns }) {
 }
 
 export class MadeTrace {
-	constructor({ name = "made.pinch", processes = 2, names = 3, each = 4, cpus = 4, whole_ns = 1e9, mean_ns = 2e6, events = 100000, hosts = 1, isWide = false } = {}) {
+	constructor({ name = "made.pinch", processes = 2, names = 3, each = 4, cpus = 4, whole_ns = 1e9, mean_ns = 2e6, events = 100000, hosts = 1 } = {}) {
 		const threads = hosts * processes * names * each;
 
-		Object.assign(this, { name, whole_ns, events, threads, mean_ns, hosts, isWide, origin_ns: -FIRST_NS, slices: new Map(), tiles: new Map() });
+		Object.assign(this, { name, whole_ns, events, threads, mean_ns, hosts, origin_ns: -FIRST_NS, slices: new Map(), tiles: new Map() });
 		this.lanes = [];
 		for (let h = 0, thread = 1; h < hosts; h++) {
 			const host = this.lane({ kind: "host", parent: -1, name: `host${h}`, threads: processes * names * each });
@@ -136,8 +136,6 @@ export class MadeTrace {
 		const from = this.origin_ns + index * 2 ** (shift + 8), to = Math.min(this.whole_ns, from + 2 ** (shift + 8)), bytes = [];
 		const single = lane.kind === "cpu" ? this.cpuSlices(lane.cpu) : lane.threads === 1 ? this.statesOf(this.threadsOf(lane)[0]) : null;
 
-		if (this.isWide && lane.kind === "cpu" && shift > SLICES_SHIFT_MAX)
-			return [3];
 		if (single && shift <= SLICES_SHIFT_MAX) {
 			const first = firstBehind(single, from);
 			let last = first;

@@ -7,7 +7,7 @@ import type { Row } from "./lanes";
 import type { MarkStore } from "./marks";
 import { moment, stepFor } from "./moment";
 import { drawOverlays } from "./overlays";
-import { hatch, Line, paint } from "./painter";
+import { Line, paint } from "./painter";
 import { coloursOf, paletteOf } from "./palette";
 import { AXIS_PX, CURVE_PX, GAP_PX, HEAD_PX, OVERVIEW_PX, type Scene } from "./scene";
 import { type Piece, Tiles } from "./tiles";
@@ -88,7 +88,6 @@ export class Drawer {
 		scene.session.tiles.cover(row.lane.id, this.shift, view.from_ns, view.to_ns, pieces);
 		line!.fill(pieces, view);
 		paint(line!, pixels, top, height, row.lane.threads * (view.to_ns - view.from_ns) / line!.width, coloursOf(scene.palette!, row.lane));
-		hatch(pieces, view, pixels, line!.width, top, height, scene.palette!.hatching);
 	}
 
 	/** What all threads do over a range. */

@@ -26,7 +26,7 @@ export function slicesIn(tiles: Tiles, lane: number, shift: number, range: Range
 
 	tiles.cover(lane, shift, range.from_ns, range.to_ns, pieces);
 	for (const piece of pieces) {
-		if (piece.tile.kind === "columns" || piece.tile.kind === "wide")
+		if (piece.tile.kind === "columns")
 			return null;
 		if (piece.tile.kind !== "slices")
 			continue;
@@ -50,14 +50,6 @@ export function sliceAround(tiles: Tiles, trace: Trace, lane: number, shift: num
 	const range = { from_ns: Math.max(0, Math.min(view.from_ns, time_ns)), to_ns: Math.min(trace.whole_ns, Math.max(view.to_ns, time_ns + 1)) };
 
 	return slicesIn(tiles, lane, shift, range)?.find(slice => slice.begin_ns <= time_ns && time_ns < slice.end_ns) ?? null;
-}
-
-/** Nobody has looked there, for it would take long. */
-export function isWide(tiles: Tiles, lane: number, shift: number, range: Range): boolean {
-	const pieces: Piece[] = [];
-
-	tiles.cover(lane, shift, range.from_ns, range.to_ns, pieces);
-	return pieces.some(({ tile }) => tile.kind === "wide");
 }
 
 /** The parts of states in a stretch of time, in ns, by share. */

@@ -108,22 +108,6 @@ export function sliceAt(tile: Slices, time_ns: number): number {
 	return low;
 }
 
-const HATCH_PX = 8;
-
-/** Where it is not known what a lane does, and one would have to look closer. */
-export function hatch(pieces: Piece[], range: Range, pixels: Uint32Array, width: number, top: number, height: number, pixel: number): void {
-	const per_ns = width / (range.to_ns - range.from_ns), rows = Math.floor(pixels.length / width);
-
-	for (const { tile, from_ns, to_ns } of pieces) {
-		const left = Math.max(0, Math.round((from_ns - range.from_ns) * per_ns)), right = Math.min(width, Math.round((to_ns - range.from_ns) * per_ns));
-		if (tile.kind !== "wide")
-			continue;
-		for (let y = Math.max(0, top); y < Math.min(rows, top + height); y++)
-			for (let x = left + (HATCH_PX - (left + y) % HATCH_PX) % HATCH_PX; x < right; x += HATCH_PX)
-				pixels[y * width + x] = pixel;
-	}
-}
-
 let under = new Float64Array(0), edges = new Int32Array(0);	// of each pixel: what is drawn already, and how high that is
 
 /**

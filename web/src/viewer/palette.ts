@@ -14,7 +14,6 @@ export interface Palette {
 	idle: Colours;			// of threads with nothing to do
 	cpus: Colours;
 	ground: number;
-	hatching: number;
 }
 
 const DIMMED = 0.4;			// how much of a colour stays
@@ -57,7 +56,6 @@ export function paletteOf(trace: Trace): Palette {
 		cpu[Number(share)] = pixelOf(bytesOf(colour(colourOf(state))));
 	return {
 		ground: pixelOf(ground),
-		hatching: pixelOf(bytesOf(colour("muted"))),
 		threads: { pixel: Uint32Array.from(of, pixelOf), stack },
 		idle: { pixel: Uint32Array.from(of, one => pixelOf(mixed(one, ground, DIMMED))), stack },
 		cpus: { pixel: cpu, stack: [CPU_TRACED, CPU_OTHER] },

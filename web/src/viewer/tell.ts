@@ -2,7 +2,7 @@
 // What tooltips and the reader of the screen say of what is at a place of the picture.
 import { duration, plural, shareOf, visible } from "../format";
 import { stateTitle } from "../states";
-import { type FoundSlice, isWide, sharesIn, sliceAround } from "./find";
+import { type FoundSlice, sharesIn, sliceAround } from "./find";
 import { type Row, titleOf } from "./lanes";
 import type { MarkStore } from "./marks";
 import { exactly, moment } from "./moment";
@@ -101,8 +101,6 @@ export function tellAt(scene: Scene, marks: MarkStore, x: number, y: number): st
 		return null;
 	const from_ns = scene.timeAt(Math.floor(x)), to_ns = scene.timeAt(Math.floor(x) + 1), shift = levelOf(scene);
 	const shares = sharesIn(session.tiles, row.lane.id, shift, { from_ns, to_ns });
-	if (isWide(session.tiles, row.lane.id, shift, { from_ns, to_ns }))
-		return `${row.title}\nZoom in to see who had the CPU.`;
 	const slice = shares.size <= 1 ? sliceAround(session.tiles, session.trace, row.lane.id, shift, scene.timeAt(x), scene.view) : null;
 	const words = slice ? sliceWords(session, row.lane, slice)
 		: [`${moment(from_ns, (to_ns - from_ns) / 10, scene.view.to_ns)}, ${duration(to_ns - from_ns)} long`, ...columnWords(session, row.lane, shares, to_ns - from_ns)];

@@ -11,11 +11,6 @@ interface Nothing {
 	kind: "nothing";
 }
 
-/** A CPU, so far away that it would take long to tell. */
-interface Wide {
-	kind: "wide";
-}
-
 /** Each state, exactly; what lies between them is unknown. Times from the begin of the tile on. */
 export interface Slices {
 	kind: "slices";
@@ -37,7 +32,7 @@ export interface Columns {
 	ns: Float64Array;		// in each column
 }
 
-export type Tile = Nothing | Wide | Slices | Columns;
+export type Tile = Nothing | Slices | Columns;
 
 export function tileNs(shift: number): number {
 	return 2 ** (shift + COLUMN_BITS);
@@ -119,14 +114,13 @@ function readColumns(from: Varints): Columns {
 		share: Uint8Array.from(share), ns: Float64Array.from(ns) };
 }
 
-const NOTHING: Nothing = { kind: "nothing" }, WIDE: Wide = { kind: "wide" };
+const NOTHING: Nothing = { kind: "nothing" };
 
 /** hasWho: the shares of which slices of this lane say who. */
 export function readTile(from: Varints, hasWho: (share: number) => boolean): Tile {
-	switch (from.below(3)) {
+	switch (from.below(2)) {
 	case 0: return NOTHING;
 	case 1: return readSlices(from, hasWho);
-	case 2: return readColumns(from);
-	default: return WIDE;
+	default: return readColumns(from);
 	}
 }
