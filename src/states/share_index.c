@@ -218,12 +218,12 @@ static void tell_window(const struct share_index *index, const struct share_wind
 		share_window_each(window, stretch, on_part, data);
 }
 
-void share_index_each(struct share_index *index, unsigned int level, uint64_t from, uint64_t to, uint32_t thread,
-		      share_part_fn *on_part, void *data)
+/* Nothing, if the window is not in the file. */
+static void tell_cells(struct share_index *index, unsigned int level, uint64_t from, uint64_t to, uint32_t thread,
+		       share_part_fn *on_part, void *data)
 {
-	const struct share_window *window = find_window(index, level, from);
+	const struct share_window *window = from < to ? find_window(index, level, from) : NULL;
 	uint64_t first = from >> SHARE_WINDOW_SHIFT << SHARE_WINDOW_SHIFT;
-	uint64_t middle = first + (1 << SHARE_WINDOW_SHIFT >> 1);
 	struct share_stretch stretch = {
 		.thread = thread,
 		.from = from - first,
@@ -232,12 +232,20 @@ void share_index_each(struct share_index *index, unsigned int level, uint64_t fr
 		.shift = SHARE_SHIFT + level,
 	};
 
-	if (window) {
+	if (window)
 		tell_window(index, window, &stretch, on_part, data);
-	} else if (level && from < middle && to > middle) {
-		share_index_each(index, level - 1, 2 * from, 2 * middle, thread, on_part, data);
-		share_index_each(index, level - 1, 2 * middle, 2 * to, thread, on_part, data);
+}
+
+void share_index_each(struct share_index *index, unsigned int level, uint64_t from, uint64_t to, uint32_t thread,
+		      share_part_fn *on_part, void *data)
+{
+	uint64_t first = from >> SHARE_WINDOW_SHIFT << SHARE_WINDOW_SHIFT;
+	uint64_t middle = 2 * first + (1 << SHARE_WINDOW_SHIFT); /* where the second window of the level below begins */
+
+	if (find_window(index, level, from)) {
+		tell_cells(index, level, from, to, thread, on_part, data);
 	} else if (level) {
-		share_index_each(index, level - 1, 2 * from, 2 * to, thread, on_part, data);
+		tell_cells(index, level - 1, 2 * from, 2 * to < middle ? 2 * to : middle, thread, on_part, data);
+		tell_cells(index, level - 1, 2 * from > middle ? 2 * from : middle, 2 * to, thread, on_part, data);
 	}
 }
