@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/capabilities.h"
@@ -22,7 +22,7 @@
 #include "serve/viewer_follow.h"
 #include "trace/trace_ring.h"
 
-enum { DIRECTORY_BYTES = 32, RING_BYTES = 1 << 30, PRIORITY = 10 };
+enum { DIRECTORY_BYTES = 32, RING_BYTES = 256 << 20, PRIORITY = 10, WATCH_NS = 50000000 };
 
 struct live_view {
 	struct view_page page;
@@ -36,19 +36,58 @@ struct live_view {
 	int exit_status;    /* the recorder's */
 };
 
+/* The trace that is gone with the page. */
+static void remove_trace(const struct live_view *live)
+{
+	struct text states = { 0 };
+
+	if (!live->directory[0])
+		return;
+	text_printf(&states, "%s.states", live->path.bytes);
+	unlink(states.bytes);
+	unlink(live->path.bytes);
+	rmdir(live->directory);
+	text_fini(&states);
+}
+
 /* --- The recorder ------------------------------------------------------------------------------------ */
 
-/* Nobody has a trace without a name when the page is gone. */
-static int record(const struct live_view *live, int go, pid_t viewer, struct settings *settings,
-		  struct inheritance *inheritance, int argc, char **argv, int rest)
+/*
+ * However the viewer ends, which has the other end of a pipe: a process of its own ends the recorder then, by one signal, and removes the
+ * trace that nobody has any more.
+ */
+static void watch_viewer(const struct live_view *live, int viewer)
+{
+	pid_t recorder = getpid();
+	sigset_t all;
+	char byte;
+
+	if (fork())
+		return;
+	sigfillset(&all); /* Ctrl-C is for the others */
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		close(fd);
+	while (read(viewer, &byte, 1) < 0 && errno == EINTR)
+		;
+	if (getppid() == recorder)
+		kill(recorder, SIGTERM);
+	while (getppid() == recorder)
+		nanosleep(&(struct timespec){ .tv_nsec = WATCH_NS }, NULL);
+	remove_trace(live);
+	_exit(0);
+}
+
+static int record(const struct live_view *live, int go, struct settings *settings, struct inheritance *inheritance,
+		  int argc, char **argv, int rest)
 {
 	char byte;
 
 	pthread_sigmask(SIG_SETMASK, &inheritance->signal_mask, NULL);
-	if (live->directory[0] && (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != viewer))
-		return EXIT_FAILED;
 	if (read(go, &byte, 1) != 1)
 		return EXIT_FAILED;
+	if (live->directory[0])
+		watch_viewer(live, go);
 	close(go);
 	settings->trace_path = live->path.bytes;
 	settings->is_recording = true;
@@ -60,7 +99,6 @@ static int record(const struct live_view *live, int go, pid_t viewer, struct set
 static int start_recorder(struct live_view *live, struct settings *settings, struct inheritance *inheritance, int argc,
 			  char **argv, int rest)
 {
-	pid_t viewer = getpid();
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
@@ -68,7 +106,7 @@ static int start_recorder(struct live_view *live, struct settings *settings, str
 	live->recorder = fork();
 	if (!live->recorder) {
 		close(ends[1]);
-		exit(record(live, ends[0], viewer, settings, inheritance, argc, argv, rest));
+		exit(record(live, ends[0], settings, inheritance, argc, argv, rest));
 	}
 	close(ends[0]);
 	if (live->recorder < 0) {
@@ -153,17 +191,9 @@ static int find_place(struct live_view *live, struct settings *settings)
 	return 0;
 }
 
-static void remove_place(struct live_view *live)
+static void forget_place(struct live_view *live)
 {
-	struct text states = { 0 };
-
-	if (live->directory[0]) {
-		text_printf(&states, "%s.states", live->path.bytes);
-		unlink(states.bytes);
-		unlink(live->path.bytes);
-		rmdir(live->directory);
-	}
-	text_fini(&states);
+	remove_trace(live);
 	text_fini(&live->path);
 	text_fini(&live->what);
 }
@@ -233,6 +263,6 @@ int view_live(struct settings *settings, struct inheritance *inheritance, int ar
 		status = look_while_recording(&live, settings, inheritance, argc, argv, rest);
 	if (!status && !live.directory[0])
 		fprintf(stderr, "pinch: wrote %s; see pinch view %s\n", live.path.bytes, live.path.bytes);
-	remove_place(&live);
+	forget_place(&live);
 	return status;
 }

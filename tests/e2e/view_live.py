@@ -176,6 +176,19 @@ def killed():
     assert_nothing_attached()
 
 
+@test("a page that is killed takes its recorder along, and the trace that is for nobody else")
+def page_killed():
+    before = set(os.listdir("/var/tmp"))
+    reader = Viewer("--", *PYTHON)
+    when_long(reader, 500_000_000)
+    made = [name for name in set(os.listdir("/var/tmp")) - before if name.startswith("pinch-view-")]
+    assert made, "there is no trace"
+    reader.process.kill()
+    reader.process.wait()
+    wait_until(lambda: not any(os.path.exists(f"/var/tmp/{name}") for name in made), "the trace is gone")
+    assert_nothing_attached()
+
+
 # --- Files that somebody writes ------------------------------------------------------------------------
 
 class Growing:

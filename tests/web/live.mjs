@@ -92,6 +92,11 @@ async function drawn(page) {
 	await page.waitForFunction(() => document.querySelector(".graph-canvas canvas")?.dataset.waiting === "0");
 }
 
+/** Two frames later. */
+function drawnOnce(page) {
+	return page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+}
+
 /** What the address says. */
 const said = page => new URLSearchParams(new URL(page.url()).hash.slice(1));
 
@@ -120,6 +125,12 @@ test("a command is seen while it runs: followed, left, paused, saved, and to its
 	await page.waitForFunction(() => parseFloat(document.querySelector("header p").textContent) > 3);
 	await shot(page, "live-recording");
 	assert(!(await faults(page)).length, `axe: ${await faults(page)}`);
+	await page.setViewportSize({ width: 360, height: 740 });
+	await drawnOnce(page);
+	assert(await page.evaluate(() => document.documentElement.scrollWidth) <= 360, "it is wider than the window");
+	await shot(page, "live-recording-360", false);
+	await page.setViewportSize({ width: 1280, height: 900 });
+	await drawnOnce(page);
 
 	const box = await page.locator(".graph-canvas canvas").boundingBox();		// whoever drags stays where that leads
 	await page.mouse.move(box.x + box.width / 2, box.y + 200);
