@@ -21,6 +21,7 @@ enum { HELP = PAGES, STATES = PAGES + 1, SEARCH_COLUMNS = VIEW_WIDTH_MAX };
 struct page_state {
 	struct unfolded *unfolded;
 	size_t sort;
+	bool is_reversed;
 	size_t cursor, top;
 	uint64_t cursor_key; /* of the row that the cursor is on */
 	bool is_at_end;      /* it is the last one */
@@ -40,6 +41,8 @@ struct model {
 	struct page_state states[STATES];
 	enum page_number page;
 	enum page_number page_before; /* the graph of one thread leads back to it */
+	bool has_chosen;              /* of whom the graph is: the user, or a report, once */
+	bool is_users_choice;
 	bool is_help;
 	uint32_t columns, lines;
 	char *filter;
@@ -173,7 +176,8 @@ static void update(struct model *model)
 		.unfolded = state_of(model)->unfolded,
 		.filter = page->has_filter ? model->filter : "",
 		.sort = state_of(model)->sort,
-		.width = model->columns,
+		.is_reversed = state_of(model)->is_reversed,
+		.width = model->columns > VIEW_WIDTH_MIN ? model->columns : VIEW_WIDTH_MIN,
 		.has_unicode = model->options.has_unicode,
 		.has_color = model->options.has_color,
 	};
@@ -183,10 +187,45 @@ static void update(struct model *model)
 	find_cursor(model);
 }
 
+/* Of threads of these numbers, the one that was blocked longest; 0: none of them has a row. */
+static uint32_t longest_blocked(const struct report *report, const struct report_wait *wait)
+{
+	const struct report_thread *longest = NULL;
+
+	for (size_t i = 0; i < report->thread_count; i++) {
+		const struct report_thread *thread = &report->threads[i];
+
+		for (size_t k = 0; k < wait->threads && wait->waiters && thread->number; k++)
+			if (wait->waiters[k] == thread->number &&
+			    (!longest || thread->blocked_ns > longest->blocked_ns))
+				longest = thread;
+	}
+	return longest ? longest->number : 0;
+}
+
+/* Whom the largest finding about a wait held up; 0: nobody in particular. */
+static uint32_t thread_of_findings(const struct report *report)
+{
+	uint32_t thread = 0;
+
+	for (size_t i = 0; i < report->finding_count && !thread; i++) {
+		uint32_t rank = report->findings[i].wait_rank;
+
+		if (rank && rank <= report->wait_count)
+			thread = longest_blocked(report, &report->waits[rank - 1]);
+	}
+	return thread;
+}
+
 void model_set_report(struct model *model, const struct report *report)
 {
 	model->report = report;
 	model->is_stale = true;
+	if (!report || !model->graphs || model->has_chosen)
+		return;
+	model->has_chosen = true;
+	graphs_choose_thread(model->graphs, thread_of_findings(report));
+	graphs_set_merged(model->graphs, true);
 }
 
 bool model_has_report(const struct model *model)
@@ -332,6 +371,13 @@ static void move_to(struct model *model, size_t row)
 	note_cursor(model);
 }
 
+void model_select(struct model *model, size_t row)
+{
+	update(model);
+	if (row < rows_count(model->rows))
+		move_to(model, row);
+}
+
 void model_move(struct model *model, long rows)
 {
 	update(model);
@@ -435,7 +481,9 @@ bool model_toggle_thread(struct model *model)
 	if (!is_back)
 		model->page_before = model->page;
 	choose_graph(model, thread, graphs_is_merged(model->graphs));
-	model_go_to(model, is_back ? model->page_before : PAGE_GRAPH);
+	if (!is_back || model->is_users_choice)
+		model_go_to(model, is_back ? model->page_before : PAGE_GRAPH);
+	model->is_users_choice = !is_back;
 	return true;
 }
 
@@ -473,6 +521,22 @@ void model_next_sort(struct model *model)
 		state->sort = sorts[state->sort + 1] ? state->sort + 1 : 0;
 	while (state->sort && has_sort && !has_sort(model->report, state->sort));
 	model->is_stale = true;
+}
+
+bool model_reverse_sort(struct model *model)
+{
+	struct page_state *state = state_of(model);
+
+	if (!page_of(model)->sorts)
+		return false;
+	state->is_reversed = !state->is_reversed;
+	model->is_stale = true;
+	return true;
+}
+
+bool model_is_reversed(const struct model *model)
+{
+	return state_of(model)->is_reversed;
 }
 
 const char *model_sort_name(const struct model *model)

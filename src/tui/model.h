@@ -59,6 +59,9 @@ void model_put_titles(struct model *model, struct text *line);
 /* How many rows were made text of, ever. */
 uint64_t model_formatted(const struct model *model);
 
+/* The cursor goes to a row, if it is there. */
+void model_select(struct model *model, size_t row);
+
 /* Moves the cursor by so many rows, as far as there are any. */
 void model_move(struct model *model, long rows);
 
@@ -74,7 +77,7 @@ void model_unfold_all(struct model *model);
 
 /*
  * Whom the thread of the row waited for: as a graph, and from there back to all. False: the row is of no
- * thread, or there are no graphs.
+ * thread, or there are no graphs. At first they are of the thread that the report's largest finding held up, merged.
  */
 bool model_toggle_thread(struct model *model);
 /* Threads of one name as one, or apart, on pages of graphs; false: this is none. */
@@ -86,6 +89,10 @@ void model_make_graph(struct model *model);
 
 /* The page's next order; NULL when there is one only. */
 void model_next_sort(struct model *model);
+
+/* Its order the other way round, or back; false: the page has none. */
+bool model_reverse_sort(struct model *model);
+bool model_is_reversed(const struct model *model);
 const char *model_sort_name(const struct model *model);
 
 /* Copied. Empty: all is shown. */

@@ -19,21 +19,39 @@
 #include "base/fail.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/line.h"
+#include "tui/terminal/mouse.h"
 #include "tui/terminal/terminfo.h"
 #include "tui/ui.h"
 
-enum { PAIR_RED = 1, PAIR_YELLOW, PAIR_GREEN, PAIR_CYAN, ESCAPE_MS = 25, RESTORE_BYTES_MAX = 256 };
+enum {
+	PAIR_RED = 1,
+	PAIR_YELLOW,
+	PAIR_GREEN,
+	PAIR_CYAN,
+	PAIR_BLUE,
+	PAIR_MAGENTA,
+	ESCAPE_MS = 25,
+	RESTORE_BYTES_MAX = 256
+};
 
 /* A terminal can say of itself what it likes, and each place of its screen takes memory. */
 enum { COLUMNS_MAX = 1000, LINES_MAX = 500 };
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 
+/* What the terminal says of the mouse, as far as it has come. */
+struct mouse_report {
+	char bytes[MOUSE_REPORT_BYTES_MAX + 1];
+	size_t length;
+	bool is_open;
+};
+
 /* One for the process, as the terminal is. */
 static struct {
-	bool is_open, has_color;
+	bool is_open, has_color, has_mouse;
 	pid_t owner; /* children that we fork must not touch it */
 	SCREEN *screen;
+	struct mouse_report report;
 	struct termios before;
 	char restore[RESTORE_BYTES_MAX]; /* what undoes it, for a crash */
 	size_t restore_bytes;
@@ -77,15 +95,19 @@ bool screen_has_unicode(void)
 	return !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
-static void add_restore(const char *name)
+static void add_restore_bytes(const char *string)
 {
-	const char *string = terminfo_string(name);
 	size_t length = string ? strlen(string) : 0;
 
 	if (terminal.restore_bytes + length > sizeof(terminal.restore))
 		return;
 	memcpy(terminal.restore + terminal.restore_bytes, string ?: "", length);
 	terminal.restore_bytes += length;
+}
+
+static void add_restore(const char *name)
+{
+	add_restore_bytes(terminfo_string(name));
 }
 
 /* Calls nothing that is not safe in a signal's handler. */
@@ -141,6 +163,17 @@ static void set_modes(void)
 	curs_set(0);
 }
 
+/* By ourselves, for ncurses would wait for the rest of a report that does not come. */
+static void switch_mouse(bool is_on)
+{
+	const char *string = is_on ? MOUSE_ON : MOUSE_OFF;
+	ssize_t n = 0;
+
+	if (terminal.has_mouse)
+		n = write(STDOUT_FILENO, string, strlen(string));
+	(void)n;
+}
+
 static void begin_colors(void)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -154,6 +187,8 @@ static void begin_colors(void)
 	init_pair(PAIR_YELLOW, COLOR_YELLOW, -1);
 	init_pair(PAIR_GREEN, COLOR_GREEN, -1);
 	init_pair(PAIR_CYAN, COLOR_CYAN, -1);
+	init_pair(PAIR_BLUE, COLOR_BLUE, -1);
+	init_pair(PAIR_MAGENTA, COLOR_MAGENTA, -1);
 }
 
 int screen_open(void)
@@ -175,12 +210,16 @@ int screen_open(void)
 	add_restore("cnorm");
 	add_restore("rmkx");
 	add_restore("rmcup");
+	terminal.has_mouse = terminfo_string("kmous") != NULL;
+	if (terminal.has_mouse)
+		add_restore_bytes(MOUSE_OFF);
 	terminal.is_open = true;
 	catch_crashes();
 	if (!is_registered)
 		atexit(on_exit_close);
 	is_registered = true;
 	set_modes();
+	switch_mouse(true);
 	begin_colors();
 	return 0;
 }
@@ -190,6 +229,7 @@ void screen_close(void)
 	if (!terminal.is_open || terminal.owner != getpid())
 		return;
 	terminal.is_open = false;
+	switch_mouse(false);
 	endwin();
 	delscreen(terminal.screen);
 	let_crashes();
@@ -198,12 +238,14 @@ void screen_close(void)
 
 void screen_suspend(void)
 {
+	switch_mouse(false);
 	endwin();
 	tcsetattr(STDOUT_FILENO, TCSANOW, &terminal.before);
 }
 
 void screen_resume(void)
 {
+	switch_mouse(true);
 	clearok(curscr, TRUE);
 	refresh();
 }
@@ -250,14 +292,66 @@ static uint32_t key_of(wint_t key)
 	return KEY_CODE_OTHER;
 }
 
-uint32_t screen_read_key(void)
+static void unread(int got, wint_t c)
+{
+	if (got == OK)
+		unget_wch((wchar_t)c);
+	else
+		ungetch((int)c);
+}
+
+/* What stands behind "\033[<". What is not there yet is not waited for: the next call goes on. */
+static uint32_t read_mouse(struct mouse_place *place)
+{
+	struct mouse_report *report = &terminal.report;
+	wint_t c;
+	int got;
+
+	report->is_open = true;
+	while ((got = get_wch(&c)) == OK && report->length < MOUSE_REPORT_BYTES_MAX &&
+	       wcschr(L"0123456789;Mm", (wchar_t)c)) {
+		report->bytes[report->length++] = (char)c;
+		if (c != 'M' && c != 'm')
+			continue;
+		report->bytes[report->length] = '\0';
+		report->is_open = false;
+		report->length = 0;
+		return mouse_key(report->bytes, place);
+	}
+	if (got == ERR)
+		return 0;
+	unread(got, c);
+	report->is_open = false;
+	report->length = 0;
+	return KEY_CODE_OTHER;
+}
+
+/* The key alone, or what the terminal says of the mouse. */
+static uint32_t read_escape(struct mouse_place *place)
+{
+	wint_t c;
+	int got = get_wch(&c);
+
+	if (got == OK && c == '[')
+		return get_wch(&c) == OK && c == '<' ? read_mouse(place) : KEY_CODE_OTHER;
+	if (got != ERR)
+		unread(got, c);
+	return KEY_CODE_ESCAPE;
+}
+
+uint32_t screen_read_key(struct mouse_place *place)
 {
 	wint_t key;
 
+	if (terminal.report.is_open)
+		return read_mouse(place);
 	switch (get_wch(&key)) {
 	case KEY_CODE_YES:
-		return key_of(key);
+		/* Of some types of terminals, the beginning of what it says of the mouse is a key. */
+		return key == KEY_MOUSE ? read_mouse(place) : key_of(key);
 	case OK:
+		if (key == KEY_CODE_ESCAPE)
+			return read_escape(place);
 		return key && key < KEY_CODE_FIRST ? key : KEY_CODE_OTHER;
 	}
 	return 0;
@@ -265,23 +359,19 @@ uint32_t screen_read_key(void)
 
 static attr_t attributes_of(enum page_color color)
 {
+	static const short pairs[] = {
+		[PAGE_RED] = PAIR_RED,   [PAGE_YELLOW] = PAIR_YELLOW, [PAGE_GREEN] = PAIR_GREEN,
+		[PAGE_CYAN] = PAIR_CYAN, [PAGE_BLUE] = PAIR_BLUE,     [PAGE_MAGENTA] = PAIR_MAGENTA,
+	};
+
 	switch (color) {
 	case PAGE_BOLD:
 		return A_BOLD;
 	case PAGE_DIM:
 		return A_DIM;
-	case PAGE_RED:
-		return terminal.has_color ? COLOR_PAIR(PAIR_RED) : A_NORMAL;
-	case PAGE_YELLOW:
-		return terminal.has_color ? COLOR_PAIR(PAIR_YELLOW) : A_NORMAL;
-	case PAGE_GREEN:
-		return terminal.has_color ? COLOR_PAIR(PAIR_GREEN) : A_NORMAL;
-	case PAGE_CYAN:
-		return terminal.has_color ? COLOR_PAIR(PAIR_CYAN) : A_NORMAL;
-	case PAGE_PLAIN:
-		break;
+	default:
+		return terminal.has_color && pairs[color] ? COLOR_PAIR(pairs[color]) : A_NORMAL;
 	}
-	return A_NORMAL;
 }
 
 static attr_t look_attributes(enum ui_look look)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mouse_place;
 struct ui_line;
 
 /* Whether there is a terminal that can be drawn on. -ENOTTY, after a message, when not. */
@@ -28,8 +29,8 @@ void screen_resume(void);
 /* The terminal may have another size. */
 void screen_resize(uint32_t *columns, uint32_t *lines);
 
-/* The next key that was pressed, as in keys.h; 0: none. Does not wait. */
-uint32_t screen_read_key(void);
+/* The next key that was pressed, as in keys.h, place: where, if it is one of the mouse; 0: none. Does not wait. */
+uint32_t screen_read_key(struct mouse_place *place);
 
 /* is_anew: draws everything, whatever is thought to stand there. */
 void screen_draw(const struct ui_line *lines, size_t count, bool is_anew);

@@ -13,6 +13,8 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "tui/screen.h"
+#include "tui/terminal/keys.h"
+#include "tui/terminal/mouse.h"
 #include "tui/ui.h"
 
 enum { MESSAGE_BYTES_MAX = 65536, KEYS_AT_ONCE = 1000 };
@@ -138,10 +140,15 @@ static bool is_gone(void)
 
 static void read_keys(struct tui *tui)
 {
+	struct mouse_place place = { 0 };
 	uint32_t key;
 
-	for (int i = 0; i < KEYS_AT_ONCE && (key = screen_read_key()); i++)
-		ui_press(tui->ui, key);
+	for (int i = 0; i < KEYS_AT_ONCE && (key = screen_read_key(&place)); i++) {
+		if (key == KEY_CODE_CLICK)
+			ui_click(tui->ui, place.column, place.line);
+		else
+			ui_press(tui->ui, key);
+	}
 	tui->is_gone |= is_gone();
 }
 

@@ -8,7 +8,7 @@
 #include "tui/terminal/keys.h"
 #include "tui/ui_internal.h"
 
-enum { SEARCH_ROWS_AT_ONCE = 2000, SCREEN_LINES_MAX = 1000 };
+enum { SEARCH_ROWS_AT_ONCE = 2000, WHEEL_ROWS = 3, SCREEN_LINES_MAX = 1000 };
 
 struct ui *ui_new(const struct model_options *options)
 {
@@ -17,7 +17,7 @@ struct ui *ui_new(const struct model_options *options)
 	ui->options = *options;
 	ui->model = model_new(options);
 	ui->status.exit_status = -1;
-	ui_set_size(ui, UI_COLUMNS_MIN, UI_LINES_MIN);
+	ui_set_size(ui, UI_COLUMNS_FULL, UI_LINES_FULL);
 	return ui;
 }
 
@@ -196,15 +196,12 @@ static void go_beside(struct ui *ui, int step)
 	model_go_to(ui->model, page);
 }
 
-/* Tabs are numbered as they are shown, the tenth one 0. */
-static void go_to(struct ui *ui, uint32_t number)
+/* Whether or not the report has it, a page has the same key. */
+static void go_to(struct ui *ui, uint32_t key)
 {
-	for (enum page_number page = 0; page < PAGES; page++) {
-		if (model_has_page(ui->model, page) && !--number) {
+	for (enum page_number page = 0; page < PAGES; page++)
+		if ((unsigned char)tui_pages[page]->key == key)
 			model_go_to(ui->model, page);
-			return;
-		}
-	}
 }
 
 static void move(struct ui *ui, enum action action)
@@ -223,6 +220,12 @@ static void move(struct ui *ui, enum action action)
 		break;
 	case ACTION_PAGE_DOWN:
 		model_move_screens(ui->model, 1);
+		break;
+	case ACTION_WHEEL_UP:
+		model_move(ui->model, -WHEEL_ROWS);
+		break;
+	case ACTION_WHEEL_DOWN:
+		model_move(ui->model, WHEEL_ROWS);
 		break;
 	case ACTION_FIRST:
 		model_move(ui->model, -all);
@@ -249,11 +252,14 @@ static void fold(struct ui *ui, enum action action)
 	}
 }
 
-static void next_sort(struct ui *ui)
+static void sort(struct ui *ui, enum action action)
 {
 	if (!model_sort_name(ui->model))
 		ui_set_message(ui, "this page cannot be sorted");
-	model_next_sort(ui->model);
+	else if (action == ACTION_REVERSE)
+		model_reverse_sort(ui->model);
+	else
+		model_next_sort(ui->model);
 }
 
 static void choose_graph(struct ui *ui, enum action action)
@@ -273,6 +279,8 @@ static void act(struct ui *ui, enum action action, uint32_t key)
 	case ACTION_DOWN:
 	case ACTION_PAGE_UP:
 	case ACTION_PAGE_DOWN:
+	case ACTION_WHEEL_UP:
+	case ACTION_WHEEL_DOWN:
 	case ACTION_FIRST:
 	case ACTION_LAST:
 		return move(ui, action);
@@ -286,7 +294,7 @@ static void act(struct ui *ui, enum action action, uint32_t key)
 	case ACTION_PREVIOUS_PAGE:
 		return go_beside(ui, -1);
 	case ACTION_GO_TO_PAGE:
-		return go_to(ui, key == '0' ? 10 : key - '0');
+		return go_to(ui, key);
 	case ACTION_SEARCH:
 		return begin_prompt(ui, MODE_SEARCH, "");
 	case ACTION_SEARCH_NEXT:
@@ -294,7 +302,8 @@ static void act(struct ui *ui, enum action action, uint32_t key)
 	case ACTION_SEARCH_PREVIOUS:
 		return begin_search(ui, NULL, true);
 	case ACTION_SORT:
-		return next_sort(ui);
+	case ACTION_REVERSE:
+		return sort(ui, action);
 	case ACTION_FILTER:
 		return begin_prompt(ui, MODE_FILTER, model_filter(ui->model));
 	case ACTION_PAUSE:
@@ -313,6 +322,31 @@ static void act(struct ui *ui, enum action action, uint32_t key)
 	case ACTION_NONE:
 		if (key == KEY_CODE_ESCAPE && model_is_help(ui->model))
 			model_show_help(ui->model, false);
+	}
+}
+
+static void click_row(struct ui *ui, uint32_t line)
+{
+	size_t row = model_top(ui->model) + line - LINES_ABOVE;
+
+	if (row == model_cursor(ui->model))
+		model_toggle(ui->model);
+	else
+		model_select(ui->model, row);
+}
+
+void ui_click(struct ui *ui, uint32_t column, uint32_t line)
+{
+	if (ui->mode != MODE_NORMAL || ui_is_small(ui))
+		return;
+	ui_set_message(ui, NULL); /* it has changed, then */
+	if (line == LINE_TABS && !model_is_help(ui->model)) {
+		enum page_number page = ui_tab_at(ui, column);
+
+		if (page < PAGES)
+			model_go_to(ui->model, page);
+	} else if (line >= LINES_ABOVE && line + LINES_BELOW < ui->lines) {
+		click_row(ui, line);
 	}
 }
 

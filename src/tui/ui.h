@@ -12,7 +12,8 @@
 #include "base/text.h"
 #include "tui/model.h"
 
-enum { UI_COLUMNS_MIN = 80, UI_LINES_MIN = 24 };
+/* Full: nothing is cut. Below the least size it is only said that there is no space. */
+enum { UI_COLUMNS_FULL = 80, UI_LINES_FULL = 24, UI_COLUMNS_MIN = 20, UI_LINES_MIN = 5 };
 
 struct ui;
 
@@ -38,6 +39,9 @@ void ui_note_output(struct ui *ui);
 void ui_set_message(struct ui *ui, const char *message);
 
 void ui_press(struct ui *ui, uint32_t key);
+
+/* The mouse was pressed there: a tab leads to its page; a row gets the cursor, or is unfolded if it has it. */
+void ui_click(struct ui *ui, uint32_t column, uint32_t line);
 
 /* The user wants no newer figures. */
 bool ui_is_paused(const struct ui *ui);

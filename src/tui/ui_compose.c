@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is on the screen, line by line. */
+#include <string.h>
+
 #include "base/memory.h"
 #include "tui/terminal/line.h"
 #include "tui/ui_internal.h"
@@ -81,42 +83,57 @@ static void compose_status(struct ui *ui)
 	text_fini(&left);
 }
 
-static void put_tabs(struct ui *ui, struct text *line, bool is_short)
+/* From one page on. Returns how many columns it took to show the current one as well. */
+static uint32_t put_tabs(struct ui *ui, struct text *line, enum page_number first, bool is_short)
 {
-	unsigned int number = 0;
 	bool wants_space = false;
+	uint32_t end = 0;
 
-	for (enum page_number i = 0; i < PAGES; i++) {
-		const char *name = tui_pages[i]->name;
+	line->length = 0;
+	text_put(line, "");
+	memset(ui->tab_ends, 0, sizeof(ui->tab_ends));
+	for (enum page_number i = first; i < PAGES; i++) {
+		const char *name = is_short && tui_pages[i]->short_name ? tui_pages[i]->short_name : tui_pages[i]->name;
 
 		if (!model_has_page(ui->model, i))
 			continue;
-		if (is_short && tui_pages[i]->short_name)
-			name = tui_pages[i]->short_name;
 		/* The brackets say without colour which one it is. They stand where spaces would. */
-		number = (number + 1) % 10;
 		if (i == model_page(ui->model))
-			text_printf(line, "\033[1m[%u %s]\033[0m", number, name);
+			text_printf(line, "\033[1m[%c %s]\033[0m", tui_pages[i]->key, name);
 		else
-			text_printf(line, wants_space ? " %u %s" : "%u %s", number, name);
+			text_printf(line, wants_space ? " %c %s" : "%c %s", tui_pages[i]->key, name);
 		wants_space = i != model_page(ui->model);
+		ui->tab_ends[i] = line_columns(line->bytes);
+		if (i == model_page(ui->model))
+			end = ui->tab_ends[i];
 	}
+	return end;
 }
 
+enum page_number ui_tab_at(const struct ui *ui, uint32_t column)
+{
+	for (enum page_number i = 0; i < PAGES; i++)
+		if (column < ui->tab_ends[i])
+			return i;
+	return PAGES;
+}
+
+/* On a narrow screen the first tabs make way for the current one. */
 static void compose_tabs(struct ui *ui)
 {
-	struct text *line = &ui->composed[1].text;
+	struct text *line = &ui->composed[LINE_TABS].text;
 
-	begin_line(ui, 1, LOOK_PLAIN);
+	begin_line(ui, LINE_TABS, LOOK_PLAIN);
 	if (model_is_help(ui->model)) {
 		text_put(line, "[HELP] keys, and what the figures mean");
+		line_cut(line, ui->columns);
 		return;
 	}
-	put_tabs(ui, line, false);
-	if (line_columns(line->bytes) > ui->columns) {
-		line->length = 0;
-		put_tabs(ui, line, true);
-	}
+	put_tabs(ui, line, 0, false);
+	if (line_columns(line->bytes) > ui->columns)
+		for (enum page_number first = 0;
+		     put_tabs(ui, line, first, true) > ui->columns && first < model_page(ui->model);)
+			first++;
 	line_cut(line, ui->columns);
 }
 
@@ -141,7 +158,7 @@ static void put_position(struct ui *ui, struct text *line)
 	text_put(line, "/");
 	text_put_count(line, count);
 	if (sort)
-		text_printf(line, "  sorted by %s", sort);
+		text_printf(line, "  sorted by %s%s", sort, model_is_reversed(ui->model) ? ", reversed" : "");
 	if (*model_filter(ui->model)) {
 		text_put(line, model_is_filtered(ui->model) ? "  filter: " : "  (no filter here): ");
 		text_put_escaped(line, model_filter(ui->model));
@@ -189,6 +206,12 @@ static void compose_rows(struct ui *ui)
 		    : model_is_filtered(ui->model) ? "no row matches the filter"
 		    : nothing                      ? nothing
 						   : "nothing yet");
+	line_cut(&ui->composed[LINES_ABOVE].text, ui->columns);
+}
+
+bool ui_is_small(const struct ui *ui)
+{
+	return ui->columns < UI_COLUMNS_MIN || ui->lines < UI_LINES_MIN;
 }
 
 /* On a screen that is too small all that can be said is that it is. */
@@ -211,7 +234,7 @@ const struct ui_line *ui_compose(struct ui *ui)
 			ui->composed[i] = (struct ui_line){ 0 };
 		ui->composed_capacity = ui->lines;
 	}
-	if (ui->columns < UI_COLUMNS_MIN || ui->lines < UI_LINES_MIN) {
+	if (ui_is_small(ui)) {
 		compose_small(ui);
 		return ui->composed;
 	}

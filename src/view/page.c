@@ -9,8 +9,9 @@
 #include "view/view.h"
 
 static const char *const color_codes[] = {
-	[PAGE_PLAIN] = "\033[0m",   [PAGE_BOLD] = "\033[1m",   [PAGE_DIM] = "\033[2m",   [PAGE_RED] = "\033[31m",
-	[PAGE_YELLOW] = "\033[33m", [PAGE_GREEN] = "\033[32m", [PAGE_CYAN] = "\033[36m",
+	[PAGE_PLAIN] = "\033[0m", [PAGE_BOLD] = "\033[1m",    [PAGE_DIM] = "\033[2m",
+	[PAGE_RED] = "\033[31m",  [PAGE_YELLOW] = "\033[33m", [PAGE_GREEN] = "\033[32m",
+	[PAGE_CYAN] = "\033[36m", [PAGE_BLUE] = "\033[34m",   [PAGE_MAGENTA] = "\033[35m",
 };
 
 void page_init(struct page *page, const struct view_style *style, struct text *out)

@@ -22,6 +22,8 @@ enum page_color {
 	PAGE_YELLOW,
 	PAGE_GREEN,
 	PAGE_CYAN,
+	PAGE_BLUE,
+	PAGE_MAGENTA,
 };
 
 struct page {

@@ -154,13 +154,18 @@ def descendants(pid):
 
 
 def tab(number, names=PAGES):
-    """What stands where its page is shown, or the beginning of it: the tenth has the number 0."""
-    return f"[{number % 10} {names[number - 1]}"
+    """What stands where its page is shown, or the beginning of it."""
+    return f"[{key_of(number, names)} {names[number - 1]}"
+
+
+def key_of(number, names=PAGES):
+    """The tenth page has the key 0, the output a key of its own, for it is no page of a trace."""
+    return "o" if names[number - 1] == "OUTPUT" else str(number % 10)
 
 
 def page(terminal, number, names=PAGES):
     """Goes there, and returns what it shows."""
-    terminal.keys(str(number % 10))
+    terminal.keys(key_of(number, names))
     return terminal.wait(tab(number, names))
 
 
@@ -182,6 +187,7 @@ def assert_given_back(terminal):
     """The screen that was there before, with its cursor, and the modes of a terminal at rest."""
     assert terminal.ask("#{alternate_on}") == "0", "the other screen is still on"
     assert terminal.ask("#{cursor_flag}") == "1", "the cursor is not shown"
+    assert terminal.ask("#{mouse_any_flag}") == "0", "the mouse is still asked for"
     modes = subprocess.run(["stty", "-a", "-F", terminal.ask("#{pane_tty}")], capture_output=True,
                            text=True).stdout
     for mode in ("echo", "icanon", "isig", "ixon", "icrnl"):
@@ -247,10 +253,44 @@ def tabs():
         t.keys("Right")
         t.wait("[1 SUMMARY]")
         t.keys("Left")
-        t.wait("[9 OUTPUT]")
+        t.wait("[o OUTPUT]")
         t.keys("BTab")
         t.wait("[8 BALANCE]")
         page(t, 3)
+
+
+def mouse(terminal, button, column, line):
+    """As xterm says it in its mode 1006, from 0: a press, which a release follows if it is of a button that can be held."""
+    for end in "M" if button >= 64 else "Mm":
+        terminal.type(f"\033[<{button};{column + 1};{line + 1}{end}")
+
+
+def cursor_on(terminal, line):
+    wait_until(lambda: terminal.screen()[line].startswith(">"), f"the cursor to be on line {line}")
+
+
+@test("the mouse chooses pages and rows, unfolds them and moves; an order is reversed")
+def by_mouse():
+    with Terminal(PINCH, "run", "--tui", program("multi_mutex"), 10) as t:
+        t.wait("ended, exit status 0, after")
+        mouse(t, 0, 20, 1)
+        t.wait("[3 SYNC]", "sorted by time lost")
+        mouse(t, 0, 30, 3)
+        t.wait(">▾", "on average, total")
+        mouse(t, 0, 30, 5)
+        cursor_on(t, 5)
+        mouse(t, 64, 30, 5)
+        cursor_on(t, 3)
+        mouse(t, 65, 30, 5)
+        cursor_on(t, 6)
+        t.type("S")
+        t.wait("sorted by time lost, reversed")
+        t.type("\033[<0;2")                 # what does not end is no key, and holds nothing up
+        t.type("S")
+        t.wait("sorted by time lost", without=["reversed"])
+        t.type("q")
+        assert t.status == 0, t.text()
+        assert_given_back(t)
 
 
 @test("rows unfold to stacks, wakers and unlockers, and fold")
@@ -605,7 +645,14 @@ def is_whole(text, columns, lines):
         all(len(line) <= columns for line in screen)
 
 
-@test("80x24, 200x50, too small, and back: the same screen again")
+def is_small(text, columns, lines, current):
+    """What has no space is cut, but not the current page's tab and the last line."""
+    screen = text.rstrip("\n").split("\n")
+    return len(screen) == lines and screen[0].startswith("pinch: ") and current in screen[1] and "? help" in screen[-1] and \
+        all(len(line) <= columns for line in screen)
+
+
+@test("80x24, 200x50, small, too small, and back: the same screen again")
 def resizing():
     with Terminal(PINCH, "run", "--tui", program("multi_mutex"), 10) as t:
         t.wait("ended, exit status 0, after")
@@ -616,13 +663,13 @@ def resizing():
         t.resize(200, 50)
         wait_until(lambda: is_whole(t.text(), 200, 50), "the large screen: " + t.text())
         t.resize(60, 20)
-        t.wait("pinch needs 80x24, this is 60x20", without=["SUMMARY"])
+        wait_until(lambda: is_small(t.text(), 60, 20, "[3 SYNC]"), "the small screen")
         t.resize(20, 5)
-        t.wait("pinch needs 80x24, t")
+        t.wait("[3 SYNC]", without=["pinch needs"])
+        t.resize(19, 5)
+        t.wait("pinch needs 20x5, t")
         t.resize(80, 24)
         wait_until(lambda: t.text() == before, "the screen as it was")
-        t.resize(80, 23)
-        t.wait("pinch needs 80x24")
         t.resize(80, 24)
         wait_until(lambda: t.text() == before, "the screen as it was")
 
@@ -685,8 +732,8 @@ def quit_anywhere():
         t.keys("C-c")
         assert t.status == 0
         assert_given_back(t)
-    with attached(process, columns=40, lines=10) as t:
-        t.wait("pinch needs 80x24, this is 40x10")
+    with attached(process, columns=19, lines=10) as t:
+        t.wait("pinch needs 20x5, t")
         t.keys("q")
         assert t.status == 0
         assert_given_back(t)
@@ -878,7 +925,11 @@ def trace_graph():
     with viewing(trace, columns=120, lines=90) as t:
         t.wait("[1 SUMMARY]")
         trace_page(t, 9)
-        text = t.wait("all threads", "lock held_lock", "sorted by time", without=["making it"])
+        t.wait("names merged", "100.0 %", without=["making it", "all threads"])   # whom the largest finding held up
+        t.type("w")
+        t.wait("all threads", "names merged", without=["making it"])
+        t.type("m")
+        text = t.wait("all threads", "lock held_lock", "sorted by time", without=["making it", "names merged"])
         assert figures(text, "all threads") == figures(reported, "all threads"), text + reported
         t.type("E")
         t.wait("sleep clock_nanosleep", "timer")
@@ -910,6 +961,10 @@ def trace_graph():
 def trace_thread():
     trace = recorded(program("sleep_holding"))
     with viewing(trace) as t:
+        trace_page(t, 9)
+        t.wait("names merged", without=["making it"])
+        t.type("m")
+        t.wait("(tid ", without=["names merged", "making it"])
         trace_page(t, 7)
         t.type("w")
         t.wait("select the row of a thread first")
@@ -935,7 +990,10 @@ def trace_path():
     reported = pinch("critical-path", trace).out.decode()
     with viewing(trace, columns=120, lines=40) as t:
         trace_page(t, 10)
-        text = t.wait("was blocked on", "order: start, duration")
+        t.wait("was blocked on", "names merged", "order: start, duration")
+        t.type("w")
+        t.type("m")
+        text = t.wait("was blocked on", "order: start, duration", without=["names merged", "making it"])
         first = re.search(r"([0-9.]+) % +([0-9.]+ \S+)", reported).groups()
         assert re.search(r"([0-9.]+) % +([0-9.]+ \S+)", text).groups() == first, text + reported
         t.type("m")
@@ -952,11 +1010,12 @@ def trace_sizes():
             t.type("E")
             text = t.wait(tab(number, TRACE_PAGES), without=["making it"])
             assert text.isascii() and all(c.isprintable() or c == "\n" for c in text), repr(text)
-        t.resize(79, 23)
-        t.wait("pinch needs 80x24, this is 79x23")
+        t.resize(59, 23)
+        wait_until(lambda: is_small(t.text(), 59, 23, "[0 CP]"), "the small screen")
         t.resize(140, 60)
         t.wait("[0 CRITICAL]", "3 SYNCHRONISATION")
         trace_page(t, 9)
+        t.type("m")
         t.wait(r"\x1b[31mred\x1b[0m")
         t.resize(80, 24)
         t.wait("[9 GRAPH]", "3 SYNC 4")

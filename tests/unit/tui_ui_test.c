@@ -142,7 +142,7 @@ TEST(each_page_is_shown_as_in_its_golden_file)
 
 	output(&stage, "first line\nsecond\ta tab\n\033[31mred\n");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		char keys[] = { (char)('1' + i), '\0' }, file[64];
+		char keys[] = { "12345678o"[i], '\0' }, file[64];
 		struct text text;
 
 		press(&stage, keys);
@@ -224,7 +224,7 @@ TEST(the_pages_of_graphs_are_shown_as_in_their_golden_files)
 		const char *keys, *file;
 		uint32_t columns;
 	} screens[] = {
-		{ "9", "tui-graph.txt", 80 },        { "E", "tui-graph-unfolded.txt", 80 },
+		{ "9m", "tui-graph.txt", 80 },       { "E", "tui-graph-unfolded.txt", 80 },
 		{ "s", "tui-graph-count.txt", 120 }, { "m", "tui-graph-merged.txt", 80 },
 		{ "m0", "tui-critical.txt", 80 },    { "E", "tui-critical-unfolded.txt", 80 },
 	};
@@ -308,18 +308,28 @@ TEST(no_graph_however_hostile_drives_the_terminal_or_leaves_its_line)
 	}
 }
 
-TEST(below_80x24_one_line_says_so_and_it_goes_on_when_there_is_space_again)
+TEST(below_80x24_what_has_no_space_is_cut_and_it_is_whole_when_there_is_space_again)
 {
 	struct stage stage = begin("lock", true);
 
-	press(&stage, "3j");
-	for (uint32_t columns = 0; columns < 80; columns += 7) {
-		size(&stage, columns, 24);
-		check_harmless(&stage, true, columns);
+	for (uint32_t columns = 0; columns < 80; columns++) {
+		for (const char *key = "12345678o?"; *key; key++) {
+			ui_press(stage.ui, (unsigned char)*key);
+			size(&stage, columns, columns % 24);
+			check_harmless(&stage, true, columns);
+		}
+		press(&stage, "?3");
 	}
+	press(&stage, "j");
 	size(&stage, 60, 20);
-	CHECK(line_shows(&stage, 0, "pinch needs 80x24, this is 60x20"));
-	CHECK(!shows(&stage, "SUMMARY"));
+	CHECK(shows(&stage, "[3 SYNC]") && line_shows(&stage, 4, ">") && line_shows(&stage, 4, "join"));
+	size(&stage, 30, 6);
+	CHECK(shows(&stage, "[3 SYNC]") && shows(&stage, ">"));
+	press(&stage, "8");
+	CHECK(shows(&stage, "[8 BALANCE]") && !shows(&stage, "1 SUMMARY"));
+	press(&stage, "3");
+	size(&stage, 19, 20);
+	CHECK(line_shows(&stage, 0, "pinch needs 20x5, t") && !shows(&stage, "SYNC"));
 	size(&stage, 0, 0);
 	ui_compose(stage.ui);
 	size(&stage, 80, 24);
@@ -361,7 +371,7 @@ TEST(keys_change_pages_both_ways_round)
 	struct stage stage = begin("lock", true);
 
 	ui_press(stage.ui, KEY_CODE_LEFT);
-	CHECK(shows(&stage, "[9 OUTPUT]"));
+	CHECK(shows(&stage, "[o OUTPUT]"));
 	ui_press(stage.ui, KEY_CODE_RIGHT);
 	ui_press(stage.ui, KEY_CODE_TAB);
 	CHECK(shows(&stage, "[2 PATHS]"));
@@ -371,6 +381,40 @@ TEST(keys_change_pages_both_ways_round)
 	CHECK(shows(&stage, "[1 SUMMARY]"));
 	press(&stage, "8");
 	CHECK(shows(&stage, "[8 BALANCE]"));
+	press(&stage, "9");
+	CHECK(shows(&stage, "[8 BALANCE]"));
+	press(&stage, "o");
+	CHECK(shows(&stage, "[o OUTPUT]"));
+	end(&stage);
+}
+
+TEST(a_click_leads_to_a_page_and_a_row_and_a_second_one_unfolds_it)
+{
+	struct stage stage = begin("lock", true);
+
+	ui_click(stage.ui, 0, 1);
+	CHECK(shows(&stage, "[1 SUMMARY]"));
+	ui_click(stage.ui, 20, 1);
+	CHECK(shows(&stage, "[3 SYNC]"));
+	ui_click(stage.ui, 200, 1);
+	CHECK(shows(&stage, "[3 SYNC]"));
+	ui_click(stage.ui, 5, 4);
+	CHECK(line_shows(&stage, 4, ">") && line_shows(&stage, 4, "▸"));
+	ui_click(stage.ui, 5, 4);
+	CHECK(line_shows(&stage, 4, ">") && line_shows(&stage, 4, "▾"));
+	ui_click(stage.ui, 5, 4);
+	CHECK(line_shows(&stage, 4, "▸"));
+	ui_click(stage.ui, 5, 22);
+	ui_click(stage.ui, 5, 23);
+	ui_click(stage.ui, 5, 0);
+	CHECK(line_shows(&stage, 4, ">"));
+	ui_press(stage.ui, KEY_CODE_WHEEL_UP);
+	CHECK(line_shows(&stage, 3, ">"));
+	ui_press(stage.ui, KEY_CODE_WHEEL_DOWN);
+	CHECK(!line_shows(&stage, 3, ">"));
+	press(&stage, "f");
+	ui_click(stage.ui, 0, 1);
+	CHECK(shows(&stage, "[3 SYNC]"));
 	end(&stage);
 }
 
@@ -477,7 +521,7 @@ TEST(a_thread_leads_to_its_graph_and_back)
 	struct text text;
 
 	ui_set_report(stage.ui, &report);
-	press(&stage, "7+w");
+	press(&stage, "9m7+w");
 	CHECK(line_shows(&stage, 23, "select the row of a thread first") && shows(&stage, "[7 THREADS]"));
 	press(&stage, "jjw");
 	CHECK(line_shows(&stage, 23, "select the row of a thread first"));
@@ -573,6 +617,97 @@ TEST(the_order_is_said_and_cycles)
 	CHECK(line_shows(&stage, 23, "sorted by time lost"));
 	press(&stage, "1s");
 	CHECK(line_shows(&stage, 23, "cannot be sorted"));
+	press(&stage, "S");
+	CHECK(line_shows(&stage, 23, "cannot be sorted"));
+	end(&stage);
+}
+
+TEST(a_reversed_order_begins_with_what_was_last_and_is_said)
+{
+	struct stage stage = begin("lock", true);
+	struct text first = { 0 }, last = { 0 };
+
+	press(&stage, "3G");
+	line_put_plain(&last, ui_compose(stage.ui)[3 + model_cursor(ui_model(stage.ui))].text.bytes);
+	press(&stage, "gS");
+	CHECK(line_shows(&stage, 23, "sorted by time lost, reversed"));
+	press(&stage, "g");
+	line_put_plain(&first, ui_compose(stage.ui)[3].text.bytes);
+	CHECK(model_count(ui_model(stage.ui)) > 1);
+	CHECK_STRING(first.bytes, last.bytes);
+	press(&stage, "S");
+	CHECK(!line_shows(&stage, 23, "reversed"));
+	text_fini(&first);
+	text_fini(&last);
+	end(&stage);
+}
+
+static enum page_color color_of_words(struct stage *stage, const char *words)
+{
+	const struct ui_line *lines = ui_compose(stage->ui);
+	const char *bytes;
+	size_t length;
+
+	for (uint32_t i = 0; i < stage->lines; i++)
+		for (struct line_walk walk = { lines[i].text.bytes, PAGE_PLAIN }; line_next(&walk, &bytes, &length);)
+			if (length >= strlen(words) && !strncmp(bytes, words, strlen(words)) &&
+			    walk.color != PAGE_PLAIN)
+				return walk.color;
+	return PAGE_PLAIN;
+}
+
+TEST(a_cause_has_its_colour)
+{
+	struct report_wait waits[] = {
+		{ .cause = CAUSE_LOCK, .group = GROUP_SYNCHRONISATION, .wait_ns = 9, .waits = 1, .key = 1 },
+		{ .cause = CAUSE_CONDITION, .group = GROUP_SYNCHRONISATION, .wait_ns = 8, .waits = 1, .key = 2 },
+		{ .cause = CAUSE_FILE, .group = GROUP_IO, .wait_ns = 7, .waits = 1, .key = 3 },
+		{ .cause = CAUSE_SOCKET, .group = GROUP_IO, .wait_ns = 6, .waits = 1, .key = 4 },
+	};
+	struct report report = { .waits = waits, .wait_count = 4 };
+	struct stage stage = begin("lock", true);
+
+	ui_set_report(stage.ui, &report);
+	press(&stage, "3");
+	CHECK_EQUAL(color_of_words(&stage, "lock"), PAGE_RED);
+	CHECK_EQUAL(color_of_words(&stage, "condition"), PAGE_MAGENTA);
+	press(&stage, "4E");
+	CHECK_EQUAL(color_of_words(&stage, "file"), PAGE_BLUE);
+	CHECK_EQUAL(color_of_words(&stage, "socket"), PAGE_CYAN);
+	end(&stage);
+}
+
+TEST(the_graphs_are_of_the_thread_that_the_largest_finding_held_up)
+{
+	static const uint32_t waiters[] = { 1, 2 };
+	struct report_thread threads[] = {
+		{ .tid = 101, .number = 1, .name = "main", .thread_count = 1, .blocked_ns = 5 },
+		{ .tid = 102, .number = 2, .name = "worker-1", .thread_count = 1, .blocked_ns = 7 },
+		{ .tid = 103, .number = 3, .name = "worker-2", .thread_count = 1, .blocked_ns = 99 },
+	};
+	struct report_wait wait = { .cause = CAUSE_LOCK, .waiters = waiters, .threads = 2, .wait_ns = 12, .waits = 2 };
+	struct report_finding findings[] = { { .title = "code" }, { .title = "lock", .wait_rank = 1 } };
+	struct report report = { .threads = threads,
+				 .thread_count = 3,
+				 .waits = &wait,
+				 .wait_count = 1,
+				 .findings = findings,
+				 .finding_count = 2 };
+	struct stage stage = begin_trace(true);
+	struct graphs_source source = graph_fixture_source(stage.graphs);
+	struct text text;
+
+	ui_free(stage.ui);
+	stage.ui = ui_new(&(struct model_options){ .fold = stage.fold, .has_unicode = true, .graphs = &source });
+	ui_set_report(stage.ui, &report);
+	press(&stage, "9");
+	text = shown_made(&stage);
+	CHECK(!strstr(text.bytes, "all threads") && strstr(text.bytes, "names merged"));
+	text_fini(&text);
+	press(&stage, "w");
+	text = shown_made(&stage);
+	CHECK(strstr(text.bytes, "[9 GRAPH]") && strstr(text.bytes, "all threads"));
+	text_fini(&text);
 	end(&stage);
 }
 
@@ -626,7 +761,7 @@ TEST(output_is_followed_until_the_cursor_leaves_its_end)
 	struct stage stage = begin("lock", true);
 	char line[32];
 
-	press(&stage, "9");
+	press(&stage, "o");
 	for (int i = 0; i < 100; i++) {
 		snprintf(line, sizeof(line), "line %d\n", i);
 		output(&stage, line);
@@ -648,7 +783,7 @@ TEST(output_is_followed_until_the_cursor_leaves_its_end)
 
 TEST(every_key_of_the_help_does_something)
 {
-	static const char keys[] = "kjb gG\n+-E/nNsfp?hq=Qmw\x0c\t";
+	static const char keys[] = "kjb gG\n+-E/nNsSfp?hq=Qmwo\x0c\t";
 
 	for (const char *key = keys; *key; key++)
 		CHECK_THAT(key_action((unsigned char)*key), !=, ACTION_NONE);
@@ -673,12 +808,14 @@ TEST(any_keys_in_any_order_do_no_harm)
 
 			random = random * 1103515245 + 12345;
 			key = random >> 16;
-			key = key % 3 ? key % 128 : KEY_CODE_FIRST + key % 12;
+			key = key % 3 ? key % 128 : KEY_CODE_FIRST + key % 15;
 			if (i % 50 == 0)
 				size(&stage, random >> 8 & 127, random >> 20 & 63);
 			if (i % 70 == 0)
 				ui_set_report(stage.ui, report_fixture_get(stage.fixture));
 			ui_press(stage.ui, key);
+			if (i % 5 == 0)
+				ui_click(stage.ui, random >> 9 & 127, random >> 3 & 31);
 			if (ui_is_searching(stage.ui))
 				ui_search_on(stage.ui);
 			ui_compose(stage.ui);

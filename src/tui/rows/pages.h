@@ -14,6 +14,7 @@ struct rows;
 
 struct tui_page {
 	const char *name;
+	char key;                     /* that leads to it */
 	const char *short_name;       /* where there is no space for all names; NULL: it has none */
 	const char *nothing;          /* said when it has no rows; NULL: what is said of most */
 	enum graphs_part graphs_part; /* what has to be made for it first */

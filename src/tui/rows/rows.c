@@ -111,16 +111,35 @@ static int compare_pointers(const void *a, const void *b, void *data)
 	return order ? order : x < y ? -1 : x > y;
 }
 
+static void reverse(const void **items, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		const void *item = items[i];
+
+		items[i] = items[count - 1 - i];
+		items[count - 1 - i] = item;
+	}
+}
+
+static const void **pointers_to(struct rows *rows, const void *items, size_t count, size_t item_bytes)
+{
+	const void **pointers = arena_alloc(rows->arena, count * sizeof(*pointers));
+
+	for (size_t i = 0; i < count; i++)
+		pointers[i] = (const char *)items + i * item_bytes;
+	return pointers;
+}
+
 const void *const *rows_sorted(struct rows *rows, const void *items, size_t count, size_t item_bytes,
 			       int (*compare)(const void *a, const void *b))
 {
-	const void **sorted = arena_alloc(rows->arena, count * sizeof(*sorted));
+	const void **sorted = pointers_to(rows, items, count, item_bytes);
 	struct sort sort = { compare };
 
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = (const char *)items + i * item_bytes;
 	if (compare)
 		qsort_r(sorted, count, sizeof(*sorted), compare_pointers, &sort);
+	if (rows->context->is_reversed)
+		reverse(sorted, count);
 	return sorted;
 }
 
@@ -137,10 +156,12 @@ static int compare_figures(const void *a, const void *b, void *data)
 
 const void *const *rows_sorted_by(struct rows *rows, const void *items, size_t count, size_t item_bytes, size_t at)
 {
-	const void **sorted = (const void **)rows_sorted(rows, items, count, item_bytes, NULL);
+	const void **sorted = pointers_to(rows, items, count, item_bytes);
 
 	if (at != SIZE_MAX)
 		qsort_r(sorted, count, sizeof(*sorted), compare_figures, &at);
+	if (rows->context->is_reversed)
+		reverse(sorted, count);
 	return sorted;
 }
 

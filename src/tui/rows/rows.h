@@ -35,6 +35,7 @@ struct row_context {
 	const struct unfolded *unfolded;
 	const char *filter; /* empty: all is shown */
 	size_t sort;        /* which of the page's orders */
+	bool is_reversed;   /* what is last in it comes first */
 	uint32_t width;     /* columns of the screen */
 	bool has_unicode, has_color;
 };

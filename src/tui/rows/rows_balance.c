@@ -8,6 +8,7 @@
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_waits.h"
+#include "view/cause_color.h"
 #include "view/page.h"
 #include "view/text/bars.h"
 #include "view/text/text_sections.h"
@@ -128,7 +129,7 @@ void rows_add_balance(struct rows *rows, size_t cause_count_max)
 			add_part(rows, hash_string(wait_cause_name(cause->cause)),
 				 (struct part){
 					 wait_cause_name(cause->cause),
-					 PAGE_RED,
+					 cause_color(cause->cause),
 					 cause->wait_ns,
 					 cause,
 				 });
@@ -136,7 +137,7 @@ void rows_add_balance(struct rows *rows, size_t cause_count_max)
 			rest_ns += cause->wait_ns;
 	}
 	if (rest_ns)
-		add_part(rows, 3, (struct part){ "other waits", PAGE_RED, rest_ns, NULL });
+		add_part(rows, 3, (struct part){ "other waits", PAGE_PLAIN, rest_ns, NULL });
 }
 
 static void add_rows(struct rows *rows)
@@ -156,6 +157,7 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page balance_page = {
 	.name = "BALANCE",
+	.key = '8',
 	.has_filter = true,
 	.add_rows = add_rows,
 };

@@ -103,6 +103,12 @@ static size_t *children_of(struct rows *rows, const struct graph *graph, size_t 
 		children[n++] = i;
 	if (rows_context(rows)->sort == SORT_COUNT)
 		qsort_r(children, n, sizeof(*children), by_count, graph->nodes);
+	for (size_t i = 0; rows_context(rows)->is_reversed && i < n / 2; i++) {
+		size_t child = children[i];
+
+		children[i] = children[n - 1 - i];
+		children[n - 1 - i] = child;
+	}
 	return children;
 }
 
@@ -183,6 +189,7 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page graph_page = {
 	.name = "GRAPH",
+	.key = '9',
 	.graphs_part = GRAPHS_TREE,
 	.sorts = sorts,
 	.has_filter = true,

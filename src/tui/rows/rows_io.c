@@ -183,6 +183,7 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page io_page = {
 	.name = "IO",
+	.key = '4',
 	.sorts = wait_sorts,
 	.has_filter = true,
 	.put_titles = put_titles,

@@ -226,6 +226,7 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page klocks_page = {
 	.name = "KLOCKS",
+	.key = '6',
 	.nothing = "no thread waited for a kernel lock",
 	.sorts = sorts,
 	.has_sort = has_sort,

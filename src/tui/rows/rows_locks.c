@@ -215,6 +215,7 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page locks_page = {
 	.name = "LOCKS",
+	.key = '5',
 	.sorts = sorts,
 	.has_filter = true,
 	.put_titles = put_titles,

@@ -70,5 +70,6 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page output_page = {
 	.name = "OUTPUT",
+	.key = 'o',
 	.add_rows = add_rows,
 };

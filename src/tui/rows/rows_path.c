@@ -190,6 +190,7 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page critical_page = {
 	.name = "CRITICAL",
+	.key = '0',
 	.short_name = "CP",
 	.graphs_part = GRAPHS_PATH,
 	.has_filter = true,

@@ -259,6 +259,7 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page paths_page = {
 	.name = "PATHS",
+	.key = '2',
 	.sorts = sorts,
 	.has_sort = has_sort,
 	.has_filter = true,

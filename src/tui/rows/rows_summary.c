@@ -195,5 +195,6 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page summary_page = {
 	.name = "SUMMARY",
+	.key = '1',
 	.add_rows = add_rows,
 };

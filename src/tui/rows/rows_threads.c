@@ -290,6 +290,7 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page threads_page = {
 	.name = "THREADS",
+	.key = '7',
 	.sorts = sorts,
 	.has_filter = true,
 	.put_titles = row_put_thread_titles,

@@ -10,6 +10,7 @@
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_stack.h"
+#include "view/cause_color.h"
 #include "view/columns.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"
@@ -105,7 +106,7 @@ static void put_wait(struct page *page, const struct row *row, const struct row_
 				     .is_estimated = wait->is_estimated,
 			     });
 	cause_end = page->column + CAUSE_COLUMNS;
-	page_color(page, PAGE_RED);
+	page_color(page, cause_color(wait->cause));
 	page_put_name(page, report_cause_text(cause, wait->cause, wait->syscall), CAUSE_COLUMNS - 1);
 	page_pad_to(page, cause_end);
 	if (wait->object && page_columns_left(page) > 30) {
@@ -297,6 +298,7 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page synchronisation_page = {
 	.name = "SYNCHRONISATION",
+	.key = '3',
 	.short_name = "SYNC",
 	.sorts = wait_sorts,
 	.has_filter = true,

@@ -18,6 +18,10 @@ static enum page_color color_of(long code)
 		return PAGE_GREEN;
 	case 33:
 		return PAGE_YELLOW;
+	case 34:
+		return PAGE_BLUE;
+	case 35:
+		return PAGE_MAGENTA;
 	case 36:
 		return PAGE_CYAN;
 	}
