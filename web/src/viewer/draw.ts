@@ -3,14 +3,16 @@
 import type { Range } from "../range";
 import { colour } from "../theme";
 import { plural } from "../format";
+import type { Curve } from "./curves";
 import type { Row } from "./lanes";
 import type { MarkStore } from "./marks";
 import { moment, stepFor } from "./moment";
 import { drawOverlays } from "./overlays";
-import { hatch, Line, paint } from "./painter";
-import { coloursOf, paletteOf } from "./palette";
-import { AXIS_PX, CURVE_PX, GAP_PX, HEAD_PX, OVERVIEW_PX, type Scene } from "./scene";
+import { hatch, Line, paint, type ShareOf } from "./painter";
+import { ACTIVE, coloursOf, CPU_APPLICATION, paletteOf, weightsOf } from "./palette";
+import { AXIS_PX, CURVES_Y, GAP_PX, OVERVIEW_PX, type Scene } from "./scene";
 import { type Piece, Tiles } from "./tiles";
+import { CPU_TRACED } from "./trace";
 
 const TICK_PX = 96, FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
 
@@ -18,15 +20,16 @@ export class Drawer {
 	private context: CanvasRenderingContext2D;
 	private image: ImageData | null = null;
 	private line: Line | null = null;
+	private weights: Uint32Array | null = null;	// the colour of who is active, by the place
 
 	constructor(readonly canvas: HTMLCanvasElement, readonly scene: Scene, readonly marks: MarkStore) {
 		this.context = canvas.getContext("2d", { alpha: false })!;
 	}
 
 	draw(): void {
-		const { scene, context } = this, { session, width, height } = scene, { tiles } = session;
+		const { scene, context } = this, { session, width, height, headPx } = scene, { tiles } = session;
 
-		if (width < 1 || height <= HEAD_PX)
+		if (width < 1 || height <= headPx)
 			return;
 		this.resize();
 		scene.palette ??= paletteOf(session.trace);
@@ -36,10 +39,10 @@ export class Drawer {
 		context.font = FONT;
 		context.textBaseline = "middle";
 		context.fillStyle = colour("bg");
-		context.fillRect(0, 0, width, HEAD_PX);
+		context.fillRect(0, 0, width, headPx);
 		this.drawOverview();
 		this.drawAxis();
-		this.drawCurve();
+		this.drawCurves();
 		scene.said = drawOverlays(context, scene, this.marks);
 		tiles.end((scene.view.from_ns + scene.view.to_ns) / 2);
 		this.canvas.toggleAttribute("data-drawn", true);
@@ -49,15 +52,17 @@ export class Drawer {
 
 	private resize(): void {
 		const { scene, canvas } = this, ratio = devicePixelRatio || 1;
-		const width = Math.round(scene.width * ratio), height = Math.round(scene.height * ratio);
+		const width = Math.round(scene.width * ratio), height = Math.round(scene.height * ratio), lanes = Math.max(1, height - Math.round(scene.headPx * ratio));
 
 		scene.ratio = ratio;
-		if (canvas.width === width && canvas.height === height && this.image)
-			return;
-		canvas.width = width;
-		canvas.height = height;
-		this.image = new ImageData(width, Math.max(1, height - Math.round(HEAD_PX * ratio)));
-		this.line = new Line(width);
+		if (canvas.width !== width || canvas.height !== height) {
+			canvas.width = width;
+			canvas.height = height;
+		}
+		if (this.image?.width !== width || this.image.height !== lanes)
+			this.image = new ImageData(width, lanes);
+		if (this.line?.width !== width)
+			this.line = new Line(width);
 	}
 
 	/** The level of which columns are no wider than a pixel. */
@@ -71,6 +76,7 @@ export class Drawer {
 		const { scene, image } = this, { layout } = scene.session, pixels = new Uint32Array(image!.data.buffer);
 		const pinned_px = Math.round(layout.pinnedHeight * scene.ratio);
 
+		this.weights = scene.session.store.state.colouring === "weight" ? this.makeWeights() : null;
 		pixels.fill(scene.palette!.ground);
 		for (const row of scene.seen)
 			this.paintRow(row, pixels);
@@ -78,17 +84,33 @@ export class Drawer {
 		for (const row of layout.pinned)
 			this.paintRow(row, pixels);
 		this.context.setTransform(1, 0, 0, 1, 0, 0);
-		this.context.putImageData(image!, 0, Math.round(HEAD_PX * scene.ratio));
+		this.context.putImageData(image!, 0, Math.round(scene.headPx * scene.ratio));
 	}
 
 	private paintRow(row: Row, pixels: Uint32Array): void {
-		const { scene, line } = this, { view, ratio } = scene, pieces: Piece[] = [];
-		const top = Math.round((scene.topOf(row) - HEAD_PX) * ratio), height = Math.round((row.height - GAP_PX) * ratio);
+		const { scene, line } = this, { view, ratio, session } = scene, pieces: Piece[] = [], { colouring } = session.store.state;
+		const colours = coloursOf(scene.palette!, row.lane, colouring, session.tree.applications.of(row.lane), this.weights);
+		const top = Math.round((scene.topOf(row) - scene.headPx) * ratio), height = Math.round((row.height - GAP_PX) * ratio);
 
 		scene.session.tiles.cover(row.lane.id, this.shift, view.from_ns, view.to_ns, pieces);
-		line!.fill(pieces, view);
-		paint(line!, pixels, top, height, row.lane.threads * (view.to_ns - view.from_ns) / line!.width, coloursOf(scene.palette!, row.lane));
+		line!.fill(pieces, view, colouring === "application" && row.lane.kind === "cpu" ? this.applicationOf : null);
+		paint(line!, pixels, top, height, row.lane.threads * (view.to_ns - view.from_ns) / line!.width, colours);
 		hatch(pieces, view, pixels, line!.width, top, height, scene.palette!.hatching);
+	}
+
+	/** Whose CPU it is, where that is known. */
+	private applicationOf: ShareOf = (share, who) => {
+		const application = share === CPU_TRACED ? this.scene.session.tree.applications.ofThread(who) : null;
+
+		return application === null ? share : CPU_APPLICATION + application;
+	};
+
+	private makeWeights(): Uint32Array {
+		const { scene, line } = this, { shares } = scene.session.trace;
+
+		this.fillTops(scene.view);
+		return weightsOf(scene.palette!, sumOf(ACTIVE.map(state => shares.indexOf(state)).filter(share => share >= 0).map(share => line!.of(share)), line!.width),
+			(scene.view.to_ns - scene.view.from_ns) / line!.width);
 	}
 
 	/** What all threads do over a range. */
@@ -137,20 +159,25 @@ export class Drawer {
 		context.stroke();
 	}
 
-	/** How many threads run, on average over each pixel. */
-	private drawCurve(): void {
-		const { scene, context, line } = this, { view, session } = scene;
-		const top = OVERVIEW_PX + AXIS_PX + 2, height = CURVE_PX - 6, bottom = top + height;
-		const ns_per_px = (view.to_ns - view.from_ns) / line!.width;
+	private drawCurves(): void {
+		if (!this.scene.session.curves.length)
+			return;
+		this.fillTops(this.scene.view);
+		this.canvas.dataset.scales = this.scene.session.curves.map(curve => `${curve.name}=${this.drawCurve(curve)}`).join("&");
+	}
 
-		this.fillTops(view);
-		const running = line!.of(Math.max(0, session.trace.shares.indexOf("running")));
-		const most = Math.max(1, Math.ceil(running.reduce((max, ns) => Math.max(max, ns / ns_per_px), 0) - 1e-6));
-		context.fillStyle = colour("c-running");
+	/** How many threads are in the states of a curve, on average over each pixel. Returns what its height stands for. */
+	private drawCurve(curve: Curve): number {
+		const { scene, context, line } = this, { view } = scene, ns_per_px = (view.to_ns - view.from_ns) / line!.width;
+		const top = CURVES_Y + curve.top + 2, height = curve.height - 6, bottom = top + height;
+		const threads = sumOf(curve.shares.map(share => line!.of(share)), line!.width).map(ns => ns / ns_per_px);
+		const most = Math.max(1, Math.ceil(threads.reduce((max, n) => Math.max(max, n), 0) - 1e-6));
+
+		context.fillStyle = colour(curve.colour);
 		context.beginPath();
 		context.moveTo(0, bottom);
-		for (let x = 0; x < running.length; x++) {
-			const y = bottom - Math.min(1, running[x] / ns_per_px / most) * height;
+		for (let x = 0; x < threads.length; x++) {
+			const y = bottom - Math.min(1, threads[x] / most) * height;
 			context.lineTo(x / scene.ratio, y);
 			context.lineTo((x + 1) / scene.ratio, y);
 		}
@@ -158,7 +185,14 @@ export class Drawer {
 		context.fill();
 		context.strokeStyle = colour("line");
 		context.strokeRect(-1, top - 0.5, scene.width + 2, height + 1);
-		const words = plural(most, "thread");
+		this.drawScale(plural(most, "thread"), top);
+		return most;
+	}
+
+	/** What the height of a curve stands for. */
+	private drawScale(words: string, top: number): void {
+		const { context } = this;
+
 		context.fillStyle = colour("bg");
 		context.globalAlpha = 0.75;
 		context.fillRect(0, top, context.measureText(words).width + 8, 16);
@@ -166,4 +200,13 @@ export class Drawer {
 		context.fillStyle = colour("fg");
 		context.fillText(words, 4, top + 8);
 	}
+}
+
+function sumOf(lines: Float64Array[], width: number): Float64Array {
+	const sum = new Float64Array(width);
+
+	for (const line of lines)
+		for (let x = 0; x < width; x++)
+			sum[x] += line[x];
+	return sum;
 }

@@ -2,7 +2,7 @@
 // The state as the fragment of the address: a link opens the same picture, and the browser's history is the undo of
 // navigation. What changes in one go is one step of it.
 import { getRange, type Range, setRange } from "../range";
-import { type Filters, filterNames, initial, type Overlay, overlays, type State, type Store } from "./store";
+import { colourings, type Filters, filterNames, initial, type Overlay, overlays, type State, type Store } from "./store";
 import type { Place } from "./trace";
 
 const SETTLED_MS = 250, NUMBERS_MAX = 10000;
@@ -38,6 +38,7 @@ function wordsOf(state: State): [string, string][] {
 	return [
 		["view", rangeText(state.view)], ["sel", rangeText(getRange())], ["open", [...state.toggled].join(".")], ["pin", state.pins.join(".")],
 		["sort", state.sort === initial.sort ? "" : state.sort], ["lanes", state.words], ["hide", [...state.hidden].join(".")],
+		["colour", state.colouring === initial.colouring ? "" : state.colouring],
 		["focus", String(state.focus ?? "")], ["slice", slice ? `${slice.lane}@${Math.round(slice.time_ns)}` : ""],
 		["at", state.cursor_ns === null ? "" : String(Math.round(state.cursor_ns))], ["within", state.isOfSelection ? "1" : ""],
 		...filterNames.map((name): [string, string] => [name, filters[name] ?? ""]),
@@ -64,6 +65,7 @@ function read(text: string): { state: State; selection: Range | null } {
 			view: rangeOf(search.get("view")), toggled: new Set(numbersOf(search.get("open"))), pins: numbersOf(search.get("pin")),
 			sort: search.get("sort") === "name" ? "name" : "lost", words: (search.get("lanes") ?? "").slice(0, 500),
 			hidden: new Set((search.get("hide") ?? "").split(".").filter((word): word is Overlay => overlays.includes(word as Overlay))),
+			colouring: colourings.find(name => name === search.get("colour")) ?? initial.colouring,
 			focus: numberOf(search.get("focus")), slice: placeOf(search.get("slice")), cursor_ns: numberOf(search.get("at")),
 			scroll: Math.max(0, numberOf(search.get("top")) ?? 0), row: Math.max(0, numberOf(search.get("row")) ?? 0), filters, isOfSelection: search.get("within") === "1",
 		},

@@ -7,8 +7,8 @@ import { colour } from "../theme";
 import { type FoundSlice, sliceAround, slicesIn } from "./find";
 import type { Row } from "./lanes";
 import type { MarkStore } from "./marks";
-import { stateOf } from "./palette";
-import { AXIS_PX, GAP_PX, HEAD_PX, OVERVIEW_PX, type Scene, type Wake } from "./scene";
+import { coloursOf, stateOf } from "./palette";
+import { CURVES_Y, GAP_PX, OVERVIEW_PX, type Scene, type Wake } from "./scene";
 import { Tiles } from "./tiles";
 
 const WAKES_MAX = 300, WORDS_PX = 46, MARK_PX = 3, SLICES_MAX = 4000;
@@ -120,9 +120,12 @@ function drawMarks(context: CanvasRenderingContext2D, scene: Scene, marks: MarkS
 }
 
 function drawWords(context: CanvasRenderingContext2D, scene: Scene, known: Known[]): void {
-	const { trace } = scene.session;
+	const { trace, tree, store } = scene.session, { colouring } = store.state;
 
-	for (const { row, slices } of known)
+	if (colouring === "weight")		// the same state has many colours
+		return;
+	for (const { row, slices } of known) {
+		const colours = coloursOf(scene.palette!, row.lane, colouring, tree.applications.of(row.lane), null);
 		for (const slice of slices) {
 			const left = Math.max(0, scene.xOf(slice.begin_ns)), width = Math.min(scene.width, scene.xOf(slice.end_ns)) - left;
 			if (width < WORDS_PX || row.lane.is_idle)
@@ -130,9 +133,10 @@ function drawWords(context: CanvasRenderingContext2D, scene: Scene, known: Known
 			const words = stateTitle(stateOf(trace, row.lane, slice.share));
 			if (context.measureText(words).width > width - 8)
 				continue;
-			context.fillStyle = inkOn(scene.palette!.threads.pixel[slice.share]);
+			context.fillStyle = inkOn(colours.pixel[slice.share]);
 			context.fillText(words, left + 4, scene.middleOf(row) + 0.5);
 		}
+	}
 }
 
 /** Black or white, whichever can be read on it. */
@@ -184,7 +188,7 @@ function drawFocus(context: CanvasRenderingContext2D, scene: Scene): void {
 		const x = Math.round(scene.xOf(cursor_ns)) + 0.5;
 		context.setLineDash([3, 3]);
 		context.beginPath();
-		context.moveTo(x, OVERVIEW_PX + AXIS_PX);
+		context.moveTo(x, CURVES_Y);
 		context.lineTo(x, scene.height);
 		context.stroke();
 		context.setLineDash([]);
@@ -198,7 +202,7 @@ export function drawOverlays(context: CanvasRenderingContext2D, scene: Scene, ma
 	scene.wakes = [];
 	context.save();
 	context.beginPath();
-	context.rect(0, HEAD_PX, scene.width, scene.height - HEAD_PX);
+	context.rect(0, scene.headPx, scene.width, scene.height - scene.headPx);
 	context.clip();
 	drawWords(context, scene, known ?? []);
 	if (!hidden.has("wakes"))

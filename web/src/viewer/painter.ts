@@ -8,6 +8,9 @@ import type { Piece } from "./tiles";
 
 const SHARES = 32;
 
+/** Another share for a slice, by who it says. */
+export type ShareOf = (share: number, who: number) => number;
+
 /** The ns of each share in each pixel of a line. */
 export class Line {
 	readonly ns: Float64Array;
@@ -20,7 +23,7 @@ export class Line {
 	}
 
 	/** Pieces over a range of time that the line is as wide as. */
-	fill(pieces: Piece[], range: Range): void {
+	fill(pieces: Piece[], range: Range, shareOf: ShareOf | null = null): void {
 		for (let share = 0; share < SHARES; share++)
 			if (this.used >>> share & 1)
 				this.ns.fill(0, share * this.width, (share + 1) * this.width);
@@ -29,7 +32,7 @@ export class Line {
 		this.per_ns = this.width / (range.to_ns - range.from_ns);
 		for (const piece of pieces) {
 			if (piece.tile.kind === "slices")
-				this.addSlices(piece, piece.tile);
+				this.addSlices(piece, piece.tile, shareOf);
 			else if (piece.tile.kind === "columns")
 				this.addColumns(piece, piece.tile);
 		}
@@ -73,11 +76,11 @@ export class Line {
 			ns[at + last] += (right - last) * per_px;
 	}
 
-	private addSlices(piece: Piece, tile: Slices): void {
+	private addSlices(piece: Piece, tile: Slices, shareOf: ShareOf | null): void {
 		const { begin_ns, from_ns, to_ns } = piece;
 
 		for (let i = sliceAt(tile, from_ns - begin_ns); i < tile.count && begin_ns + tile.begin_ns[i] < to_ns; i++)
-			this.add(Math.max(from_ns, begin_ns + tile.begin_ns[i]), Math.min(to_ns, begin_ns + tile.end_ns[i]), tile.share[i], 1);
+			this.add(Math.max(from_ns, begin_ns + tile.begin_ns[i]), Math.min(to_ns, begin_ns + tile.end_ns[i]), shareOf ? shareOf(tile.share[i], tile.who[i]) : tile.share[i], 1);
 	}
 
 	private addColumns(piece: Piece, tile: Columns): void {
@@ -141,14 +144,14 @@ export function paint(line: Line, pixels: Uint32Array, top: number, height: numb
 	under.fill(0);
 	edges.fill(lowest);
 	for (const share of colours.stack) {
-		const pixel = colours.pixel[share], at = share * width;
+		const one = colours.pixel[share], at = share * width, across = colours.across && colours.across.shares >>> share & 1 ? colours.across.pixel : null;
 		if (!(line.used >>> share & 1))
 			continue;
 		for (let x = 0; x < width; x++) {
 			const part = ns[at + x];
 			if (part === 0)
 				continue;
-			const sum = under[x] += part * per_ns, edge = Math.min(highest, sum + 0.5 | 0);
+			const sum = under[x] += part * per_ns, edge = Math.min(highest, sum + 0.5 | 0), pixel = across ? across[x] : one;
 			for (let y = edges[x], to = (bottom - 1 - y) * width + x; y < edge; y++, to -= width)
 				pixels[to] = pixel;
 			if (edge > edges[x])

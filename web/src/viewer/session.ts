@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All that belongs to the trace that is looked at, and the ways to move in it.
 import { getRange, type Range, setRange } from "../range";
+import { type Curve, stacked } from "./curves";
 import { LaneTree, layout, type Layout } from "./lanes";
 import { Link } from "./link";
 import type { Server } from "./server";
@@ -17,6 +18,7 @@ export class Session {
 	readonly tiles: Tiles;
 	private tileListeners = new Set<() => void>();
 	private made: { of: unknown[]; layout: Layout } | null = null;
+	private drawn: { of: unknown[]; curves: Curve[] } | null = null;
 
 	constructor(readonly server: Server, public trace: Trace) {
 		this.tree = new LaneTree(trace);
@@ -61,6 +63,15 @@ export class Session {
 		if (!this.made || of.some((part, i) => part !== this.made!.of[i]))
 			this.made = { of, layout: layout(this.tree, this.store.state) };
 		return this.made.layout;
+	}
+
+	/** The curves that are shown. */
+	get curves(): Curve[] {
+		const { hidden } = this.store.state, of = [this.tree, hidden];
+
+		if (!this.drawn || of.some((part, i) => part !== this.drawn!.of[i]))
+			this.drawn = { of, curves: stacked(this.tree.curves.filter(curve => !hidden.has(curve.name))) };
+		return this.drawn.curves;
 	}
 
 	lane(id: number | null): Lane | undefined {

@@ -2,12 +2,15 @@
 // What the user looks at: all of it is in the link. The selected time is in range.ts, for all charts share it.
 import { useEffect, useState } from "preact/hooks";
 import { getRange, onRange, type Range } from "../range";
+import { type CurveName, curveNames } from "./curves";
 import type { Place } from "./trace";
 
 export type Sort = "lost" | "name";
-export type Overlay = "marks" | "wakes";
+export const colourings = ["state", "application", "weight"] as const;
+export type Colouring = (typeof colourings)[number];	// what colours of lanes say
+export type Overlay = "marks" | "wakes" | CurveName;
 
-export const overlays: readonly Overlay[] = ["marks", "wakes"];
+export const overlays: readonly Overlay[] = ["marks", "wakes", ...curveNames];
 export const filterNames = ["host", "cpu", "process", "thread", "subsystem", "event", "search"] as const;
 export type FilterName = (typeof filterNames)[number];
 export type Filters = Partial<Record<FilterName, string>>;
@@ -19,6 +22,7 @@ export interface State {
 	sort: Sort;
 	words: string;			// lanes with these are shown
 	hidden: ReadonlySet<Overlay>;
+	colouring: Colouring;
 	focus: number | null;		// the lane that keys go to
 	slice: Place | null;		// what the details are of
 	cursor_ns: number | null;
@@ -29,7 +33,7 @@ export interface State {
 }
 
 export const initial: State = {
-	view: null, toggled: new Set(), pins: [], sort: "lost", words: "", hidden: new Set(), focus: null, slice: null, cursor_ns: null,
+	view: null, toggled: new Set(), pins: [], sort: "lost", words: "", hidden: new Set(), colouring: "state", focus: null, slice: null, cursor_ns: null,
 	scroll: 0, row: 0, filters: {}, isOfSelection: false,
 };
 

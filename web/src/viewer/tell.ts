@@ -60,15 +60,17 @@ function tellOverview(scene: Scene, x: number): string {
 	return `The whole trace, ${duration(to_ns - from_ns)}\nat ${moment(scene.wholeTimeAt(x), (to_ns - from_ns) / scene.width, to_ns)}\ndrag to move what is seen`;
 }
 
-function tellCurve(scene: Scene, x: number): string {
-	const { session } = scene, from_ns = scene.timeAt(x), to_ns = scene.timeAt(x + 1), shares = new Map<number, number>();
+function tellCurve(scene: Scene, x: number, y: number): string {
+	const { session } = scene, from_ns = scene.timeAt(x), to_ns = scene.timeAt(x + 1), shares = new Map<number, number>(), curve = scene.curveAt(y);
+	const threads = (ns: number) => `${(ns / (to_ns - from_ns)).toFixed(2)} threads`;
 
 	for (const lane of session.tree.tops)
 		for (const [share, ns] of sharesIn(session.tiles, lane.id, levelOf(scene), { from_ns, to_ns }))
 			shares.set(share, (shares.get(share) ?? 0) + ns);
 	const lines = [...shares].sort((a, b) => b[1] - a[1]).slice(0, STATES_TOLD)
-		.map(([share, ns]) => `${stateTitle(session.trace.shares[share] ?? "unknown")}: ${(ns / (to_ns - from_ns)).toFixed(2)} threads`);
-	return [`Threads at ${moment(from_ns, to_ns - from_ns, scene.view.to_ns)}`, ...lines].join("\n");
+		.map(([share, ns]) => `${stateTitle(session.trace.shares[share] ?? "unknown")}: ${threads(ns)}`);
+	const own = curve ? [`${curve.about}: ${threads(curve.shares.reduce((sum, share) => sum + (shares.get(share) ?? 0), 0))}`] : [];
+	return [...own, `Threads at ${moment(from_ns, to_ns - from_ns, scene.view.to_ns)}`, ...lines].join("\n");
 }
 
 function tellWakes(scene: Scene, x: number, y: number): string[] {
@@ -95,7 +97,7 @@ export function tellAt(scene: Scene, marks: MarkStore, x: number, y: number): st
 	switch (scene.areaAt(y)) {
 	case "overview": return tellOverview(scene, x);
 	case "axis": return `${exactly(scene.timeAt(x))}\ndrag to select a stretch of time`;
-	case "curve": return tellCurve(scene, x);
+	case "curve": return tellCurve(scene, x, y);
 	}
 	if (!row)
 		return null;
