@@ -53,8 +53,13 @@ static int load_and_wait(struct viewer *viewer, const sigset_t *ends)
 
 static int view_trace(const struct settings *settings, const char *path, const char *name)
 {
-	struct viewer *viewer = viewer_new(
-		&(struct viewer_options){ .path = path, .name = name, .opens_files = settings->opens_files });
+	struct viewer *viewer = viewer_new(&(struct viewer_options){
+		.path = path,
+		.name = name,
+		.opens_files = settings->opens_files,
+		.scripts = settings->scripts,
+		.script_count = settings->script_count,
+	});
 	struct http_server *server = NULL;
 	char link[HTTP_LINK_BYTES];
 	sigset_t ends;
@@ -137,7 +142,7 @@ static const struct option_spec view_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	view_options, names_options, receive_options, stream_options, common_options, NULL,
+	view_options, script_options, names_options, receive_options, stream_options, common_options, NULL,
 };
 
 const struct command view_command = {

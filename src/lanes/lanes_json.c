@@ -8,6 +8,7 @@
 #include "lanes/tile.h"
 #include "query/trace_states.h"
 #include "results/results.h"
+#include "states/state_gaps.h"
 #include "states/states.h"
 #include "view/json/json_fields.h"
 
@@ -50,10 +51,23 @@ static struct result_lane result_of(const struct lanes *lanes, size_t i, uint64_
 	};
 }
 
+/* To be freed. */
+static struct result_viewed_gap *gaps_of(const struct state_gaps *gaps, uint64_t first_ns)
+{
+	struct result_viewed_gap *results = xcalloc(gaps->count + 1, sizeof(*results));
+
+	for (size_t i = 0; i < gaps->count; i++)
+		results[i] = (struct result_viewed_gap){ gaps->gaps[i].begin_ns - first_ns,
+							 gaps->gaps[i].end_ns - first_ns };
+	return results;
+}
+
 void lanes_put_json(struct text *out, const char *name, const struct trace_states *all, const struct lanes *lanes)
 {
 	uint64_t first_ns = trace_states_time(all, 0);
 	struct result_lane *results = xcalloc(lanes->count + 1, sizeof(*results));
+	const struct state_gaps *gaps = states_gaps(all->states);
+	struct result_viewed_gap *gap_results = gaps_of(gaps, first_ns);
 	const char *shares[SHARES];
 
 	for (unsigned int share = 0; share < SHARES; share++)
@@ -75,6 +89,9 @@ void lanes_put_json(struct text *out, const char *name, const struct trace_state
 				  .lanes = results,
 				  .lane_count = lanes->count,
 				  .left_out = lanes->left_out,
+				  .gaps = gap_results,
+				  .gap_count = gaps->count,
 			  });
+	free(gap_results);
 	free(results);
 }

@@ -9,10 +9,12 @@
 #include "base/memory.h"
 #include "graph/graph_label.h"
 #include "lanes/alike_json.h"
+#include "lanes/lane_activities.h"
 #include "lanes/lane_marks.h"
 #include "lanes/lanes.h"
 #include "lanes/lanes_json.h"
 #include "lanes/state_json.h"
+#include "lanes/stretch_json.h"
 #include "lanes/tile.h"
 #include "query/trace_states.h"
 #include "query/trace_states_make.h"
@@ -20,6 +22,7 @@
 #include "serve/event_list.h"
 #include "serve/lane_list.h"
 #include "serve/part_pages.h"
+#include "serve/row_lists.h"
 #include "stacks/fold.h"
 #include "view/html/html.h"
 #include "view/json/json_parts.h"
@@ -44,6 +47,8 @@ struct viewer {
 	struct graph_labels *labels;
 	struct event_list *events;
 	struct lane_marks *marks;
+	struct lane_activities *activities;
+	struct row_lists *rows;
 };
 
 struct viewer *viewer_new(const struct viewer_options *options)
@@ -62,6 +67,8 @@ void viewer_free(struct viewer *viewer)
 	if (!viewer)
 		return;
 	if (viewer->is_ready) {
+		row_lists_free(viewer->rows);
+		lane_activities_close(viewer->activities);
 		lane_marks_close(viewer->marks);
 		event_list_free(viewer->events);
 		graph_labels_free(viewer->labels);
@@ -87,13 +94,19 @@ int viewer_load(struct viewer *viewer, struct states_waiter *waiter)
 		return err;
 	lanes_of_trace(&viewer->all, &viewer->lanes);
 	err = lane_marks_open(viewer->options.path, &viewer->lanes, &viewer->marks);
+	if (!err)
+		err = lane_activities_open(viewer->options.path, &viewer->lanes, viewer->options.scripts,
+					   viewer->options.script_count, &viewer->activities);
 	if (err) {
+		lane_marks_close(viewer->marks);
 		lanes_fini(&viewer->lanes);
 		trace_states_close(&viewer->all);
 		return err;
 	}
 	viewer->labels = trace_states_labels(&viewer->all, viewer->fold, false);
 	viewer->events = event_list_new(viewer->options.path, &viewer->all);
+	viewer->rows =
+		row_lists_new(&(struct row_source){ &viewer->all, &viewer->lanes, viewer->labels, viewer->activities });
 	pthread_mutex_lock(&viewer->lock);
 	viewer->is_ready = true;
 	pthread_mutex_unlock(&viewer->lock);
@@ -238,6 +251,57 @@ static void answer_marks(struct viewer *viewer, const struct request *request, s
 				    &reply->body);
 }
 
+static void answer_stretch(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	uint64_t first_ns = trace_states_time(&viewer->all, 0);
+	struct lane_list list;
+	int64_t from_ns, to_ns;
+
+	if (!request_number(request, "from", INT64_MIN, INT64_MAX, &from_ns) ||
+	    !request_number(request, "to", from_ns, INT64_MAX, &to_ns) ||
+	    !lane_list_read(request, &viewer->lanes, &list))
+		reply_fail(reply, STATUS_BAD_REQUEST,
+			   "sums of states need a range of time, from and to, and lanes, such as 0-5,9");
+	else
+		stretch_put_json(&reply->body, &viewer->all, &viewer->lanes, list.ids, list.count, first_ns + from_ns,
+				 first_ns + to_ns);
+}
+
+static void answer_drawn_activities(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer_drawn(viewer->rows, request, reply);
+}
+
+static void answer_activities(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer(viewer->rows, ROW_LIST_ACTIVITIES, request, reply);
+}
+
+static void answer_activities_at(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer_at(viewer->rows, ROW_LIST_ACTIVITIES, request, reply);
+}
+
+static void answer_waits(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer(viewer->rows, ROW_LIST_WAITS, request, reply);
+}
+
+static void answer_waits_at(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer_at(viewer->rows, ROW_LIST_WAITS, request, reply);
+}
+
+static void answer_spans(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer(viewer->rows, ROW_LIST_SPANS, request, reply);
+}
+
+static void answer_spans_at(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer_at(viewer->rows, ROW_LIST_SPANS, request, reply);
+}
+
 static void answer_events(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
 	event_list_answer(viewer->events, request, reply);
@@ -270,12 +334,25 @@ static const struct route {
 	bool is_of_trace; /* one at a time */
 	bool needs_states;
 } routes[] = {
-	{ "/", answer_page, false, false },         { "/trace", answer_trace, true, false },
-	{ "/tiles", answer_tiles, true, true },     { "/slice", answer_slice, true, true },
-	{ "/alike", answer_alike, true, true },     { "/marks", answer_marks, true, true },
-	{ "/events", answer_events, true, true },   { "/events/at", answer_events_at, true, true },
-	{ "/report", answer_report, false, false }, { "/whatif", answer_whatif, false, false },
+	{ "/", answer_page, false, false },
+	{ "/trace", answer_trace, true, false },
+	{ "/tiles", answer_tiles, true, true },
+	{ "/slice", answer_slice, true, true },
+	{ "/alike", answer_alike, true, true },
+	{ "/marks", answer_marks, true, true },
+	{ "/events", answer_events, true, true },
+	{ "/events/at", answer_events_at, true, true },
+	{ "/report", answer_report, false, false },
+	{ "/whatif", answer_whatif, false, false },
 	{ "/save", answer_save, false, false },
+	{ "/stretch", answer_stretch, true, true },
+	{ "/drawn-activities", answer_drawn_activities, true, true },
+	{ "/activities", answer_activities, true, true },
+	{ "/activities/at", answer_activities_at, true, true },
+	{ "/waits", answer_waits, true, true },
+	{ "/waits/at", answer_waits_at, true, true },
+	{ "/spans", answer_spans, true, true },
+	{ "/spans/at", answer_spans_at, true, true },
 };
 
 static void answer_of_trace(struct viewer *viewer, const struct route *route, const struct request *request,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct reply;
 struct request;
@@ -13,9 +14,11 @@ struct states_waiter;
 struct viewer;
 
 struct viewer_options {
-	const char *path; /* of the trace */
-	const char *name; /* how the user calls it */
-	bool opens_files; /* a trace without names has those of the files that it names */
+	const char *path;           /* of the trace */
+	const char *name;           /* how the user calls it */
+	bool opens_files;           /* a trace without names has those of the files that it names */
+	const char *const *scripts; /* paths, borrowed: their decoders find activities */
+	size_t script_count;
 };
 
 /* Nothing is read yet. Strings are borrowed. */
