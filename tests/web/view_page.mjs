@@ -17,6 +17,16 @@ export async function view(options = {}, how = {}, fragment = "") {
 	return page;
 }
 
+/** What a page downloads by a button. */
+export async function downloaded(page, title) {
+	const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: title, exact: true }).click()]);
+	const chunks = [];
+
+	for await (const chunk of await download.createReadStream())
+		chunks.push(chunk);
+	return { name: download.suggestedFilename(), bytes: Buffer.concat(chunks) };
+}
+
 export async function end(page) {
 	page.problems = page.problems.filter(problem => !problem.startsWith("Canvas2D: Multiple readback"));	// it is this test that reads
 	await close(page);
@@ -70,7 +80,7 @@ export async function go(page, fragment) {
 }
 
 export async function hideOverlays(page) {
-	for (const name of ["Wake-ups", "Events"])
+	for (const name of ["Wake-ups", "Events", "Activities", "Messages"])
 		await page.locator(`.graph-box button[aria-pressed=true]`, { hasText: name }).click();
 	await settled(page);
 }

@@ -29,7 +29,7 @@ test("what is drawn of threads, groups and processes has each state with its sha
 	await hideOverlays(page);
 	const kinds = await Promise.all(["process", "name", "thread"].map(async kind => Number(await page.locator(`.lane.is-${kind}:not(.is-idle)`).first().getAttribute("data-lane"))));
 	for (const width_ns of [1e9, 3e8, 5e7, 4e6, 2e5]) {
-		await go(page, `view=${Math.round(0.3e9)}~${Math.round(0.3e9 + Math.min(width_ns, 0.7e9))}&hide=wakes.marks`);
+		await go(page, `view=${Math.round(0.3e9)}~${Math.round(0.3e9 + Math.min(width_ns, 0.7e9))}&hide=wakes.marks.activities.messages`);
 		for (const id of kinds)
 			await compareLane(page, id, colours);
 	}
@@ -210,7 +210,7 @@ test("wake-ups are arrows from the waker to the woken, circles are events of the
 		assert(i < 200, "there is no circle");
 	await page.mouse.move(area.x + area.width / 2, area.y + y);
 	await page.waitForFunction(() => /request\.BEGIN \d+ at/.test(document.querySelector(".tip").textContent));
-	await page.getByRole("button", { name: "Events", exact: true }).click();
+	await page.locator(".graph-box").getByRole("button", { name: "Events", exact: true }).click();
 	await settled(page);
 	assert(await colourAt(area.width / 2, y) !== ink, "the circle is still there");
 	await end(page);

@@ -13,8 +13,10 @@ import { Gestures } from "./gestures";
 import { type Wishes, press } from "./keys";
 import { type Labelled, Labels } from "./labels";
 import { MarkStore } from "./marks";
+import { NoteList } from "./note_list";
 import { exactly, moment } from "./moment";
 import { levelOf } from "./overlays";
+import { Save } from "./save";
 import { headOf, Scene } from "./scene";
 import type { Session } from "./session";
 import { type Colouring, flipped, type Overlay, useStored } from "./store";
@@ -25,7 +27,7 @@ function useDrawing(session: Session) {
 	const made = useRef<{ scene: Scene; marks: MarkStore; drawer: Drawer | null; frame: number; draw: () => void; listeners: Set<() => void> } | null>(null);
 
 	if (!made.current) {
-		const scene = new Scene(session), listeners = new Set<() => void>();
+		const scene = new Scene(session, () => made.current!.draw()), listeners = new Set<() => void>();
 		const draw = () => {
 			made.current!.frame ||= requestAnimationFrame(() => {
 				made.current!.frame = 0;
@@ -167,6 +169,8 @@ function Picture({ session, wishes }: { session: Session; wishes: Wishes }) {
 			<div style={{ height: `max(0px, calc(${layout.height + head + layout.pinnedHeight}px - 100%))` }} />
 		</div>
 		<Said drawing={drawing} />
+		<NoteList session={session} />
+		<Save session={session} drawer={() => drawing.drawer} />
 		<Announced session={session} scene={scene} />
 	</>;
 }
@@ -203,6 +207,7 @@ export function rangeWords({ from_ns, to_ns }: Range): string {
 /** What is seen and what is selected, with the buttons that those need who have no wheel and no keys. */
 function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
 	const view = useStored(session.store, state => state.view), selection = useRange();
+	const boxed = useStored(session.store, state => state.boxed);
 	const middle = (session.view.from_ns + session.view.to_ns) / 2;
 
 	return <div class="choices" role="group" aria-label="Stretch of time that is seen">
@@ -216,7 +221,9 @@ function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
 		<button type="button" data-tip="Zoom to the selected time (F)" disabled={!selection} onClick={() => session.zoomToSelection()}>Selection</button>
 		<button type="button" aria-label="Keys" data-tip="All keys (?)" onClick={wishes.onHelp}>?</button>
 		<span class="muted range">{view ? rangeWords(view) : `all ${duration(session.whole.to_ns - session.whole.from_ns)}`}</span>
-		{selection && <span class="range selected">selected: {rangeWords(selection)}
+		<button type="button" data-tip="A note at the cursor, or in the middle (M)" onClick={() => session.addNote(session.store.state.cursor_ns ?? middle,
+			session.store.state.cursor_ns === null ? null : session.store.state.focus)}>Note</button>
+		{selection && <span class="range selected">selected: {rangeWords(selection)}{boxed.length ? ` of ${plural(boxed.length, "lane")}` : ""}
 			<button type="button" class="forget" aria-label="Forget the selection" data-tip="Forget the selection (Escape)" onClick={() => session.select(null)}>&times;</button></span>}
 	</div>;
 }
@@ -224,6 +231,8 @@ function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
 const overlayTitles: [Overlay, string, string][] = [
 	["wakes", "Wake-ups", "Arrows from who woke to who was woken, where slices can be told apart"],
 	["marks", "Events", "Circles: events of the programs' own"],
+	["activities", "Activities", "Bars in the lanes of threads: what lasts from one event to another, by pairs of events and by scripts"],
+	["messages", "Messages", "Arrows from who sent to who received"],
 ];
 
 const colourChoices: Choice<Colouring>[] = [{ name: "state", title: "by state" }, { name: "application", title: "by application" }, { name: "weight", title: "by weight" }];
@@ -248,11 +257,11 @@ export function Graph({ session, wishes, search }: { session: Session; wishes: W
 		<div class="tools">
 			<input type="search" ref={search} placeholder="Search lanes" aria-label="Search lanes" value={words}
 				onInput={event => session.store.set({ words: event.currentTarget.value })} />
-			<div class="choices" role="group" aria-label="Order of lanes">
+			<div class="choices" role="group" aria-label="Order of lanes"><span class="muted">Order</span>
 				<button type="button" aria-pressed={sort === "lost"} onClick={() => session.store.set({ sort: "lost" })}>by lost time</button>
 				<button type="button" aria-pressed={sort === "name"} onClick={() => session.store.set({ sort: "name" })}>by name</button>
 			</div>
-			<Choices label="Colours of lanes" of={colourChoices} chosen={colouring} onChoose={name => session.store.set({ colouring: name })} />
+			<span class="choices"><span class="muted">Colours</span><Choices label="Colours of lanes" of={colourChoices} chosen={colouring} onChoose={name => session.store.set({ colouring: name })} /></span>
 			<Drawn session={session} />
 		</div>
 		<Navigation session={session} wishes={wishes} />

@@ -2,7 +2,8 @@
 // The state as the fragment of the address: a link opens the same picture, and the browser's history is the undo of
 // navigation. What changes in one go is one step of it.
 import { getRange, type Range, setRange } from "../range";
-import { colourings, type Filters, filterNames, initial, type Overlay, overlays, type State, type Store } from "./store";
+import { type Note, noteOf, NOTES_MAX, noteText } from "./notes";
+import { colourings, type Filters, filterNames, initial, listNames, type Overlay, overlays, type State, type Store } from "./store";
 import type { Place } from "./trace";
 
 const SETTLED_MS = 250, NUMBERS_MAX = 10000;
@@ -31,16 +32,16 @@ function placeOf(text: string | null): Place | null {
 	return match ? { lane: Number(match[1]), time_ns: Number(match[2]) } : null;
 }
 
-/** Without how far lanes and the list are scrolled, which makes no step of the history. */
+/** Without how far lanes and the list are scrolled, and without notes, which make no step of the history. */
 function wordsOf(state: State): [string, string][] {
 	const { slice, filters } = state;
 
 	return [
-		["view", rangeText(state.view)], ["sel", rangeText(getRange())], ["open", [...state.toggled].join(".")], ["pin", state.pins.join(".")],
+		["view", rangeText(state.view)], ["sel", rangeText(getRange())], ["box", state.boxed.join(".")], ["open", [...state.toggled].join(".")], ["pin", state.pins.join(".")],
 		["sort", state.sort === initial.sort ? "" : state.sort], ["lanes", state.words], ["hide", [...state.hidden].join(".")],
 		["colour", state.colouring === initial.colouring ? "" : state.colouring],
 		["focus", String(state.focus ?? "")], ["slice", slice ? `${slice.lane}@${Math.round(slice.time_ns)}` : ""],
-		["at", state.cursor_ns === null ? "" : String(Math.round(state.cursor_ns))], ["within", state.isOfSelection ? "1" : ""],
+		["at", state.cursor_ns === null ? "" : String(Math.round(state.cursor_ns))], ["within", state.isOfSelection ? "1" : ""], ["list", state.list === initial.list ? "" : state.list],
 		...filterNames.map((name): [string, string] => [name, filters[name] ?? ""]),
 	];
 }
@@ -50,7 +51,8 @@ function fragmentOf(words: [string, string][]): string {
 }
 
 export function fragment(state: State): string {
-	return fragmentOf([...wordsOf(state), ["top", state.scroll ? String(Math.round(state.scroll)) : ""], ["row", state.row ? String(state.row) : ""]]);
+	return fragmentOf([...wordsOf(state), ["top", state.scroll ? String(Math.round(state.scroll)) : ""], ["row", state.row ? String(state.row) : ""],
+		...state.notes.map((note): [string, string] => ["note", noteText(note)])]);
 }
 
 function read(text: string): { state: State; selection: Range | null } {
@@ -68,6 +70,8 @@ function read(text: string): { state: State; selection: Range | null } {
 			colouring: colourings.find(name => name === search.get("colour")) ?? initial.colouring,
 			focus: numberOf(search.get("focus")), slice: placeOf(search.get("slice")), cursor_ns: numberOf(search.get("at")),
 			scroll: Math.max(0, numberOf(search.get("top")) ?? 0), row: Math.max(0, numberOf(search.get("row")) ?? 0), filters, isOfSelection: search.get("within") === "1",
+			list: listNames.find(name => name === search.get("list")) ?? initial.list,
+			boxed: numbersOf(search.get("box")), notes: search.getAll("note").slice(0, NOTES_MAX).map(noteOf).filter(note => note !== null),
 		},
 	};
 }
@@ -131,11 +135,12 @@ export class Link {
 	private onPop = (event: PopStateEvent) => {
 		clearTimeout(this.timer);
 		this.depth = Number(event.state?.depth ?? 0);
-		this.read();
+		this.read(this.store.state.notes);
 	};
 
-	private read(): void {
-		const { state, selection } = read(location.hash.slice(1));
+	/** notes: those that there are, where it is not the first time. */
+	private read(notes?: readonly Note[]): void {
+		const { state: linked, selection } = read(location.hash.slice(1)), state = { ...linked, notes: notes ?? linked.notes };
 
 		this.isReading = true;
 		setRange(selection);

@@ -9,6 +9,7 @@ import { CPU_OTHER, CPU_TRACED, type Lane, type Trace } from "./trace";
 export interface Colours {
 	pixel: Uint32Array;		// by share
 	stack: number[];		// shares, from the bottom to the top
+	hatched: number;		// shares that are hatched, as bits
 	across: { shares: number; pixel: Uint32Array } | null;	// these shares, as bits, have another colour at each place of the line
 }
 
@@ -21,7 +22,7 @@ export interface Palette {
 	weights: number[];		// from alone to many
 	activeShares: number;		// of threads, as bits
 	ground: number;
-	hatching: number;
+	hatching: number;		// the pixels of hatches
 }
 
 const DIMMED = 0.4, GHOST = 0.22;	// how much of a colour stays
@@ -66,6 +67,7 @@ export function paletteOf(trace: Trace): Palette {
 	const stack = trace.shares.map((_, share) => share).sort((a, b) => rank(a) - rank(b));
 	const faded = (part: number) => Uint32Array.from(of, one => pixelOf(mixed(one, ground, part)));
 	const own = Array.from({ length: APPLICATION_COLOURS }, (_, i) => pixelOf(bytesOf(colour(`k-${i}`))));
+	const hatched = trace.shares.includes("unknown") ? 1 << trace.shares.indexOf("unknown") : 0;
 	const active = ["running", "spinning"].map(state => trace.shares.indexOf(state)).filter(share => share >= 0);
 	const cpu = new Uint32Array(32).fill(pixelOf(bytesOf(colour("c-other"))));
 
@@ -75,11 +77,11 @@ export function paletteOf(trace: Trace): Palette {
 	return {
 		ground: pixelOf(ground),
 		hatching: pixelOf(bytesOf(colour("muted"))),
-		threads: { pixel: faded(1), stack, across: null },
-		idle: { pixel: faded(DIMMED), stack, across: null },
-		cpus: { pixel: cpu, stack: [CPU_TRACED, ...own.map((_, i) => CPU_APPLICATION + i), CPU_OTHER], across: null },
-		ghost: { pixel: faded(GHOST), stack, across: null },
-		applications: own.map(pixel => ({ pixel: faded(GHOST).map((old, share) => active.includes(share) ? pixel : old), stack, across: null })),
+		threads: { pixel: faded(1), stack, hatched, across: null },
+		idle: { pixel: faded(DIMMED), stack, hatched, across: null },
+		cpus: { pixel: cpu, stack: [CPU_TRACED, ...own.map((_, i) => CPU_APPLICATION + i), CPU_OTHER], hatched: 0, across: null },
+		ghost: { pixel: faded(GHOST), stack, hatched, across: null },
+		applications: own.map(pixel => ({ pixel: faded(GHOST).map((old, share) => active.includes(share) ? pixel : old), stack, hatched, across: null })),
 		weights: Array.from({ length: WEIGHTS.length }, (_, i) => pixelOf(bytesOf(colour(`w-${i}`)))),
 		activeShares: ACTIVE.reduce((bits, state) => trace.shares.includes(state) ? bits | 1 << trace.shares.indexOf(state) : bits, 0),
 	};

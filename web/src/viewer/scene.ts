@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where what is in the picture: time is across, lanes are down, below the overview, the axis and the curves.
 import type { Range } from "../range";
+import { ActivityStore } from "./activities";
+import type { Message } from "./activity_overlays";
 import type { Curve } from "./curves";
 import { type Row, rowAt } from "./lanes";
 import type { Palette } from "./palette";
@@ -31,10 +33,17 @@ export class Scene {
 	palette: Palette | null = null;
 	pointer: { x: number; y: number } | null = null;
 	dragged: Range | null = null;	// the time that is being selected
+	box: { top: number; bottom: number } | null = null;	// px of the lanes that are being selected with it; null: all
 	wakes: Wake[] = [];		// those that are drawn
+	messages: Message[] = [];	// the same
 	said = "";			// what could not be drawn
 
-	constructor(readonly session: Session) {}
+	readonly activities: ActivityStore;
+
+	/** redraw: when there is more to draw. */
+	constructor(readonly session: Session, redraw: () => void) {
+		this.activities = new ActivityStore(session, redraw);
+	}
 
 	get view(): Range {
 		return this.session.view;
@@ -91,6 +100,11 @@ export class Scene {
 		const { pinned, rows } = this.session.layout;
 
 		return y < this.headPx ? undefined : y < this.lanesTop ? pinned[rowAt(pinned, y - this.headPx)] : rows[rowAt(rows, y - this.lanesTop + this.scroll)];
+	}
+
+	/** From one height to another. */
+	rowsIn(top: number, bottom: number): Row[] {
+		return [...this.session.layout.pinned, ...this.seen].filter(row => this.topOf(row) < bottom && this.topOf(row) + row.height - GAP_PX > top);
 	}
 
 	/** Those that are not pinned. */

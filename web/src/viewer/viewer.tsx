@@ -95,7 +95,7 @@ function onLink(event: MouseEvent): void {
 		target.focus({ preventScroll: true });
 }
 
-const links: [string, string][] = [["lanes", "Graph"], ["events", "Events"], ["report", "Report"]];
+const links: [string, string][] = [["lanes", "Graph"], ["events", "Lists"], ["report", "Report"]];
 
 function Looked({ session }: { session: Session }) {
 	const [isHelp, setHelp] = useState(false);
