@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the graph of pinch view draws besides states: curves, colours, activities, messages, gaps, notes, and what is saved of it. With a
 // server of a trace that was made up. Screenshots stay in $O/web-shots.
-import { assert, main, shot, test } from "./browser.mjs";
+import { assert, faults, main, shot, test } from "./browser.mjs";
 import { SHARES } from "./made_trace.mjs";
 import { address, box, canvas, curveBox, customColour, downloaded, drawn, end, go, hideOverlays, lane, pixels, settled, stateColours, threadSeen, view } from "./view_page.mjs";
 
@@ -167,7 +167,7 @@ test("notes at a time or a lane are set, written, kept by the link and the brows
 	assert(notes[0] === `${id}@${at_ns}:slow <b>one</b>` && notes[1] === `@${page.trace.whole_ns / 2}:here it begins`, `${notes}, not ${id}@${at_ns}`);
 	await page.evaluate(() => scrollTo(0, 0));
 	await settled(page);
-	assert(/\u2691 here it begins/.test(await tipAt(page, area.width / 2, 39, /\u2691/)), "no tooltip");
+	assert(/\u2691 here it begins/.test(await tipAt(page, (await box(page)).width / 2, 39, /\u2691/)), "no tooltip");
 	await shot(page, "viewer-notes", false);
 	await go(page, "view=800000000~810000000");
 	await page.locator(".notes .open").nth(1).click();
@@ -264,6 +264,8 @@ test("activities, waits, spans and samples are lists like that of events: filter
 	await page.locator("#events tbody tr").nth(1).click();
 	await address(page, search => search.get("at") === String(chosen[1].time_ns) && search.get("slice") === `${trace.laneOf.get(chosen[1].thread)}@${chosen[1].time_ns}`);
 	await shot(page, "viewer-waits", false);
+	const saved = await downloaded(page, "Save as CSV"), lines = saved.bytes.toString().trim().split("\r\n");
+	assert(saved.name === "made.pinch.waits.csv" && lines.length === chosen.length + 1 && chosen.every((one, i) => lines[i + 1].startsWith(`${i + 1},${one.time_ns},${one.end_ns},`)), `${lines.slice(0, 3)}`);
 	await page.getByRole("button", { name: "No filter" }).click();
 	await says(waits.length, "waits");
 	await list("Activities", /activities$/);
@@ -284,5 +286,24 @@ test("activities, waits, spans and samples are lists like that of events: filter
 	assert(page.server.asked.some(path => path.startsWith("/events?") && path.includes("event=sched.SAMPLE")), "samples are not asked for");
 	await end(page);
 });
+
+for (const [scheme, width] of [["light", 1280], ["dark", 360]])
+	test(`axe-core finds no serious fault in colours, notes, boxes and lists, ${width} pixels wide, in the ${scheme}`, async () => {
+		const page = await view({ gaps: [{ begin_ns: 4e8, end_ns: 4.2e8 }] }, { scheme, width, height: 900 });
+
+		for (const colour of ["application", "weight"]) {
+			await go(page, `view=200000000~230000000&sel=205000000~210000000&box=2.3&colour=${colour}&list=waits`);
+			await page.locator("#events").scrollIntoViewIfNeeded();
+			await page.locator("#events tbody tr[aria-rowindex='2'] td").first().waitFor();
+			await page.evaluate(() => scrollTo(0, 0));
+			await page.locator(".graph-canvas").press("m");
+			await page.locator(".notes li").first().waitFor();
+			await settled(page);
+			await shot(page, `viewer-graph-${colour}-${width}-${scheme}`);
+			const found = await faults(page), over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+			assert(!found.length && over <= 0, `${over} pixels too wide; ${found.join("\n")}`);
+		}
+		await end(page);
+	});
 
 await main();

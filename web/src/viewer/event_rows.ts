@@ -6,7 +6,7 @@ import type { EventPage, EventRow } from "./trace";
 
 export type Wanted = Record<string, string | number | readonly string[] | null | undefined>;
 
-const PAGE_ROWS = 200, PAGES_MAX = 60, COUNT_MS = 40;
+const PAGE_ROWS = 200, PAGES_MAX = 60, COUNT_MS = 40, AT_ONCE = 1000;
 
 export class EventRows {
 	rows = 0;
@@ -43,6 +43,19 @@ export class EventRows {
 	/** The first row that is not before a time. */
 	async at(time_ns: number): Promise<number> {
 		return (await this.session.server.json<{ row: number }>(query(`${this.path}/at`, { time: Math.round(time_ns), ...this.filters }))).row;
+	}
+
+	/** Those from the first one on, at most so many. */
+	async first(most: number): Promise<EventRow[]> {
+		const rows: EventRow[] = [];
+
+		while (rows.length < most) {
+			const got = await this.session.server.json<EventPage>(query(this.path, { row: rows.length, count: Math.min(AT_ONCE, most - rows.length), ...this.filters }));
+			rows.push(...got.events);
+			if (!got.events.length && got.is_counted)
+				break;
+		}
+		return rows;
 	}
 
 	/** What failed is tried again, and there may be more. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Events of the trace, its activities, waits, spans and samples, a row each: of any number of them only those in view are in the page.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Cell, csvText } from "../csv";
 import { count, plural, visible } from "../format";
 import { Choices, Section } from "../page";
 import { useRange } from "../range";
@@ -9,12 +10,13 @@ import { wantedOf } from "./event_filters";
 import { EventRows } from "./event_rows";
 import { titleOf } from "./lanes";
 import { type Column, filtersOf, type RowKind, rowKinds } from "./row_kinds";
+import { download, fileName } from "./save";
 import { lastTop, type ScrollMap, scrollable, scrollOf, topOf } from "./scroll_map";
 import type { Session } from "./session";
 import { useStored } from "./store";
 import type { EventRow } from "./trace";
 
-const ROW_PX = 24, HEAD_PX = 62, CONTEXT_ROWS = 3, REST_MS = 150;
+const ROW_PX = 24, HEAD_PX = 62, CONTEXT_ROWS = 3, REST_MS = 150, SAVED_MAX = 20000;
 
 /** The rows that match, anew when what is wanted is something else. */
 function useRows(session: Session, kind: RowKind) {
@@ -156,6 +158,25 @@ function RowOf({ session, event, row, shown, isChosen, onTake }:
 	</tr>;
 }
 
+/** The rows of the list, from the first one on, as a file. */
+function SaveList({ session, kind, rows }: { session: Session; kind: RowKind; rows: EventRows }) {
+	const [said, say] = useState("");
+	const save = async () => {
+		say("Asking\u2026");
+		try {
+			const all = await rows.first(SAVED_MAX), others = kind.columns.filter(column => column.name !== "time");
+			download(fileName(session, `${kind.name}.csv`), new Blob([csvText({ titles: ["row", "time_ns", "end_ns", ...others.map(column => column.title)],
+				rows: all.map((row): Cell[] => [row.row + 1, row.time_ns, row.end_ns, ...others.map(column => column.show(row, session))]) })], { type: "text/csv" }));
+			say(all.length === SAVED_MAX ? `only the first ${count(SAVED_MAX)} rows are saved` : "");
+		} catch (error) {
+			say(`It cannot be saved: ${error instanceof Error ? error.message : error}`);
+		}
+	};
+
+	return <><button type="button" data-tip={`The rows of the list as a file, at most ${count(SAVED_MAX)}`} onClick={save}>Save as CSV</button>
+		{said && <span class="muted">{said}</span>}</>;
+}
+
 /** The bar of tools: how many, of what time, and a row to go to. */
 function Tools({ session, kind, rows, goTo }: { session: Session; kind: RowKind; rows: EventRows; goTo: (row: number) => void }) {
 	const isWithin = useStored(session.store, state => state.isOfSelection), filters = useStored(session.store, state => state.filters);
@@ -169,6 +190,7 @@ function Tools({ session, kind, rows, goTo }: { session: Session; kind: RowKind;
 		<button type="button" aria-pressed={isWithin} disabled={!selection && !isWithin} onClick={() => session.store.set({ isOfSelection: !isWithin, row: 0 })}>
 			In the selected time</button>
 		<button type="button" disabled={!hasFilters} onClick={() => session.store.set({ filters: {}, row: 0 })}>No filter</button>
+		<SaveList session={session} kind={kind} rows={rows} />
 		<label class="go">row <input type="number" min={1} max={Math.max(1, rows.rows)} aria-label="Go to row"
 			onChange={event => event.currentTarget.value && goTo(Number(event.currentTarget.value) - 1)} /></label>
 	</div>;

@@ -2,7 +2,7 @@
 // The state as the fragment of the address: a link opens the same picture, and the browser's history is the undo of
 // navigation. What changes in one go is one step of it.
 import { getRange, type Range, setRange } from "../range";
-import { type Note, noteOf, NOTES_MAX, noteText } from "./notes";
+import { merged, type Note, noteOf, NOTES_MAX, noteText } from "./notes";
 import { colourings, type Filters, filterNames, initial, listNames, type Overlay, overlays, type State, type Store } from "./store";
 import type { Place } from "./trace";
 
@@ -84,7 +84,7 @@ export class Link {
 	private stop: () => void;
 
 	constructor(private store: Store) {
-		this.read();
+		this.read(linked => linked);
 		history.replaceState({ depth: 0 }, "", this.address);
 		this.stop = store.on(() => this.later());
 		addEventListener("popstate", this.onPop);
@@ -135,12 +135,12 @@ export class Link {
 	private onPop = (event: PopStateEvent) => {
 		clearTimeout(this.timer);
 		this.depth = Number(event.state?.depth ?? 0);
-		this.read(this.store.state.notes);
+		this.read(linked => event.state ? this.store.state.notes : merged(this.store.state.notes, linked));	// a step back leaves them; another link may have more
 	};
 
-	/** notes: those that there are, where it is not the first time. */
-	private read(notes?: readonly Note[]): void {
-		const { state: linked, selection } = read(location.hash.slice(1)), state = { ...linked, notes: notes ?? linked.notes };
+	/** notesOf: which there are, by those of the link. */
+	private read(notesOf: (linked: readonly Note[]) => readonly Note[]): void {
+		const { state: linked, selection } = read(location.hash.slice(1)), state = { ...linked, notes: notesOf(linked.notes) };
 
 		this.isReading = true;
 		setRange(selection);

@@ -12,7 +12,7 @@ import type { Lane, Stretch } from "./trace";
 
 const LANES_AT_ONCE = 500, LABELS_PX = 220;
 
-function download(name: string, content: Blob): void {
+export function download(name: string, content: Blob): void {
 	const url = URL.createObjectURL(content), link = document.createElement("a");
 
 	link.href = url;
@@ -21,7 +21,7 @@ function download(name: string, content: Blob): void {
 	setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-function fileName(session: Session, ending: string): string {
+export function fileName(session: Session, ending: string): string {
 	return `${(session.trace.name.split("/").pop() || "trace").replace(/[^\w.-]+/g, "_")}.${ending}`;
 }
 
