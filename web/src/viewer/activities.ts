@@ -40,24 +40,35 @@ export class ActivityStore {
 	leftOut = 0;
 	unreadFrom_ns: number | null = null;	// what lies behind is not read yet
 	private key = "";
+	private path = "";
 	private timer = 0;
 	private abort: AbortController | null = null;
 
-	constructor(private session: Session, private onActivities: () => void) {}
+	constructor(private session: Session, private onActivities: () => void) {
+		session.server.onConnection(() => session.server.connection === "there" && this.again());
+	}
 
 	/** lanes: of threads. */
 	want(range: Range, lanes: number[]): void {
-		const key = `drawn-activities?from=${Math.floor(range.from_ns)}&to=${Math.ceil(range.to_ns)}&lanes=${rangesOf([...lanes].sort((a, b) => a - b))}`;
+		const path = `drawn-activities?from=${Math.floor(range.from_ns)}&to=${Math.ceil(range.to_ns)}&lanes=${rangesOf([...lanes].sort((a, b) => a - b))}`;
+		const key = `${this.session.trace.whole_ns} ${path}`;	// a trace that has grown has more
 
 		if (key === this.key || !lanes.length)
 			return;
 		this.key = key;
-		this.later(key, REST_MS);
+		this.path = path;
+		this.later(path, REST_MS);
 	}
 
-	private later(key: string, after_ms: number): void {
+	/** The server is back. */
+	private again(): void {
+		this.key = "";
+		this.onActivities();
+	}
+
+	private later(path: string, after_ms: number): void {
 		clearTimeout(this.timer);
-		this.timer = window.setTimeout(() => this.ask(key), after_ms);
+		this.timer = window.setTimeout(() => this.ask(path), after_ms);
 	}
 
 	private async ask(path: string): Promise<void> {
@@ -66,7 +77,7 @@ export class ActivityStore {
 		try {
 			const got = await this.session.server.json<LaneActivities>(path, this.abort.signal);
 			this.take(got);
-			if (!got.is_complete && path === this.key)
+			if (!got.is_complete && path === this.path)
 				this.later(path, AGAIN_MS);
 		} catch (error) {
 			if (!isAborted(error)) {
