@@ -2,6 +2,7 @@
 /* An activity: something that lasts from one event to another one, with a name and parameters. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,9 @@ struct activity {
 	const char *name;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; end_ns >= begin_ns */
 	uint32_t thread;           /* its number; 0: none */
+	uint32_t end_thread;       /* where it ended; 0: not known, or in the same one */
 	uint32_t cpu;              /* where it ended; CPU_UNKNOWN */
+	bool is_message;           /* sent by thread, received by end_thread */
 	const struct activity_parameter *parameters;
 	size_t parameter_count;
 };

@@ -63,7 +63,13 @@ static int look(struct view_page *page, struct read_file *file, const char *name
 
 static int view_trace(const struct settings *settings, const char *path, const char *name)
 {
-	struct viewer_options options = { .path = path, .name = name, .opens_files = settings->opens_files };
+	struct viewer_options options = {
+		.path = path,
+		.name = name,
+		.opens_files = settings->opens_files,
+		.scripts = settings->scripts,
+		.script_count = settings->script_count,
+	};
 	struct view_page page = { 0 };
 	struct read_file file;
 	int err = trace_open(path, &file.trace); /* before a browser is opened */
@@ -159,7 +165,7 @@ static const struct option_spec view_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	view_options,  door_options,  names_options,  record_options, target_options,
+	view_options,  door_options,  script_options, names_options,  record_options, target_options,
 	start_options, trace_options, stream_options, common_options, NULL,
 };
 

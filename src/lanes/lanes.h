@@ -3,7 +3,7 @@
  * The lanes of the viewer: what there is a line for, in a tree of hosts, CPUs, processes, threads of one name, threads. A lane stands for
  * all threads below it; these are neighbours in one list.
  *
- * Owns: what the viewer draws of a trace's history of states: lanes, their tiles, what a state was.
+ * Owns: what the viewer draws and lists of a trace: lanes, their tiles, activities, waits, what a state was.
  * Used by: show, serve.
  */
 #pragma once

@@ -9,6 +9,7 @@
 #include "lanes/tile.h"
 #include "query/trace_states.h"
 #include "results/results.h"
+#include "states/state_gaps.h"
 #include "states/states.h"
 #include "view/json/json_fields.h"
 
@@ -56,10 +57,23 @@ void lanes_put_key(uint64_t key, char text[static LANES_KEY_BYTES])
 	snprintf(text, LANES_KEY_BYTES, "%016llx", (unsigned long long)key);
 }
 
+/* To be freed. */
+static struct result_viewed_gap *gaps_of(const struct state_gaps *gaps, uint64_t first_ns)
+{
+	struct result_viewed_gap *results = xcalloc(gaps->count + 1, sizeof(*results));
+
+	for (size_t i = 0; i < gaps->count; i++)
+		results[i] = (struct result_viewed_gap){ gaps->gaps[i].begin_ns - first_ns,
+							 gaps->gaps[i].end_ns - first_ns };
+	return results;
+}
+
 void lanes_put_json(struct text *out, const char *name, const struct trace_states *all, const struct lanes *lanes)
 {
 	uint64_t first_ns = trace_states_time(all, 0);
 	struct result_lane *results = xcalloc(lanes->count + 1, sizeof(*results));
+	const struct state_gaps *gaps = states_gaps(all->states);
+	struct result_viewed_gap *gap_results = gaps_of(gaps, first_ns);
 	const char *shares[SHARES];
 	char key[LANES_KEY_BYTES];
 
@@ -85,6 +99,9 @@ void lanes_put_json(struct text *out, const char *name, const struct trace_state
 				  .left_out = lanes->left_out,
 				  .key = key,
 				  .is_live = states_are_growing(all->states),
+				  .gaps = gap_results,
+				  .gap_count = gaps->count,
 			  });
+	free(gap_results);
 	free(results);
 }

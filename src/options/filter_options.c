@@ -68,3 +68,9 @@ const struct option_spec filter_options[] = {
 	  "use this script, see pinch-scripts(5): its filter chooses, its decoder finds activities", set_script },
 	{ 0 },
 };
+
+const struct option_spec script_options[] = {
+	{ "script", 0, "FILE", "show the activities that the decoder of this script finds, see pinch-scripts(5)",
+	  set_script },
+	{ 0 },
+};

@@ -220,6 +220,7 @@ extern const struct option_spec range_options[], thread_options[];
 
 /* Which events of a trace, and what scripts find in them. */
 extern const struct option_spec filter_options[];
+extern const struct option_spec script_options[]; /* of these, --script alone */
 
 /* How dependencies are shown: whose, where threads can be one, as a picture, in any case. */
 extern const struct option_spec whose_options[], merged_options[], picture_options[], dependency_options[];

@@ -35,5 +35,6 @@ const struct report_type *result_configurations_alone_type(void);
 const struct report_type *result_own_programs_type(void);
 const struct report_type *result_viewed_type(void);
 const struct report_type *result_now_type(void);
+const struct report_type *result_stretch_type(void);
 const struct report_type *result_state_type(void);
 const struct report_type *result_alike_type(void);

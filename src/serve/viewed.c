@@ -5,8 +5,10 @@
 
 #include "base/memory.h"
 #include "graph/graph_label.h"
+#include "lanes/lane_activities.h"
 #include "lanes/lane_marks.h"
 #include "serve/event_list.h"
+#include "serve/row_lists.h"
 #include "states/states.h"
 
 static void take_lanes(struct viewed *viewed)
@@ -16,15 +18,30 @@ static void take_lanes(struct viewed *viewed)
 	viewed->labels = trace_states_labels(&viewed->all, viewed->fold, false);
 }
 
-static int take_rest(struct viewed *viewed)
+static struct row_lists *rows_of(struct viewed *viewed)
 {
+	return row_lists_new(&(struct row_source){ &viewed->all, &viewed->lanes, viewed->labels, viewed->activities });
+}
+
+static int take_rest(struct viewed *viewed, const struct viewed_options *options)
+{
+	const struct lane_activities_options activities = {
+		.trace_path = options->trace_path,
+		.scripts = options->scripts,
+		.script_count = options->script_count,
+		.is_growing = viewed->is_growing,
+	};
 	int err;
 
 	take_lanes(viewed);
 	err = lane_marks_open(viewed->trace_path, &viewed->lanes, &viewed->marks);
 	if (!err)
-		viewed->events = event_list_new(viewed->trace_path, &viewed->all);
-	return err;
+		err = lane_activities_open(&activities, &viewed->lanes, &viewed->activities);
+	if (err)
+		return err;
+	viewed->events = event_list_new(viewed->trace_path, &viewed->all);
+	viewed->rows = rows_of(viewed);
+	return 0;
 }
 
 static struct viewed *viewed_new(const struct viewed_options *options)
@@ -36,10 +53,10 @@ static struct viewed *viewed_new(const struct viewed_options *options)
 	return viewed;
 }
 
-static int finish(struct viewed *viewed, int err, struct viewed **out)
+static int finish(struct viewed *viewed, const struct viewed_options *options, int err, struct viewed **out)
 {
 	if (!err)
-		err = take_rest(viewed);
+		err = take_rest(viewed, options);
 	if (err)
 		viewed_close(viewed);
 	else
@@ -52,7 +69,7 @@ int viewed_open(const struct viewed_options *options, struct states_waiter *wait
 	struct viewed *viewed = viewed_new(options);
 	int err = trace_states_open_waiting(options->trace_path, options->opens_files, waiter, &viewed->all);
 
-	return finish(viewed, err, out);
+	return finish(viewed, options, err, out);
 }
 
 int viewed_open_growing(const struct viewed_options *options, const char *states_path, struct viewed **out)
@@ -61,13 +78,15 @@ int viewed_open_growing(const struct viewed_options *options, const char *states
 	int err = trace_states_open_growing(states_path, options->opens_files, &viewed->all);
 
 	viewed->is_growing = true;
-	return finish(viewed, err, out);
+	return finish(viewed, options, err, out);
 }
 
 void viewed_close(struct viewed *viewed)
 {
 	if (!viewed)
 		return;
+	row_lists_free(viewed->rows);
+	lane_activities_close(viewed->activities);
 	lane_marks_close(viewed->marks);
 	event_list_free(viewed->events);
 	graph_labels_free(viewed->labels);
@@ -83,10 +102,13 @@ int viewed_grow(struct viewed *viewed)
 
 	if (err)
 		return err;
+	row_lists_free(viewed->rows);
 	graph_labels_free(viewed->labels);
 	lanes_fini(&viewed->lanes);
 	take_lanes(viewed);
 	lane_marks_grow(viewed->marks);
+	lane_activities_grow(viewed->activities);
+	viewed->rows = rows_of(viewed);
 	event_list_grow(viewed->events);
 	return 0;
 }

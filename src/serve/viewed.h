@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lanes/lanes.h"
@@ -11,7 +12,9 @@
 struct event_list;
 struct fold_rules;
 struct graph_labels;
+struct lane_activities;
 struct lane_marks;
+struct row_lists;
 struct states_waiter;
 
 struct viewed {
@@ -23,6 +26,8 @@ struct viewed {
 	struct graph_labels *labels;
 	struct event_list *events;
 	struct lane_marks *marks;
+	struct lane_activities *activities;
+	struct row_lists *rows;
 	bool is_growing;
 };
 
@@ -30,7 +35,9 @@ struct viewed {
 struct viewed_options {
 	const char *trace_path;
 	const struct fold_rules *fold;
-	bool opens_files; /* names are those of the files that the trace names, if it has none itself */
+	bool opens_files;           /* names are those of the files that the trace names, if it has none itself */
+	const char *const *scripts; /* paths: their decoders find activities */
+	size_t script_count;
 };
 
 /* Makes the history if there is none yet. 0; -ECANCELED; or another negative errno, after a message. */

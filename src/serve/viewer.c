@@ -12,6 +12,7 @@
 #include "lanes/lanes.h"
 #include "lanes/lanes_json.h"
 #include "lanes/state_json.h"
+#include "lanes/stretch_json.h"
 #include "lanes/tile.h"
 #include "query/trace_states.h"
 #include "query/trace_states_make.h"
@@ -20,6 +21,7 @@
 #include "serve/event_list.h"
 #include "serve/lane_list.h"
 #include "serve/part_pages.h"
+#include "serve/row_lists.h"
 #include "serve/viewed.h"
 #include "stacks/fold.h"
 #include "session/threads.h"
@@ -81,6 +83,8 @@ struct viewed_options viewer_viewed_options(const struct viewer *viewer)
 		.trace_path = viewer->options.path,
 		.fold = viewer->fold,
 		.opens_files = viewer->options.opens_files,
+		.scripts = viewer->options.scripts,
+		.script_count = viewer->options.script_count,
 	};
 }
 
@@ -323,6 +327,57 @@ static void answer_marks(struct viewer *viewer, const struct request *request, s
 				    first_ns, &reply->body);
 }
 
+static void answer_stretch(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	uint64_t first_ns = trace_states_time(&viewer->viewed->all, 0);
+	struct lane_list list;
+	int64_t from_ns, to_ns;
+
+	if (!request_number(request, "from", INT64_MIN, INT64_MAX, &from_ns) ||
+	    !request_number(request, "to", from_ns, INT64_MAX, &to_ns) ||
+	    !lane_list_read(request, &viewer->viewed->lanes, &list))
+		reply_fail(reply, STATUS_BAD_REQUEST,
+			   "sums of states need a range of time, from and to, and lanes, such as 0-5,9");
+	else
+		stretch_put_json(&reply->body, &viewer->viewed->all, &viewer->viewed->lanes, list.ids, list.count,
+				 first_ns + from_ns, first_ns + to_ns);
+}
+
+static void answer_drawn_activities(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer_drawn(viewer->viewed->rows, request, reply);
+}
+
+static void answer_activities(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer(viewer->viewed->rows, ROW_LIST_ACTIVITIES, request, reply);
+}
+
+static void answer_activities_at(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer_at(viewer->viewed->rows, ROW_LIST_ACTIVITIES, request, reply);
+}
+
+static void answer_waits(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer(viewer->viewed->rows, ROW_LIST_WAITS, request, reply);
+}
+
+static void answer_waits_at(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer_at(viewer->viewed->rows, ROW_LIST_WAITS, request, reply);
+}
+
+static void answer_spans(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer(viewer->viewed->rows, ROW_LIST_SPANS, request, reply);
+}
+
+static void answer_spans_at(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	row_lists_answer_at(viewer->viewed->rows, ROW_LIST_SPANS, request, reply);
+}
+
 static void answer_events(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
 	event_list_answer(viewer->viewed->events, request, reply);
@@ -367,6 +422,14 @@ static const struct route {
 	{ "/report", answer_report, false, false },
 	{ "/whatif", answer_whatif, false, false },
 	{ "/save", answer_save, false, false },
+	{ "/stretch", answer_stretch, true, true },
+	{ "/drawn-activities", answer_drawn_activities, true, true },
+	{ "/activities", answer_activities, true, true },
+	{ "/activities/at", answer_activities_at, true, true },
+	{ "/waits", answer_waits, true, true },
+	{ "/waits/at", answer_waits_at, true, true },
+	{ "/spans", answer_spans, true, true },
+	{ "/spans/at", answer_spans_at, true, true },
 };
 
 /* Lanes are called by their places among those with a key. */

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "report/report_enums.h"
@@ -18,10 +19,12 @@ struct viewed_options;
 struct viewer;
 
 struct viewer_options {
-	const char *path; /* of the trace */
-	const char *name; /* how the user calls it */
-	const char *what; /* is recorded there, in words; NULL: it is a file */
-	bool opens_files; /* a trace without names has those of the files that it names */
+	const char *path;           /* of the trace */
+	const char *name;           /* how the user calls it */
+	const char *what;           /* is recorded there, in words; NULL: it is a file */
+	bool opens_files;           /* a trace without names has those of the files that it names */
+	const char *const *scripts; /* paths, borrowed: their decoders find activities */
+	size_t script_count;
 };
 
 /* Nothing is read yet. Strings are borrowed. */

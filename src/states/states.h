@@ -16,6 +16,7 @@
 #include "states/state.h"
 
 struct activities;
+struct state_gaps;
 struct state_total;
 struct states;
 struct trace_reader;
@@ -56,6 +57,9 @@ void states_each_thread(const struct states *states, void (*on_thread)(void *dat
 void states_each_total(struct states *states,
 		       void (*on_total)(void *data, uint32_t thread, const struct state_total *total), void *data);
 bool states_have_gaps(const struct states *states);
+
+/* When records were lost; as long as the states live. */
+const struct state_gaps *states_gaps(const struct states *states);
 
 /* Parts of it that were damaged when somebody asked for them. */
 size_t states_damaged_count(const struct states *states);

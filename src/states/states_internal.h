@@ -46,8 +46,6 @@ uint32_t open_block_find(const struct open_block *block, uint32_t thread);
 /* The first block after this one in which the thread changes; SIZE_MAX: there is none. */
 size_t states_next_block(struct states *states, uint32_t thread, size_t after);
 
-const struct state_gaps *states_gaps(const struct states *states);
-
 /* Never NULL. */
 const struct late_causes *states_late_causes(const struct states *states);
 

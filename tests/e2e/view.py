@@ -185,6 +185,108 @@ def saved():
     reader.end()
 
 
+@test("how lanes spent a stretch of time adds up to what they spent in all, stretch by stretch")
+def stretches():
+    reader = viewer()
+    trace = reader.trace
+    count = len(trace["lanes"])
+    edges = sorted({trace["begin_ns"], trace["whole_ns"], *(trace["whole_ns"] * i // 7 for i in range(1, 7))})
+    sums = [[0] * len(lane["ns"]) for lane in trace["lanes"]]
+    for begin, end in zip(edges, edges[1:]):
+        found = reader.json(f"/stretch?from={begin}&to={end}&lanes=0-{count - 1}")
+        assert (found["from_ns"], found["to_ns"]) == (begin, end) and [lane["lane"] for lane in found["lanes"]] == list(range(count)), found
+        sums = [[a + b for a, b in zip(total, lane["ns"])] for total, lane in zip(sums, found["lanes"])]
+    assert sums == [lane["ns"] for lane in trace["lanes"]]
+    assert reader.get("/stretch?from=5&to=4&lanes=0")[0] == 400
+    reader.end()
+
+
+def all_rows(reader, path, query=""):
+    """Of a list, once all of them are counted."""
+    lib.wait_until(lambda: reader.json(f"{path}?count=0{query}")["is_counted"], "all rows are counted")
+    count = reader.json(f"{path}?count=0{query}")["rows"]
+    rows = [row for first in range(0, count, 1000) for row in reader.json(f"{path}?row={first}&count=1000{query}")["events"]]
+    assert [row["row"] for row in rows] == list(range(count)), (path, count)
+    assert [row["time_ns"] for row in rows] == sorted(row["time_ns"] for row in rows), path
+    return rows
+
+
+def check_row_at(reader, path, rows):
+    time = rows[len(rows) // 2]["time_ns"]
+    assert reader.json(f"{path}/at?time={time}")["row"] == sum(row["time_ns"] < time for row in rows), time
+
+
+@test("waits as rows add up to what each thread waited, in each state, and filters choose among them")
+def wait_rows():
+    reader = viewer()
+    trace = reader.trace
+    rows = all_rows(reader, "/waits")
+    sums = {}
+    for row in rows:
+        key = row["thread"], row["share"]
+        sums[key] = sums.get(key, 0) + row["end_ns"] - row["time_ns"]
+    waited = [i for i, share in enumerate(trace["shares"]) if share not in ("unknown", "running", "spinning")]
+    expected = {(lane["thread"], trace["shares"][i]): lane["ns"][i] for lane in trace["lanes"] if lane["kind"] == "thread" for i in waited if lane["ns"][i]}
+    assert sums == expected, (sums, expected)
+    assert any("journal_lock" in row["text"] and row["ended_by"].startswith("logger-") for row in rows)
+    thread = next(lane["thread"] for lane in trace["lanes"] if lane["name"] == "logger-1")
+    begin, end = trace["whole_ns"] // 3, trace["whole_ns"] // 2
+    for query, chosen in ((f"&thread={thread}", lambda row: row["thread"] == thread), ("&cause=lock", lambda row: row["share"] == "lock"),
+                          ("&least=1000000", lambda row: row["end_ns"] - row["time_ns"] >= 1000000),
+                          (f"&cause=lock&cause=runnable&from={begin}&to={end}", lambda row: row["share"] in ("lock", "runnable") and begin <= row["time_ns"] < end)):
+        found = all_rows(reader, "/waits", query)
+        assert [(row["time_ns"], row["thread"]) for row in found] == [(row["time_ns"], row["thread"]) for row in rows if chosen(row)], query
+    check_row_at(reader, "/waits", rows)
+    reader.end()
+
+
+@test("spans as rows are those of pinch spans")
+def span_rows():
+    result = pinch("record", "-q", "-o", "spans.pinch", "--span", "calls=recvfrom(fd=socket)..sendto", "--", program("span_server"))
+    assert result.status == 0, result.text
+    reader = Viewer("spans.pinch")
+    rows = all_rows(reader, "/spans")
+    told, first = lib.parse(pinch("spans", "--json", "-", "spans.pinch").out, "spans")["executions"], reader.trace["first_ns"]
+    assert len(rows) > 100 and sorted((row["name"], row["time_ns"], row["end_ns"]) for row in rows) == \
+        sorted((one["span"], one["begin_ns"] - first, one["end_ns"] - first) for one in told), (rows[:2], told[:2])
+    check_row_at(reader, "/spans", rows)
+    reader.end()
+
+
+@test("activities are those that pinch dump finds, as a list and on lanes, also those of scripts; a message has a receiver")
+def activities():
+    result = pinch("record", "-o", "own.pinch", "--", program("own_activities"), "20")
+    assert result.status == 0, result.text
+    script = os.path.join(lib.ROOT, "share", "scripts", "mutex.lua")
+    reader = Viewer("own.pinch", "--script", script)
+    told = pinch("dump", "--json", "--activities", "--script", script, "own.pinch")
+    expected = [json.loads(line) for line in told.out.decode().splitlines()]
+    found = all_rows(reader, "/activities")
+    first = reader.trace["first_ns"]
+
+    def key(begin, end, name, source, thread):
+        return begin, end, name, source, thread
+    assert sorted(key(one["time_ns"] + first, one["end_ns"] + first, one["name"], one["source"], one["thread"]) for one in found) == \
+        sorted(key(one["begin_ns"], one["end_ns"], one["activity"], one["source"], one["thread"]) for one in expected), (found[:3], expected[:3])
+    assert any(one["source"] != "built-in" for one in found), "no activity of the script"
+    mail = [one for one in found if one["name"] == "mail.NOTE"]
+    assert mail and all(f"receiver={one['end_thread']}" in one["text"] for one in mail), mail
+    assert len(all_rows(reader, "/activities", "&search=mail")) == len(mail)
+    lanes = [lane["id"] for lane in reader.trace["lanes"] if lane["kind"] == "thread"]
+    numbers = {lane["id"]: lane["thread"] for lane in reader.trace["lanes"]}
+    drawn = reader.json(f"/drawn-activities?from={reader.trace['begin_ns']}&to={reader.trace['whole_ns']}&lanes={','.join(map(str, lanes))}")
+    assert drawn["is_complete"] and not drawn["left_out"]
+    assert [(begin, end, drawn["names"][name], numbers[lane], numbers[end_lane]) for lane, begin, end, name, end_lane, _, _ in drawn["activities"]] == \
+        [(one["time_ns"], one["end_ns"], one["name"], one["thread"], one["end_thread"]) for one in found]
+    assert sum(is_message for *_, is_message, _ in drawn["activities"]) == len(mail)
+    check_row_at(reader, "/activities", found)
+    some = [one for one in found if one["thread"] == mail[0]["thread"] or one["end_thread"] == mail[0]["thread"]]
+    assert [one["time_ns"] for one in all_rows(reader, "/activities", f"&thread={mail[0]['thread']}")] == [one["time_ns"] for one in some]
+    for wrong in ("/drawn-activities?from=0&to=5", "/waits?cause=x", "/activities?thread=x", "/activities/at"):
+        assert reader.get(wrong)[0] == 400, wrong
+    reader.end()
+
+
 @test("what is no trace is refused before a link is printed")
 def no_trace():
     with open("x", "w") as f:

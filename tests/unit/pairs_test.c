@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "activity/decode/event_words.h"
 #include "activity/decode/pairs.h"
@@ -19,6 +20,8 @@ static void take(void *data, const struct activity *activity)
 	count++;
 	text_printf(&made, "%s %" PRIu64 "-%" PRIu64 " %u", activity->name, activity->begin_ns, activity->end_ns,
 		    activity->thread);
+	CHECK_EQUAL(activity->is_message,
+		    activity->parameter_count > 1 && !strcmp(activity->parameters[1].name, "receiver"));
 	for (size_t i = 0; i < activity->parameter_count; i++)
 		text_printf(&made, " %s=%" PRId64, activity->parameters[i].name, activity->parameters[i].integer);
 	text_put(&made, "\n");

@@ -3,7 +3,7 @@
 import { numbers } from "./data.mjs";
 
 export const SHARES = ["unknown", "running", "spinning", "runnable", "lock", "condition", "file", "socket", "sleep"];
-const RUNNING = 1, RUNNABLE = 3, LOCK = 4, CPU_OTHER = 2;
+const RUNNING = 1, RUNNABLE = 3, LOCK = 4, CPU_OTHER = 2, CPU_IDLE = 3;
 const COLUMNS = 256, SLICES_MAX = 512, SLICES_SHIFT_MAX = 19;
 export const FIRST_NS = 5e12;
 
@@ -34,10 +34,10 @@ function statesOf(thread, { threads, whole_ns, mean_ns }) {
 }
 
 export class MadeTrace {
-	constructor({ name = "made.pinch", processes = 2, names = 3, each = 4, cpus = 4, whole_ns = 1e9, mean_ns = 2e6, events = 100000, hosts = 1 } = {}) {
+	constructor({ name = "made.pinch", processes = 2, names = 3, each = 4, cpus = 4, whole_ns = 1e9, mean_ns = 2e6, events = 100000, hosts = 1, gaps = [] } = {}) {
 		const threads = hosts * processes * names * each;
 
-		Object.assign(this, { name, whole_ns, events, threads, mean_ns, hosts, origin_ns: -FIRST_NS, slices: new Map(), tiles: new Map() });
+		Object.assign(this, { name, whole_ns, events, threads, mean_ns, hosts, gaps, origin_ns: -FIRST_NS, slices: new Map(), tiles: new Map() });
 		this.lanes = [];
 		for (let h = 0, thread = 1; h < hosts; h++) {
 			const host = this.lane({ kind: "host", parent: -1, name: `host${h}`, threads: processes * names * each });
@@ -74,8 +74,18 @@ export class MadeTrace {
 
 	statesOf(thread) {
 		if (!this.slices.has(thread))
-			this.slices.set(thread, statesOf(thread, this));
+			this.slices.set(thread, this.withGaps(statesOf(thread, this)));
 		return this.slices.get(thread);
+	}
+
+	/** From the begin of a gap to the first change behind it nobody knows what a thread did. */
+	withGaps(slices) {
+		for (const { begin_ns, end_ns } of this.gaps) {
+			const until = slices.find(slice => slice.begin >= end_ns)?.begin ?? this.whole_ns;
+			slices = slices.flatMap(slice => slice.begin >= until || slice.end <= begin_ns ? [slice] : slice.begin < begin_ns ? [{ ...slice, end: begin_ns },
+				{ begin: begin_ns, end: until, share: 0, waker: 0 }] : []);
+		}
+		return slices;
 	}
 
 	/** Of a CPU: which thread had it, another program's, or none. */
@@ -83,12 +93,14 @@ export class MadeTrace {
 		const key = -1 - cpu, next = numbers(cpu + 99), slices = [];
 
 		if (!this.slices.has(key)) {
-			for (let at = 0; at < this.whole_ns; at += Math.floor(this.mean_ns * next())) {
+			for (let at = 0; at < this.whole_ns; ) {
 				const end = Math.min(this.whole_ns, at + 1 + Math.floor(this.mean_ns * next())), share = next() < 0.8 ? 1 : CPU_OTHER;
 				slices.push({ begin: at, end, share, waker: share === 1 ? 1 + Math.floor(next() * this.threads) : 777 });
-				at = end;
+				at = Math.min(this.whole_ns, end + 1 + Math.floor(this.mean_ns * next()));
+				if (at > end)
+					slices.push({ begin: end, end: at, share: CPU_IDLE, waker: 0 });
 			}
-			this.slices.set(key, slices);
+			this.slices.set(key, slices.filter(slice => !this.gaps.some(gap => slice.end > gap.begin_ns && slice.begin < gap.end_ns)));
 		}
 		return this.slices.get(key);
 	}
@@ -120,7 +132,7 @@ export class MadeTrace {
 			this.account();
 		this.isAccounted = true;
 		const { name, whole_ns, origin_ns, events } = this;
-		return { name, is_ready: true, first_ns: FIRST_NS, begin_ns: 0, whole_ns, origin_ns, events, left_out: 0, is_live: this.isLive ?? false, key: this.key ?? "made", shares: SHARES, cpu_shares: ["unknown", "traced", "other program", "idle"],
+		return { name, is_ready: true, first_ns: FIRST_NS, begin_ns: 0, whole_ns, origin_ns, events, left_out: 0, is_live: this.isLive ?? false, key: this.key ?? "made", shares: SHARES, gaps: this.gaps, cpu_shares: ["unknown", "traced", "other program", "idle"],
 			lanes: this.lanes.map(({ below, parent, ...lane }) => parent < 0 ? lane : { ...lane, parent }) };
 	}
 
@@ -216,6 +228,41 @@ export class MadeTrace {
 			for (let i = Math.max(1, Math.ceil(from / step)); i * step < to && i < 100; i++)
 				marks.push([id, Math.round(i * step), i % 2, 100 * id + i]);
 		return { names: ["request.BEGIN", "request.END"], marks, left_out: 0 };
+	}
+
+	/** Requests of each thread, some within others, and messages to the next one; by their begins. */
+	get activities() {
+		if (!this.found) {
+			const step = this.whole_ns / 50;
+			this.found = [];
+			for (let thread = 1; thread <= this.threads; thread++)
+				for (let i = 0; i < 50; i++) {
+					const begin_ns = Math.round(i * step + thread * 1000), put = (name, from, length, of = {}) => this.found.push({ name, thread, end_thread: thread, begin_ns: begin_ns + from,
+						end_ns: begin_ns + from + length, is_message: false, words: `argument=${i}`, ...of });
+					put("request", 0, Math.round(step * 0.6));
+					put("parse", Math.round(step * 0.1), Math.round(step * 0.2));
+					if (i % 5 === 0)
+						put("mail", Math.round(step * 0.7), Math.round(step * 0.05), { end_thread: thread % this.threads + 1, is_message: true, words: `argument=${i} receiver=${thread % this.threads + 1}` });
+				}
+			this.found.sort((a, b) => a.begin_ns - b.begin_ns || a.end_ns - b.end_ns);
+		}
+		return this.found;
+	}
+
+	activitiesIn(from, to, lanes) {
+		const names = ["request", "parse", "mail"], wanted = new Set(lanes), lane = thread => this.laneOf.get(thread) ?? -1;
+
+		return { names, left_out: 0, until_ns: this.whole_ns, is_complete: true, activities: this.activities
+			.filter(one => one.end_ns >= from && one.begin_ns < to && (wanted.has(lane(one.thread)) || wanted.has(lane(one.end_thread))))
+			.map(one => [lane(one.thread), one.begin_ns, one.end_ns, names.indexOf(one.name), lane(one.end_thread), one.is_message, one.words]) };
+	}
+
+	/** How lanes spent a stretch of time. */
+	stretch(from_ns, to_ns, lanes) {
+		return { from_ns, to_ns, lanes: lanes.map(lane => {
+			const sums = this.sharesIn(this.lanes[lane], from_ns, to_ns);
+			return { lane, ns: this.lanes[lane].kind === "cpu" ? [] : SHARES.map((_, share) => sums.get(share) ?? 0) };
+		}) };
 	}
 
 	/** The row of this number: its time grows with it. */

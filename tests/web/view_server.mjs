@@ -62,6 +62,11 @@ export class ViewServer {
 			return send("pinch view: open the address that it printed", "text/plain", 403);
 		const handler = { "/trace": () => this.done === null ? this.trace.info() : { is_ready: false, done: this.done }, "/now": () => this.now(), "/tiles": of => this.tilesOf(of),
 			"/slice": of => this.slice(of), "/alike": of => this.alike(of), "/whatif": () => this.whatif(), "/marks": of => this.trace.marksIn(Number(of.get("from")), Number(of.get("to")), lanesOf(of.get("lanes"))),
+			"/drawn-activities": of => this.trace.activitiesIn(Number(of.get("from")), Number(of.get("to")), lanesOf(of.get("lanes"))),
+			"/activities": of => this.rows(this.activitiesOf(of), of), "/activities/at": of => this.rowAt(this.activitiesOf(of), of),
+			"/waits": of => this.rows(this.waitsOf(of), of), "/waits/at": of => this.rowAt(this.waitsOf(of), of),
+			"/spans": of => this.rows([], of), "/spans/at": of => this.rowAt([], of),
+			"/stretch": of => this.trace.stretch(Number(of.get("from")), Number(of.get("to")), lanesOf(of.get("lanes"))),
 			"/events": of => this.events(of), "/events/at": of => this.eventAt(of) }[url.pathname];
 		if (url.pathname === "/report")
 			return send(this.report, "text/html; charset=utf-8");
@@ -116,6 +121,41 @@ export class ViewServer {
 	whatif() {
 		return { recorded_ns: 1e9, recorded_cpus: 2, replay_ns: 1e9, replay_error: 0, cpus: 2, scale: 0.5, kind: "lock", name: "pool.lock", predicted_ns: 8e8, gain: 0.2,
 			least_ns: 7e8, most_ns: 9e8, samples: 0, all_samples: 0, spans: [], path: [] };
+	}
+
+	/** What all lists choose rows by. */
+	passes(of, { time_ns, end_ns, thread, end_thread = thread }) {
+		const threads = of.getAll("thread").map(Number), number = (name, otherwise) => Number(of.get(name) ?? otherwise);
+
+		return time_ns >= number("from", -Infinity) && time_ns < number("to", Infinity) && end_ns - time_ns >= number("least", 0)
+			&& (!threads.length || threads.includes(thread) || threads.includes(end_thread));
+	}
+
+	activitiesOf(of) {
+		const search = (of.get("search") ?? "").toLowerCase();
+
+		return this.trace.activities.map(({ begin_ns, words, ...one }) => ({ ...one, time_ns: begin_ns, text: words, source: "built-in" }))
+			.filter(one => this.passes(of, one) && (!search || one.name.includes(search) || one.text.includes(search)));
+	}
+
+	waitsOf(of) {
+		const { trace } = this, causes = of.getAll("cause"), lanes = trace.lanes.filter(lane => lane.kind === "thread");
+
+		return lanes.flatMap(lane => trace.statesOf(lane.thread).map((slice, i, all) => ({ time_ns: slice.begin, end_ns: slice.end, thread: lane.thread, share: SHARES[slice.share],
+			text: `wait for ${SHARES[slice.share]}`, ended_by: all[i + 1]?.waker ? `thread ${all[i + 1].waker}` : null }))).filter(one => !["unknown", "running", "spinning"].includes(one.share)
+			&& this.passes(of, one) && (!causes.length || causes.includes(one.share))).sort((a, b) => a.time_ns - b.time_ns || a.thread - b.thread);
+	}
+
+	rows(all, of) {
+		const first = Number(of.get("row")), events = all.slice(first, first + Number(of.get("count"))).map((one, i) => ({ row: first + i, ...one }));
+
+		return { first, events, rows: all.length, is_counted: true, left_out: 0 };
+	}
+
+	rowAt(all, of) {
+		const row = all.findIndex(one => one.time_ns >= Number(of.get("time")));
+
+		return { row: row < 0 ? all.length : row };
 	}
 
 	/** Rows by number; with a filter, by going through them. */

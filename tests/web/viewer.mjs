@@ -5,10 +5,11 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { assert, BUILD, close, directory, faults, main, note, open, shot, test } from "./browser.mjs";
-import { firstBehind, MadeTrace, SHARES } from "./made_trace.mjs";
+import { firstBehind, MadeTrace } from "./made_trace.mjs";
+import { address, box, canvas, compareLane, details, drawn, end, go, headHeight, hideOverlays, lane, rangeOf, seen, settled, stateColours, threadSeen, view } from "./view_page.mjs";
 import { ViewServer } from "./view_server.mjs";
 
-const GAP_PX = 3, HEAD_PX = 96, AXIS_Y = 39, OVERVIEW_Y = 12;
+const GAP_PX = 3, AXIS_Y = 39, OVERVIEW_Y = 12;
 
 /** What is recorded: threads that take turns with a lock. */
 const RECORDED = `
@@ -22,130 +23,13 @@ threads = [threading.Thread(target=work) for _ in range(3)]
 [t.start() for t in threads]; [t.join() for t in threads]
 `;
 
-/** A page of a trace, once its picture is there; the server ends with it. */
-async function view(options = {}, how = {}, fragment = "") {
-	const server = new ViewServer(new MadeTrace(options));
-	const page = await open(await server.start() + fragment, how);
-
-	page.server = server;
-	page.trace = server.trace;
-	await settled(page);
-	return page;
-}
-
-async function end(page) {
-	page.problems = page.problems.filter(problem => !problem.startsWith("Canvas2D: Multiple readback"));	// it is this test that reads
-	await close(page);
-	await page.server.stop();
-}
-
-/** Until all that is to be drawn is there and drawn, and the address says what is seen. */
-async function settled(page) {
-	await page.waitForFunction(() => document.querySelector(".graph-canvas canvas")?.dataset.waiting === "0");
-	await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-	await page.waitForFunction(() => document.querySelector(".graph-canvas canvas").dataset.waiting === "0");
-}
-
-const canvas = page => page.locator(".graph-canvas canvas");
-const lane = (page, id) => page.locator(`.lane-list:not(.is-pinned) .lane[data-lane="${id}"]`);
-const details = page => page.locator(".details");
-
-async function box(page) {
-	return canvas(page).boundingBox();
-}
-
-/** What the address says, once it says it. */
-async function address(page, holds = () => true) {
-	const limit = Date.now() + 20000;
-
-	for (;;) {
-		const search = new URLSearchParams(new URL(page.url()).hash.slice(1));
-		if (holds(search))
-			return search;
-		assert(Date.now() < limit, `the address stays ${page.url()}`);
-		await page.evaluate(() => new Promise(resolve => requestAnimationFrame(resolve)));
-	}
-}
-
-function rangeOf(page, text) {
-	return text ? text.split("~").map(Number) : [0, page.trace.whole_ns];
-}
-
-/** The time that is seen, by the address. */
-async function seen(page, holds) {
-	return rangeOf(page, (await address(page, search => !holds || holds(rangeOf(page, search.get("view"))))).get("view"));
-}
-
-/** Opens the same page with another fragment, as one does who edits the address. */
-async function go(page, fragment) {
-	await page.evaluate(hash => {
-		history.replaceState(history.state, "", "#" + hash);
-		dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
-	}, fragment);
-	await settled(page);
-}
-
-async function hideOverlays(page) {
-	for (const name of ["Wake-ups", "Events"])
-		await page.locator(`.graph-box button[aria-pressed=true]`, { hasText: name }).click();
-	await settled(page);
-}
-
-/** The colours of the states, as the style sheet has them. */
-function stateColours(page) {
-	return page.evaluate(shares => shares.map(share => getComputedStyle(document.documentElement).getPropertyValue(`--c-${share === "unknown" ? "idle" : share}`).trim()), SHARES);
-}
-
-/** How many pixels of each colour columns of a lane have: what is drawn of it, column by column. */
-function drawn(page, id, columns) {
-	return page.evaluate(([id, columns, gap]) => {
-		const canvas = document.querySelector(".graph-canvas canvas"), row = document.querySelector(`.lane[data-lane="${id}"]`);
-		const top = row.getBoundingClientRect().top - canvas.getBoundingClientRect().top, height = row.getBoundingClientRect().height - gap;
-		const { data, width } = canvas.getContext("2d").getImageData(0, Math.round(top), canvas.width, Math.round(height));
-		const hex = at => "#" + [0, 1, 2].map(i => data[at + i].toString(16).padStart(2, "0")).join("");
-		return columns.map(x => Array.from({ length: Math.round(height) }, (_, y) => hex(4 * (y * width + x))));
-	}, [id, columns, GAP_PX]);
-}
-
-/** The ns of each share in a stretch of time, as tiles say it: states as they are, or columns, each of which is spread over its width. */
-function sharesTold(trace, one, from, to, shift) {
-	if (one.threads === 1 && shift <= 19)
-		return trace.sharesIn(one, from, to);
-	const sums = new Map(), size = 2 ** shift, first = Math.floor((from - trace.origin_ns) / size);
-	for (let begin = trace.origin_ns + first * size; begin < to; begin += size)
-		for (const [share, ns] of trace.sharesIn(one, begin, begin + size))
-			sums.set(share, (sums.get(share) ?? 0) + ns * (Math.min(to, begin + size) - Math.max(from, begin)) / size);
-	return sums;
-}
-
-/** Compares what is drawn of a lane with the states that were made up. */
-async function compareLane(page, id, colours) {
-	const { width } = await box(page), [from, to] = (await canvas(page).getAttribute("data-view")).split("~").map(Number), one = page.trace.lanes[id], step = (to - from) / width, shift = Math.floor(Math.log2(step));
-	const columns = Array.from({ length: 40 }, (_, i) => Math.floor((i + 0.5) * width / 40)), found = await drawn(page, id, columns);
-
-	for (const [i, x] of columns.entries()) {
-		const sums = sharesTold(page.trace, one, from + x * step, from + (x + 1) * step, Math.max(8, shift)), height = found[i].length;
-		const isOne = sums.size === 1 && one.kind === "thread";		// words may lie on it
-		for (const [share, colour] of colours.entries()) {
-			const wanted = (sums.get(share) ?? 0) / (step * one.threads) * height, has = found[i].filter(pixel => pixel === colour).length;
-			assert(isOne ? found[i][0] === colours[[...sums.keys()][0]] : Math.abs(wanted - has) <= 1,
-				`lane ${id} at ${x}: ${has} pixels of ${SHARES[share]}, not ${wanted.toFixed(2)} of ${height}`);
-		}
-	}
-}
-
-/** A thread whose lane is in view. */
-async function threadSeen(page) {
-	return Number(await page.locator(".lane.is-thread:not(.is-idle)").first().getAttribute("data-lane"));
-}
-
 test("what is drawn of threads, groups and processes has each state with its share of the height, at every zoom", async () => {
 	const page = await view(), colours = await stateColours(page);
 
 	await hideOverlays(page);
 	const kinds = await Promise.all(["process", "name", "thread"].map(async kind => Number(await page.locator(`.lane.is-${kind}:not(.is-idle)`).first().getAttribute("data-lane"))));
 	for (const width_ns of [1e9, 3e8, 5e7, 4e6, 2e5]) {
-		await go(page, `view=${Math.round(0.3e9)}~${Math.round(0.3e9 + Math.min(width_ns, 0.7e9))}&hide=wakes.marks`);
+		await go(page, `view=${Math.round(0.3e9)}~${Math.round(0.3e9 + Math.min(width_ns, 0.7e9))}&hide=wakes.marks.activities.messages`);
 		for (const id of kinds)
 			await compareLane(page, id, colours);
 	}
@@ -285,7 +169,7 @@ test("a tooltip tells the state, its length, and who woke; it tells shares where
 		return page.locator(".tip").innerText();
 	};
 	const y = (await lane(page, id).boundingBox()).y - area.y + 8;
-	assert(/\d\s%/.test(await tip(500, 130)), `no shares: ${await tip(500, 130)}`);
+	assert(/\d\s%/.test(await tip(500, await headHeight(page) + 34)), `no shares: ${await tip(500, await headHeight(page) + 34)}`);
 	assert(/Threads at .*\n[\s\S]*: [\d.]+ threads/.test(await tip(500, 70)), `${await tip(500, 70)}`);
 	await go(page, `view=${slice.begin - 50000}~${slice.end + 50000}`);
 	const words = await tip(area.width / 2, y);
@@ -326,7 +210,7 @@ test("wake-ups are arrows from the waker to the woken, circles are events of the
 		assert(i < 200, "there is no circle");
 	await page.mouse.move(area.x + area.width / 2, area.y + y);
 	await page.waitForFunction(() => /request\.BEGIN \d+ at/.test(document.querySelector(".tip").textContent));
-	await page.getByRole("button", { name: "Events", exact: true }).click();
+	await page.locator(".graph-box").getByRole("button", { name: "Events", exact: true }).click();
 	await settled(page);
 	assert(await colourAt(area.width / 2, y) !== ink, "the circle is still there");
 	await end(page);

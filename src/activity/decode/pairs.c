@@ -187,7 +187,9 @@ static void emit(struct pairs *pairs, const struct pair_kind *kind, const struct
 		.begin_ns = open->begin_ns,
 		.end_ns = end->time_ns > open->begin_ns ? end->time_ns : open->begin_ns,
 		.thread = open->thread,
+		.end_thread = end->thread,
 		.cpu = named_event_cpu(end),
+		.is_message = !open->last_key,
 		.parameters = parameters,
 		.parameter_count = count,
 	};

@@ -105,7 +105,7 @@ function Found({ session, place, detail }: { session: Session; place: Place; det
 			{detail.is_stack_of_another && <p class="muted">None was recorded of this wait: it is that of another one for the same.</p>}
 			<Stack frames={stack} /></>}
 		{detail.path && <PathSteps session={session} path={detail.path} />}
-		{!runs.includes(share) && <><AlikeWaits session={session} place={place} />
+		{!runs.includes(share) && <>{share !== "runnable" && <AlikeWaits session={session} place={place} />}
 			<WhatIf key={`${place.lane} ${begin_ns}`} session={session} detail={detail} /></>}
 	</>;
 }

@@ -3,61 +3,127 @@
 import type { Range } from "../range";
 import { colour } from "../theme";
 import { plural } from "../format";
+import type { Curve } from "./curves";
 import type { Row } from "./lanes";
 import type { MarkStore } from "./marks";
 import { moment, stepFor } from "./moment";
 import { drawOverlays } from "./overlays";
-import { Line, paint } from "./painter";
-import { coloursOf, paletteOf } from "./palette";
-import { AXIS_PX, CURVE_PX, GAP_PX, HEAD_PX, OVERVIEW_PX, type Scene } from "./scene";
+import { hatchUnknown, Line, paint, type ShareOf } from "./painter";
+import { ACTIVE, coloursOf, CPU_APPLICATION, paletteOf, weightsOf } from "./palette";
+import type { Pen } from "./pen";
+import { AXIS_PX, CURVES_Y, GAP_PX, OVERVIEW_PX, type Scene } from "./scene";
+import { paintPaths } from "./strip_paths";
+import { short, SvgPen } from "./svg_pen";
 import { type Piece, Tiles } from "./tiles";
+import { CPU_TRACED, type Gap } from "./trace";
 
-const TICK_PX = 96, FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
+const TICK_PX = 96, HATCH_PX = 6, FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
 
 export class Drawer {
 	private context: CanvasRenderingContext2D;
+	private pen: Pen;			// what draws all but lines of states
+	private svg: SvgPen | null = null;	// in which those are drawn, too
 	private image: ImageData | null = null;
 	private line: Line | null = null;
+	private weights: Uint32Array | null = null;	// the colour of who is active, by the place
 
 	constructor(readonly canvas: HTMLCanvasElement, readonly scene: Scene, readonly marks: MarkStore) {
-		this.context = canvas.getContext("2d", { alpha: false })!;
+		this.pen = this.context = canvas.getContext("2d", { alpha: false })!;
 	}
 
 	draw(): void {
-		const { scene, context } = this, { session, width, height } = scene, { tiles } = session;
+		const { scene } = this, { session, width, height, headPx } = scene, { tiles } = session;
 
-		if (width < 1 || height <= HEAD_PX)
+		if (width < 1 || height <= headPx)
 			return;
 		this.resize();
 		scene.palette ??= paletteOf(session.trace);
 		tiles.begin();
-		this.drawLanes();
-		context.setTransform(scene.ratio, 0, 0, scene.ratio, 0, 0);
-		context.font = FONT;
-		context.textBaseline = "middle";
-		context.fillStyle = colour("bg");
-		context.fillRect(0, 0, width, HEAD_PX);
-		this.drawOverview();
-		this.drawAxis();
-		this.drawCurve();
-		scene.said = drawOverlays(context, scene, this.marks);
+		this.drawAll();
 		tiles.end((scene.view.from_ns + scene.view.to_ns) / 2);
 		this.canvas.toggleAttribute("data-drawn", true);
 		this.canvas.dataset.waiting = String(tiles.waiting);
 		this.canvas.dataset.view = `${scene.view.from_ns}~${scene.view.to_ns}`;
 	}
 
+	private drawAll(): void {
+		const { scene } = this, { width, headPx } = scene;
+
+		this.drawLanes();
+		this.context.setTransform(scene.ratio, 0, 0, scene.ratio, 0, 0);
+		const { pen } = this;
+		pen.font = FONT;
+		pen.textBaseline = "middle";
+		pen.fillStyle = colour("bg");
+		pen.fillRect(0, 0, width, headPx);
+		this.drawOverview();
+		this.drawAxis();
+		this.drawCurves();
+		scene.said = drawOverlays(pen, scene, this.marks);
+	}
+
+	/** The same as an SVG, with the names of lanes beside it, labels_px wide. */
+	toSvg(labels_px: number): string {
+		const { scene } = this, { width, height } = scene, labels = new SvgPen(this.context), svg = new SvgPen(this.context);
+
+		this.drawLabels(labels, labels_px);
+		this.pen = this.svg = svg;
+		this.drawAll();
+		this.pen = this.context;
+		this.svg = null;
+		this.draw();
+		return `<svg xmlns="http://www.w3.org/2000/svg" width="${short(labels_px + width)}" height="${short(height)}" font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="11">
+<defs><pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse"><path d="M-1 1l2-2M0 8l8-8M7 9l2-2" stroke="${colour("muted")}"/></pattern></defs>
+<rect width="100%" height="100%" fill="${colour("bg")}"/>
+<svg width="${short(labels_px)}" height="${short(height)}">
+${labels}
+</svg>
+<svg x="${short(labels_px)}" width="${short(width)}" height="${short(height)}">
+${svg}
+</svg>
+</svg>
+`;
+	}
+
+	/** The names of curves and lanes, for a picture without the page. */
+	drawLabels(pen: Pen, width: number): void {
+		const { scene } = this, { pinned } = scene.session.layout;
+		const put = (words: string, x: number, y: number) => {
+			let text = words;
+			while (text.length > 1 && pen.measureText(text).width > width - x - 4)
+				text = `${text.slice(0, -2)}\u2026`;
+			pen.fillText(text, x, y);
+		};
+
+		pen.font = FONT;
+		pen.textBaseline = "middle";
+		pen.fillStyle = colour("bg");
+		pen.fillRect(0, 0, width, scene.height);
+		pen.fillStyle = colour("fg");
+		for (const row of scene.seen)
+			put(row.title, 6 + 9 * Math.min(row.depth, 4), scene.middleOf(row));
+		pen.fillStyle = colour("bg");
+		pen.fillRect(0, 0, width, scene.lanesTop);
+		pen.fillStyle = colour("fg");
+		for (const row of pinned)
+			put(row.title, 6, scene.middleOf(row));
+		for (const { title, top, height } of scene.session.curves)
+			put(title, 6, CURVES_Y + top + height / 2);
+	}
+
 	private resize(): void {
 		const { scene, canvas } = this, ratio = devicePixelRatio || 1;
-		const width = Math.round(scene.width * ratio), height = Math.round(scene.height * ratio);
+		const width = Math.round(scene.width * ratio), height = Math.round(scene.height * ratio), lanes = Math.max(1, height - Math.round(scene.headPx * ratio));
 
 		scene.ratio = ratio;
-		if (canvas.width === width && canvas.height === height && this.image)
-			return;
-		canvas.width = width;
-		canvas.height = height;
-		this.image = new ImageData(width, Math.max(1, height - Math.round(HEAD_PX * ratio)));
-		this.line = new Line(width);
+		if (canvas.width !== width || canvas.height !== height) {
+			canvas.width = width;
+			canvas.height = height;
+		}
+		if (this.image?.width !== width || this.image.height !== lanes)
+			this.image = new ImageData(width, lanes);
+		if (this.line?.width !== width)
+			this.line = new Line(width);
 	}
 
 	/** The level of which columns are no wider than a pixel. */
@@ -68,26 +134,52 @@ export class Drawer {
 	}
 
 	private drawLanes(): void {
-		const { scene, image } = this, { layout } = scene.session, pixels = new Uint32Array(image!.data.buffer);
+		const { scene, image, svg } = this, { layout } = scene.session, pixels = new Uint32Array(image!.data.buffer);
 		const pinned_px = Math.round(layout.pinnedHeight * scene.ratio);
 
+		this.weights = scene.session.store.state.colouring === "weight" ? this.makeWeights() : null;
 		pixels.fill(scene.palette!.ground);
 		for (const row of scene.seen)
 			this.paintRow(row, pixels);
 		pixels.fill(scene.palette!.ground, 0, Math.min(pixels.length, pinned_px * image!.width));
+		if (svg) {
+			svg.fillStyle = colour("bg");
+			svg.fillRect(0, scene.headPx, scene.width, layout.pinnedHeight);
+		}
 		for (const row of layout.pinned)
 			this.paintRow(row, pixels);
 		this.context.setTransform(1, 0, 0, 1, 0, 0);
-		this.context.putImageData(image!, 0, Math.round(HEAD_PX * scene.ratio));
+		this.context.putImageData(image!, 0, Math.round(scene.headPx * scene.ratio));
 	}
 
 	private paintRow(row: Row, pixels: Uint32Array): void {
-		const { scene, line } = this, { view, ratio } = scene, pieces: Piece[] = [];
-		const top = Math.round((scene.topOf(row) - HEAD_PX) * ratio), height = Math.round((row.height - GAP_PX) * ratio);
+		const { scene, svg } = this, line = this.line!, { view, ratio, session } = scene, pieces: Piece[] = [], { colouring } = session.store.state;
+		const palette = scene.palette!, colours = coloursOf(palette, row.lane, colouring, session.tree.applications.of(row.lane), this.weights);
+		const top = Math.round((scene.topOf(row) - scene.headPx) * ratio), height = Math.round((row.height - GAP_PX) * ratio);
+		const whole_ns = row.lane.threads * (view.to_ns - view.from_ns) / line.width, isCpu = row.lane.kind === "cpu";
 
-		scene.session.tiles.cover(row.lane.id, this.shift, view.from_ns, view.to_ns, pieces);
-		line!.fill(pieces, view);
-		paint(line!, pixels, top, height, row.lane.threads * (view.to_ns - view.from_ns) / line!.width, coloursOf(scene.palette!, row.lane));
+		session.tiles.cover(row.lane.id, this.shift, view.from_ns, view.to_ns, pieces);
+		line.fill(pieces, view, colouring === "application" && isCpu ? this.applicationOf : null);
+		if (svg)
+			paintPaths(svg, line, scene.topOf(row), row.height - GAP_PX, whole_ns, colours, ratio);
+		paint(line, pixels, top, height, whole_ns, colours, palette.hatching);
+		if (isCpu && session.trace.gaps.length)
+			hatchUnknown(line, pieces, view, pixels, top, height, palette.hatching);
+	}
+
+	/** Whose CPU it is, where that is known. */
+	private applicationOf: ShareOf = (share, who) => {
+		const application = share === CPU_TRACED ? this.scene.session.tree.applications.ofThread(who) : null;
+
+		return application === null ? share : CPU_APPLICATION + application;
+	};
+
+	private makeWeights(): Uint32Array {
+		const { scene, line } = this, { shares } = scene.session.trace;
+
+		this.fillTops(scene.view);
+		return weightsOf(scene.palette!, sumOf(ACTIVE.map(state => shares.indexOf(state)).filter(share => share >= 0).map(share => line!.of(share)), line!.width),
+			(scene.view.to_ns - scene.view.from_ns) / line!.width);
 	}
 
 	/** What all threads do over a range. */
@@ -101,68 +193,123 @@ export class Drawer {
 	}
 
 	private drawOverview(): void {
-		const { scene, context, line } = this, { whole, view, ratio } = scene, whole_ns = whole.to_ns - whole.from_ns;
-		const height = Math.round((OVERVIEW_PX - 4) * ratio), image = context.createImageData(line!.width, height);
-		const pixels = new Uint32Array(image.data.buffer).fill(scene.palette!.ground);
+		const { scene, pen } = this, { whole, view } = scene, whole_ns = whole.to_ns - whole.from_ns;
 		const left = (view.from_ns - whole.from_ns) / whole_ns * scene.width, right = (view.to_ns - whole.from_ns) / whole_ns * scene.width;
 
 		this.fillTops(whole);
-		paint(line!, pixels, 0, height, line!.most(), scene.palette!.threads);	// all of the height: the most threads at once
+		this.paintOverview();
+		pen.fillStyle = colour("bg");
+		pen.globalAlpha = 0.6;
+		pen.fillRect(0, 0, left, OVERVIEW_PX - 4);
+		pen.fillRect(right, 0, scene.width - right, OVERVIEW_PX - 4);
+		pen.globalAlpha = 1;
+		pen.strokeStyle = colour("fg");
+		pen.strokeRect(Math.max(0.5, left), 0.5, Math.max(2, Math.min(scene.width - 1, right) - left), OVERVIEW_PX - 5);
+	}
+
+	/** All of the height is the most threads at once. */
+	private paintOverview(): void {
+		const { scene, context, svg } = this, line = this.line!, palette = scene.palette!, height = Math.round((OVERVIEW_PX - 4) * scene.ratio);
+
+		if (svg) {
+			paintPaths(svg, line, 0, OVERVIEW_PX - 4, line.most(), palette.threads, scene.ratio);
+			return;
+		}
+		const image = context.createImageData(line.width, height), pixels = new Uint32Array(image.data.buffer).fill(palette.ground);
+		paint(line, pixels, 0, height, line.most(), palette.threads, palette.hatching);
 		context.putImageData(image, 0, 0);
-		context.fillStyle = colour("bg");
-		context.globalAlpha = 0.6;
-		context.fillRect(0, 0, left, OVERVIEW_PX - 4);
-		context.fillRect(right, 0, scene.width - right, OVERVIEW_PX - 4);
-		context.globalAlpha = 1;
-		context.strokeStyle = colour("fg");
-		context.strokeRect(Math.max(0.5, left), 0.5, Math.max(2, Math.min(scene.width - 1, right) - left), OVERVIEW_PX - 5);
 	}
 
 	private drawAxis(): void {
-		const { scene, context } = this, { view, width } = scene, step_ns = stepFor(TICK_PX / scene.perNs);
+		const { scene, pen } = this, { view, width } = scene, step_ns = stepFor(TICK_PX / scene.perNs);
 		const middle = OVERVIEW_PX + AXIS_PX / 2;
 
-		context.fillStyle = colour("muted");
-		context.strokeStyle = colour("line");
-		context.beginPath();
+		pen.fillStyle = colour("muted");
+		pen.strokeStyle = colour("line");
+		pen.beginPath();
 		for (let time_ns = Math.ceil(view.from_ns / step_ns) * step_ns; time_ns <= view.to_ns; time_ns += step_ns) {
 			const x = Math.round(scene.xOf(time_ns)) + 0.5;
-			context.moveTo(x, OVERVIEW_PX + 4);
-			context.lineTo(x, OVERVIEW_PX + AXIS_PX);
-			context.fillText(moment(time_ns, step_ns, view.to_ns), x + 4, middle);
+			pen.moveTo(x, OVERVIEW_PX + 4);
+			pen.lineTo(x, OVERVIEW_PX + AXIS_PX);
+			pen.fillText(moment(time_ns, step_ns, view.to_ns), x + 4, middle);
 		}
-		context.moveTo(0, OVERVIEW_PX + AXIS_PX - 0.5);
-		context.lineTo(width, OVERVIEW_PX + AXIS_PX - 0.5);
-		context.stroke();
+		pen.stroke();
+		for (const gap of scene.session.trace.gaps)
+			drawGap(pen, scene, gap);
+		pen.beginPath();
+		pen.moveTo(0, OVERVIEW_PX + AXIS_PX - 0.5);
+		pen.lineTo(width, OVERVIEW_PX + AXIS_PX - 0.5);
+		pen.stroke();
 	}
 
-	/** How many threads run, on average over each pixel. */
-	private drawCurve(): void {
-		const { scene, context, line } = this, { view, session } = scene;
-		const top = OVERVIEW_PX + AXIS_PX + 2, height = CURVE_PX - 6, bottom = top + height;
-		const ns_per_px = (view.to_ns - view.from_ns) / line!.width;
-
-		this.fillTops(view);
-		const running = line!.of(Math.max(0, session.trace.shares.indexOf("running")));
-		const most = Math.max(1, Math.ceil(running.reduce((max, ns) => Math.max(max, ns / ns_per_px), 0) - 1e-6));
-		context.fillStyle = colour("c-running");
-		context.beginPath();
-		context.moveTo(0, bottom);
-		for (let x = 0; x < running.length; x++) {
-			const y = bottom - Math.min(1, running[x] / ns_per_px / most) * height;
-			context.lineTo(x / scene.ratio, y);
-			context.lineTo((x + 1) / scene.ratio, y);
-		}
-		context.lineTo(scene.width, bottom);
-		context.fill();
-		context.strokeStyle = colour("line");
-		context.strokeRect(-1, top - 0.5, scene.width + 2, height + 1);
-		const words = plural(most, "thread");
-		context.fillStyle = colour("bg");
-		context.globalAlpha = 0.75;
-		context.fillRect(0, top, context.measureText(words).width + 8, 16);
-		context.globalAlpha = 1;
-		context.fillStyle = colour("fg");
-		context.fillText(words, 4, top + 8);
+	private drawCurves(): void {
+		if (!this.scene.session.curves.length)
+			return;
+		this.fillTops(this.scene.view);
+		this.canvas.dataset.scales = this.scene.session.curves.map(curve => `${curve.name}=${this.drawCurve(curve)}`).join("&");
 	}
+
+	/** How many threads are in the states of a curve, on average over each pixel. Returns what its height stands for. */
+	private drawCurve(curve: Curve): number {
+		const { scene, pen, line } = this, { view } = scene, ns_per_px = (view.to_ns - view.from_ns) / line!.width;
+		const top = CURVES_Y + curve.top + 2, height = curve.height - 6, bottom = top + height;
+		const threads = sumOf(curve.shares.map(share => line!.of(share)), line!.width).map(ns => ns / ns_per_px);
+		const most = Math.max(1, Math.ceil(threads.reduce((max, n) => Math.max(max, n), 0) - 1e-6));
+
+		pen.fillStyle = colour(curve.colour);
+		pen.beginPath();
+		pen.moveTo(0, bottom);
+		for (let x = 0; x < threads.length; x++) {
+			const y = bottom - Math.min(1, threads[x] / most) * height;
+			pen.lineTo(x / scene.ratio, y);
+			pen.lineTo((x + 1) / scene.ratio, y);
+		}
+		pen.lineTo(scene.width, bottom);
+		pen.fill();
+		pen.strokeStyle = colour("line");
+		pen.strokeRect(-1, top - 0.5, scene.width + 2, height + 1);
+		this.drawScale(plural(most, "thread"), top);
+		return most;
+	}
+
+	/** What the height of a curve stands for. */
+	private drawScale(words: string, top: number): void {
+		const { pen } = this;
+
+		pen.fillStyle = colour("bg");
+		pen.globalAlpha = 0.75;
+		pen.fillRect(0, top, pen.measureText(words).width + 8, 16);
+		pen.globalAlpha = 1;
+		pen.fillStyle = colour("fg");
+		pen.fillText(words, 4, top + 8);
+	}
+}
+
+function sumOf(lines: Float64Array[], width: number): Float64Array {
+	const sum = new Float64Array(width);
+
+	for (const line of lines)
+		for (let x = 0; x < width; x++)
+			sum[x] += line[x];
+	return sum;
+}
+
+/** A stretch of the axis in which records were lost. */
+function drawGap(pen: Pen, scene: Scene, gap: Gap): void {
+	const left = Math.max(-HATCH_PX, scene.xOf(gap.begin_ns)), right = Math.min(scene.width, Math.max(left + 2, scene.xOf(gap.end_ns)));
+
+	if (right < 0 || left > scene.width)
+		return;
+	pen.save();
+	pen.beginPath();
+	pen.rect(left, OVERVIEW_PX, right - left, AXIS_PX);
+	pen.clip();
+	pen.strokeStyle = colour("muted");
+	pen.beginPath();
+	for (let x = left - AXIS_PX; x < right; x += HATCH_PX) {
+		pen.moveTo(x, OVERVIEW_PX + AXIS_PX);
+		pen.lineTo(x + AXIS_PX, OVERVIEW_PX);
+	}
+	pen.stroke();
+	pen.restore();
 }

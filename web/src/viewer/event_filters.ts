@@ -3,10 +3,13 @@
 // threads and processes are found by part of their name, or by number.
 import type { Range } from "../range";
 import type { Wanted } from "./event_rows";
-import { type Filters, filterNames } from "./store";
+import { filtersOf, type RowKind } from "./row_kinds";
+import type { FilterName, Filters } from "./store";
 import type { LaneKind, Trace } from "./trace";
 
 const WORDS_MAX = 64;		// of each kind, for the server
+const NO_THREAD = "4294967295";
+const eventFilters: readonly FilterName[] = ["host", "cpu", "process", "thread", "subsystem", "event", "search"];
 
 function wordsOf(text: string): string[] {
 	return text.split(",").map(word => word.trim()).filter(Boolean);
@@ -32,12 +35,40 @@ function namesOf(trace: Trace, kind: LaneKind, words: string[]): string[] {
 	return [...names];
 }
 
-export function wantedOf(trace: Trace, filters: Filters, range: Range | null): Wanted {
-	const wanted: Wanted = { from: range?.from_ns, to: range?.to_ns };
+/** ns of "1.5ms"; without a unit it is ms. */
+export function lengthOf(text: string): number | null {
+	const match = /^\s*>?\s*([\d.]+)\s*(ns|us|ms|s|)\s*$/.exec(text), units: Record<string, number> = { ns: 1, us: 1e3, ms: 1e6, "": 1e6, s: 1e9 };
 
-	for (const name of filterNames) {
+	return match && Number(match[1]) >= 0 ? Math.round(Number(match[1]) * units[match[2]]) : null;
+}
+
+/** Numbers of the threads that both filters choose; null: all. None: one that there is not. */
+function threadsOf(trace: Trace, filters: Filters): string[] | null {
+	const [threads, processes] = [wordsOf(filters.thread ?? ""), wordsOf(filters.process ?? "")];
+	const is = (words: string[], name: string, id: number) => !words.length || words.some(word => /^\d+$/.test(word) ? Number(word) === id : name.toLowerCase().includes(word.toLowerCase()));
+	const names = new Map(trace.lanes.filter(lane => lane.kind === "process").map(lane => [lane.pid, lane.name]));
+
+	if (!threads.length && !processes.length)
+		return null;
+	const found = trace.lanes.filter(lane => lane.kind === "thread" && is(threads, lane.name, lane.tid) && is(processes, names.get(lane.pid) ?? lane.name, lane.pid));
+	return found.length ? found.map(lane => String(lane.thread)) : [NO_THREAD];
+}
+
+/** threads: numbers of those that are selected, unless the filter names some; none: all. */
+export function wantedOf(kind: RowKind, trace: Trace, filters: Filters, range: Range | null, threads: readonly number[]): Wanted {
+	const wanted: Wanted = { from: range?.from_ns, to: range?.to_ns }, selected = threads.length ? threads.map(String) : null;
+	const own = new Set<string>(filtersOf(kind));
+
+	if (kind.path !== "events")
+		return { ...wanted, thread: threadsOf(trace, own.has("process") ? filters : { thread: filters.thread }) ?? selected,
+			search: own.has("search") ? filters.search : null, cause: own.has("cause") ? wordsOf(filters.cause ?? "") : null, least: lengthOf(filters.longer ?? "") };
+	for (const name of eventFilters) {
 		const text = filters[name] ?? "";
 		wanted[name] = name === "search" ? text : name === "thread" || name === "process" ? namesOf(trace, name, wordsOf(text)) : wordsOf(text);
 	}
+	if (kind.event)
+		wanted.event = [kind.event];
+	if (selected && !filters.thread)
+		wanted.thread = selected;
 	return wanted;
 }

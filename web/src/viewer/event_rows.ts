@@ -6,19 +6,21 @@ import type { EventPage, EventRow } from "./trace";
 
 export type Wanted = Record<string, string | number | readonly string[] | null | undefined>;
 
-const PAGE_ROWS = 200, PAGES_MAX = 60, COUNT_MS = 40;
+const PAGE_ROWS = 200, PAGES_MAX = 60, COUNT_MS = 40, AT_ONCE = 1000;
 
 export class EventRows {
 	rows = 0;
 	isCounted = true;
 	error: string | null = null;
 	isKnown = false;			// how many there are
+	leftOut = 0;				// that are not listed
 	private pages = new Map<number, EventRow[]>();
 	private timer = 0;
 	private stale = new Set<number>();	// pages that may have more by now
 	private flights = new Map<number, AbortController>();
 
-	constructor(private session: Session, readonly filters: Wanted, private onRows: () => void) {}
+	/** path: of the list, at the server. */
+	constructor(private session: Session, private path: string, readonly filters: Wanted, private onRows: () => void) {}
 
 	get(row: number): EventRow | undefined {
 		return this.pages.get(Math.floor(row / PAGE_ROWS))?.[row % PAGE_ROWS];
@@ -40,7 +42,20 @@ export class EventRows {
 
 	/** The first row that is not before a time. */
 	async at(time_ns: number): Promise<number> {
-		return (await this.session.server.json<{ row: number }>(query("events/at", { time: Math.round(time_ns), ...this.filters }))).row;
+		return (await this.session.server.json<{ row: number }>(query(`${this.path}/at`, { time: Math.round(time_ns), ...this.filters }))).row;
+	}
+
+	/** Those from the first one on, at most so many. */
+	async first(most: number): Promise<EventRow[]> {
+		const rows: EventRow[] = [];
+
+		while (rows.length < most) {
+			const got = await this.session.server.json<EventPage>(query(this.path, { row: rows.length, count: Math.min(AT_ONCE, most - rows.length), ...this.filters }));
+			rows.push(...got.events);
+			if (!got.events.length && got.is_counted)
+				break;
+		}
+		return rows;
 	}
 
 	/** What failed is tried again, and there may be more. */
@@ -69,6 +84,7 @@ export class EventRows {
 	private learn(got: EventPage): void {
 		this.rows = got.rows;
 		this.isCounted = got.is_counted;
+		this.leftOut = got.left_out ?? 0;
 		this.isKnown = true;
 		this.error = null;
 		clearTimeout(this.timer);
@@ -82,7 +98,7 @@ export class EventRows {
 		this.flights.get(-1)?.abort();
 		this.flights.set(-1, abort);
 		try {
-			this.learn(await this.session.server.json<EventPage>(query("events", { row: 0, count: 1, ...this.filters }), abort.signal));
+			this.learn(await this.session.server.json<EventPage>(query(this.path, { row: 0, count: 1, ...this.filters }), abort.signal));
 			for (const [page, rows] of this.pages)
 				if (rows.length < PAGE_ROWS)
 					this.stale.add(page);
@@ -96,7 +112,7 @@ export class EventRows {
 
 		this.flights.set(page, abort);
 		try {
-			const got = await this.session.server.json<EventPage>(query("events", { row: page * PAGE_ROWS, count: PAGE_ROWS, ...this.filters }), abort.signal);
+			const got = await this.session.server.json<EventPage>(query(this.path, { row: page * PAGE_ROWS, count: PAGE_ROWS, ...this.filters }), abort.signal);
 			this.learn(got);
 			this.pages.delete(page);
 			this.stale.delete(page);

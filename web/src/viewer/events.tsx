@@ -1,43 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// All events of the trace, a row each: of any number of them only those in view are in the page.
+// Events of the trace, its activities, waits, spans and samples, a row each: of any number of them only those in view are in the page.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Cell, csvText } from "../csv";
 import { count, plural, visible } from "../format";
-import { Section } from "../page";
+import { Choices, Section } from "../page";
 import { useRange } from "../range";
+import { stateTitle } from "../states";
 import { wantedOf } from "./event_filters";
 import { EventRows } from "./event_rows";
 import { titleOf } from "./lanes";
-import { exactly } from "./moment";
+import { type Column, filtersOf, type RowKind, rowKinds } from "./row_kinds";
+import { download, fileName } from "./save";
 import { lastTop, type ScrollMap, scrollable, scrollOf, topOf } from "./scroll_map";
 import type { Session } from "./session";
-import { type FilterName, useStored } from "./store";
+import { useStored } from "./store";
 import type { EventRow } from "./trace";
 
-const ROW_PX = 24, HEAD_PX = 62, CONTEXT_ROWS = 3, REST_MS = 150, GROWN_MS = 2500;
-
-interface Column {
-	title: string;
-	filter: FilterName | null;
-	hint: string;
-	show: (event: EventRow, session: Session) => string;
-}
-
-const columns: Column[] = [
-	{ title: "time", filter: null, hint: "", show: event => exactly(event.time_ns) },
-	{ title: "host", filter: "host", hint: "name", show: event => visible(String(event.host)) },
-	{ title: "CPU", filter: "cpu", hint: "0, 1", show: event => String(event.cpu ?? "") },
-	{ title: "process", filter: "process", hint: "name or pid", show: event => visible(String(event.process)) },
-	{ title: "thread", filter: "thread", hint: "name or tid", show: event => event.tid ? `${visible(event.name)} ${event.tid}` : "" },
-	{ title: "event", filter: "event", hint: "sched.SWITCH", show: event => visible(event.event) },
-	{ title: "arguments", filter: "search", hint: "text in the line", show: event => visible(event.text) },
-];
+const ROW_PX = 24, HEAD_PX = 62, CONTEXT_ROWS = 3, REST_MS = 150, GROWN_MS = 2500, SAVED_MAX = 20000;
 
 /** The rows that match, anew when what is wanted is something else. */
-function useRows(session: Session) {
+function useRows(session: Session, kind: RowKind) {
 	const filters = useStored(session.store, state => state.filters), isWithin = useStored(session.store, state => state.isOfSelection);
+	const boxed = useStored(session.store, state => state.boxed);
 	const selection = useRange(), [version, again] = useState(0);
-	const wanted = wantedOf(session.trace, filters, isWithin ? selection : null), key = JSON.stringify(wanted);
-	const rows = useMemo(() => new EventRows(session, wanted, () => again(n => n + 1)), [session, key]);
+	const wanted = wantedOf(kind, session.trace, filters, isWithin ? selection : null, isWithin && boxed.length ? session.boxedThreads : []), key = kind.path + JSON.stringify(wanted);
+	const rows = useMemo(() => new EventRows(session, kind.path, wanted, () => again(n => n + 1)), [session, key]);
 
 	useEffect(() => () => rows.stop(), [rows]);
 	useEffect(() => session.server.onConnection(() => session.server.connection === "there" && rows.again()), [rows]);
@@ -128,7 +115,10 @@ function useChosen(session: Session, rows: EventRows, goTo: (top: number) => voi
 			goTo(row - CONTEXT_ROWS);
 		if (event) {
 			own.current = event.time_ns;
-			session.goTo(event.time_ns, session.tree.laneOfThread.get(event.thread) ?? null);
+			const lane = session.tree.laneOfThread.get(event.thread) ?? null;
+			session.goTo(event.time_ns, lane);
+			if (event.share && lane !== null)
+				session.store.set({ slice: { lane, time_ns: event.time_ns } });
 		}
 	};
 
@@ -167,33 +157,55 @@ function RowOf({ session, event, row, shown, isChosen, onTake }:
 	const lane = event && session.tree.laneOfThread.get(event.thread);
 
 	return <tr id={`event-${row}`} aria-rowindex={row + 2} aria-selected={isChosen} class={isChosen ? "is-open" : ""} onClick={onTake}>
-		{event ? shown.map(column => <td key={column.title} class={`is-${column.title}`} data-tip={column.title === "arguments" || column.title === "event"
-			? `${visible(event.event)}\n${visible(event.text)}` : column.title === "thread" && lane !== undefined ? `Show ${titleOf(session.trace.lanes[lane])} in the graph` : undefined}>
+		{event ? shown.map(column => <td key={column.title} class={`is-${column.name}`} data-tip={column.name === "arguments" || column.name === "event"
+			? [event.event ?? event.name ?? stateTitle(event.share ?? ""), event.text].map(visible).join("\n") : column.name === "thread" && lane !== undefined ? `Show ${titleOf(session.trace.lanes[lane])} in the graph` : undefined}>
 			{column.show(event, session)}</td>) : <td colSpan={shown.length} class="muted">{"\u2026"}</td>}
 	</tr>;
 }
 
+/** The rows of the list, from the first one on, as a file. */
+function SaveList({ session, kind, rows }: { session: Session; kind: RowKind; rows: EventRows }) {
+	const [said, say] = useState("");
+	const save = async () => {
+		say("Asking\u2026");
+		try {
+			const all = await rows.first(SAVED_MAX), others = kind.columns.filter(column => column.name !== "time");
+			download(fileName(session, `${kind.name}.csv`), new Blob([csvText({ titles: ["row", "time_ns", "end_ns", ...others.map(column => column.title)],
+				rows: all.map((row): Cell[] => [row.row + 1, row.time_ns, row.end_ns, ...others.map(column => column.show(row, session))]) })], { type: "text/csv" }));
+			say(all.length === SAVED_MAX ? `only the first ${count(SAVED_MAX)} rows are saved` : "");
+		} catch (error) {
+			say(`It cannot be saved: ${error instanceof Error ? error.message : error}`);
+		}
+	};
+
+	return <><button type="button" data-tip={`The rows of the list as a file, at most ${count(SAVED_MAX)}`} onClick={save}>Save as CSV</button>
+		{said && <span class="muted">{said}</span>}</>;
+}
+
 /** The bar of tools: how many, of what time, and a row to go to. */
-function Tools({ session, rows, goTo }: { session: Session; rows: EventRows; goTo: (row: number) => void }) {
+function Tools({ session, kind, rows, goTo }: { session: Session; kind: RowKind; rows: EventRows; goTo: (row: number) => void }) {
 	const isWithin = useStored(session.store, state => state.isOfSelection), filters = useStored(session.store, state => state.filters);
-	const selection = useRange(), hasFilters = Object.values(filters).some(Boolean);
+	const selection = useRange(), hasFilters = filtersOf(kind).some(name => filters[name]);
+	const boxed = useStored(session.store, state => state.boxed);
 
 	return <div class="tools">
 		<span class="muted" role="status">{rows.error ? `The list cannot be read: ${rows.error}` : !rows.isKnown ? "Asking\u2026"
-			: `${rows.isCounted ? "" : "at least "}${plural(rows.rows, "event")}${hasFilters ? " with this filter" : ""}${isWithin && selection ? " in the selected time" : ""}`}</span>
+			: `${rows.isCounted ? "" : "at least "}${plural(rows.rows, kind.one, kind.many)}${hasFilters ? " with this filter" : ""}${isWithin && selection ? ` in the selected time${boxed.length ? " and lanes" : ""}` : ""}${
+				rows.leftOut ? `; ${plural(rows.leftOut, "more one", "more")} are not listed: choose fewer by a filter or a time` : ""}`}</span>
 		<button type="button" aria-pressed={isWithin} disabled={!selection && !isWithin} onClick={() => session.store.set({ isOfSelection: !isWithin, row: 0 })}>
 			In the selected time</button>
 		<button type="button" disabled={!hasFilters} onClick={() => session.store.set({ filters: {}, row: 0 })}>No filter</button>
+		<SaveList session={session} kind={kind} rows={rows} />
 		<label class="go">row <input type="number" min={1} max={Math.max(1, rows.rows)} aria-label="Go to row"
 			onChange={event => event.currentTarget.value && goTo(Number(event.currentTarget.value) - 1)} /></label>
 	</div>;
 }
 
-function List({ session }: { session: Session }) {
-	const { rows } = useRows(session), { box, map, top, goTo, goBy } = useScroll(session, rows);
+function List({ session, kind }: { session: Session; kind: RowKind }) {
+	const { rows } = useRows(session, kind), { box, map, top, goTo, goBy } = useScroll(session, rows);
 	const first = Math.floor(top), last = Math.min(map.rows, Math.ceil(top + map.seen) + 1) - 1;
 	const { chosen, take } = useChosen(session, rows, goTo, row => row >= top && row + 1 <= top + map.seen);
-	const shown = columns.filter(column => column.title !== "host" || session.trace.lanes.filter(lane => lane.kind === "host").length > 1), page = Math.max(1, Math.floor(map.seen) - 1);
+	const shown = kind.columns.filter(column => column.name !== "host" || session.trace.lanes.filter(lane => lane.kind === "host").length > 1), page = Math.max(1, Math.floor(map.seen) - 1);
 	const steps: Record<string, number> = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity };
 	const onKey = (event: KeyboardEvent) => {
 		const by = steps[event.key];
@@ -210,13 +222,13 @@ function List({ session }: { session: Session }) {
 	useFinger(box, goBy);
 	useEffect(() => rows.want(first, Math.max(last, first)));
 	return <>
-		<Tools session={session} rows={rows} goTo={row => goTo(row)} />
+		<Tools session={session} kind={kind} rows={rows} goTo={row => goTo(row)} />
 		<div class="event-box" ref={box}>
 			<div class="event-stage">
-				<table role="grid" tabIndex={0} aria-label="Events" aria-rowcount={rows.isCounted ? map.rows + 1 : -1} onKeyDown={onKey}
+				<table role="grid" tabIndex={0} aria-label={kind.title} aria-rowcount={rows.isCounted ? map.rows + 1 : -1} onKeyDown={onKey}
 					aria-activedescendant={chosen !== null && chosen >= first && chosen <= last ? `event-${chosen}` : undefined}>
 					<thead>
-						<tr>{shown.map(column => <th key={column.title} scope="col" class={`is-${column.title}`}>{column.title}</th>)}</tr>
+						<tr>{shown.map(column => <th key={column.title} scope="col" class={`is-${column.name}`}>{column.title}</th>)}</tr>
 						<tr class="filters">{shown.map(column => <FilterCell key={column.title} session={session} column={column} />)}</tr>
 					</thead>
 					<tbody style={{ transform: `translateY(${-(top % 1) * ROW_PX}px)` }}>
@@ -227,12 +239,15 @@ function List({ session }: { session: Session }) {
 			</div>
 			<div style={{ height: `${scrollable(map)}px` }} />
 		</div>
-		{rows.isKnown && <p class="muted range">{map.rows ? `Rows ${count(first + 1)} to ${count(Math.min(map.rows, Math.floor(top + map.seen)))}` : "No event."}</p>}
+		{rows.isKnown && <p class="muted range">{map.rows ? `Rows ${count(first + 1)} to ${count(Math.min(map.rows, Math.floor(top + map.seen)))}` : `No ${kind.one}.`}</p>}
 	</>;
 }
 
 export function EventList({ session }: { session: Session }) {
-	return <Section id="events" title="Events" isHeavy about="All that the trace has, in the order of time. A row shows its moment in the graph, and the graph's cursor its row here.">
-		<List session={session} />
+	const list = useStored(session.store, state => state.list), kind = rowKinds.find(one => one.name === list)!;
+
+	return <Section id="events" title={kind.title} isHeavy about={kind.about}
+		tools={<Choices label="List" of={rowKinds} chosen={list} onChoose={name => session.store.set({ list: name, row: 0 })} />}>
+		<List key={list} session={session} kind={kind} />
 	</Section>;
 }

@@ -11,7 +11,7 @@ import { tellAt } from "./tell";
 const MOVED_PX = 4, WHEEL_ZOOM = 0.0016, WHEEL_MAX = 400, LINE_PX = 16;
 
 interface Drag {
-	kind: "pan" | "select" | "overview";
+	kind: "pan" | "select" | "box" | "overview";
 	id: number;			// of the pointer
 	x: number;
 	y: number;
@@ -68,7 +68,7 @@ export class Gestures {
 	}
 
 	private kindOf(area: Area, event: PointerEvent): Drag["kind"] {
-		return area === "overview" ? "overview" : area === "axis" || event.shiftKey ? "select" : "pan";
+		return area === "overview" ? "overview" : area === "axis" ? "select" : event.shiftKey ? area === "lanes" ? "box" : "select" : "pan";
 	}
 
 	private onDown(event: PointerEvent): void {
@@ -109,16 +109,18 @@ export class Gestures {
 		this.scene.pointer = null;
 		if (drag.kind === "overview")
 			this.centre(place.x);
-		else if (drag.kind === "select")
-			this.stretch(drag, place.x);
+		else if (drag.kind !== "pan")
+			this.stretch(drag, place.x, place.y);
 		else
 			this.pull(drag, place.x, place.y, event.pointerType === "mouse");
 	}
 
-	private stretch(drag: Drag, x: number): void {
+	/** Of time, and of a box also of lanes. */
+	private stretch(drag: Drag, x: number, y: number): void {
 		const [from_ns, to_ns] = [drag.time_ns, this.scene.timeAt(Math.max(0, Math.min(x, this.scene.width)))].sort((a, b) => a - b);
 
 		this.scene.dragged = { from_ns, to_ns };
+		this.scene.box = drag.kind === "box" ? { top: Math.min(drag.y, y), bottom: Math.max(drag.y, y) } : null;
 		this.redraw();
 	}
 
@@ -158,10 +160,11 @@ export class Gestures {
 		if (!drag || drag.id !== event.pointerId)
 			return;
 		if (scene.dragged)
-			scene.session.select(scene.dragged);
+			scene.session.select(scene.dragged, scene.box ? scene.rowsIn(scene.box.top, scene.box.bottom).map(row => row.lane.id) : []);
 		else if (!drag.hasMoved && drag.kind !== "overview")
 			this.click(x, y);
 		scene.dragged = null;
+		scene.box = null;
 		this.redraw();
 	}
 
@@ -178,6 +181,7 @@ export class Gestures {
 		this.fingers.delete(event.pointerId);
 		this.drag = null;
 		this.scene.dragged = null;
+		this.scene.box = null;
 		this.redraw();
 	}
 

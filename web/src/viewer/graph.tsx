@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The graph: time across, lanes down. The canvas has the picture, the page its names and its buttons.
 import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { duration, plural } from "../format";
-import { Swatch } from "../page";
+import { duration, plural, visible } from "../format";
+import { type Choice, Choices, Swatch } from "../page";
 import { type Range, useRange } from "../range";
 import { colourOf, stateNames, stateTitle } from "../states";
 import { ThemeContext } from "../theme";
+import { APPLICATION_COLOURS } from "./applications";
 import { Drawer } from "./draw";
 import { sliceAround } from "./find";
 import { Gestures } from "./gestures";
 import { type Wishes, press } from "./keys";
 import { type Labelled, Labels } from "./labels";
 import { MarkStore } from "./marks";
+import { NoteList } from "./note_list";
 import { exactly, moment } from "./moment";
 import { levelOf } from "./overlays";
-import { HEAD_PX, Scene } from "./scene";
+import { Save } from "./save";
+import { headOf, Scene } from "./scene";
 import type { Session } from "./session";
-import { flipped, type Overlay, useStored } from "./store";
+import { type Colouring, flipped, type Overlay, useStored } from "./store";
 import { sliceWords } from "./tell";
 
 /** Draws at most once a frame. */
@@ -24,7 +27,7 @@ function useDrawing(session: Session) {
 	const made = useRef<{ scene: Scene; marks: MarkStore; drawer: Drawer | null; frame: number; draw: () => void; listeners: Set<() => void> } | null>(null);
 
 	if (!made.current) {
-		const scene = new Scene(session), listeners = new Set<() => void>();
+		const scene = new Scene(session, () => made.current!.draw()), listeners = new Set<() => void>();
 		const draw = () => {
 			made.current!.frame ||= requestAnimationFrame(() => {
 				made.current!.frame = 0;
@@ -46,7 +49,7 @@ function Names({ session, drawing }: { session: Session; drawing: Drawing }) {
 
 	useEffect(() => {
 		const update = () => {
-			const key = `${scene.scroll} ${scene.height}`;
+			const key = `${scene.scroll} ${scene.height} ${scene.headPx}`;
 			if (key !== last.current)
 				again(n => n + 1);
 			last.current = key;
@@ -147,6 +150,8 @@ function Picture({ session, wishes }: { session: Session; wishes: Wishes }) {
 		}
 	};
 
+	const head = useStored(session.store, () => headOf(session));
+
 	useCanvas(drawing, scroller, canvas);
 	useFocusInView(session, scene, scroller);
 	useEffect(() => {
@@ -154,25 +159,43 @@ function Picture({ session, wishes }: { session: Session; wishes: Wishes }) {
 		drawing.draw();
 	}, [theme]);
 	return <>
-		<div class="graph-view" ref={scroller} style={{ maxHeight: `${layout.height + layout.pinnedHeight + HEAD_PX + 4}px` }}>
+		<div class="graph-view" ref={scroller} style={{ maxHeight: `${layout.height + layout.pinnedHeight + head + 4}px` }}>
 			<div class="graph-stage">
 				<Names session={session} drawing={drawing} />
 				<div class="graph-canvas" role="application" tabIndex={0} aria-label="What threads did over time; press ? for the keys" onKeyDown={onKey}>
 					<canvas ref={canvas} data-tips="" aria-hidden="true" />
 				</div>
 			</div>
-			<div style={{ height: `max(0px, calc(${layout.height + HEAD_PX + layout.pinnedHeight}px - 100%))` }} />
+			<div style={{ height: `max(0px, calc(${layout.height + head + layout.pinnedHeight}px - 100%))` }} />
 		</div>
 		<Said drawing={drawing} />
+		<NoteList session={session} />
+		<Save session={session} drawer={() => drawing.drawer} />
 		<Announced session={session} scene={scene} />
 	</>;
 }
 
-function Legend({ session }: { session: Session }) {
+function StateLegend({ session }: { session: Session }) {
 	const { shares, lanes } = session.trace;
 	const used = useMemo(() => stateNames.filter(state => lanes.some(lane => lane.ns[shares.indexOf(state)] > 0)), [shares, lanes]);
 
 	return <div class="legend">{used.map(state => <span key={state}><Swatch colour={colourOf(state)} />{stateTitle(state)}</span>)}</div>;
+}
+
+const weightTitles = ["1 active thread", "2", "3 to 4", "5 to 8", "more"];
+
+/** What the colours of lanes say. */
+function Legend({ session }: { session: Session }) {
+	const colouring = useStored(session.store, state => state.colouring), { names, others } = session.tree.applications;
+
+	switch (colouring) {
+	case "application": return <div class="legend">{names.slice(0, APPLICATION_COLOURS).map((name, i) => <span key={name}><Swatch colour={`k-${i}`} />{visible(name)}{
+		i === APPLICATION_COLOURS - 1 && others ? ` and ${plural(others, "other")}` : ""}</span>)}
+		<span class="muted">running, in the colour of the application; CPUs where their slices can be told apart</span></div>;
+	case "weight": return <div class="legend">{weightTitles.map((title, i) => <span key={title}><Swatch colour={`w-${i}`} />{title}</span>)}
+		<span class="muted">active threads, by how many share a moment: each of n counts 1/n (CMetric), on average over a pixel</span></div>;
+	default: return <StateLegend session={session} />;
+	}
 }
 
 export function rangeWords({ from_ns, to_ns }: Range): string {
@@ -185,6 +208,7 @@ export function rangeWords({ from_ns, to_ns }: Range): string {
 function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
 	const hasView = useStored(session.store, state => state.view !== null || state.follow !== null), selection = useRange();
 	const [from_ns, to_ns] = useStored(session.store, () => `${session.view.from_ns} ${session.view.to_ns}`).split(" ").map(Number);
+	const boxed = useStored(session.store, state => state.boxed);
 	const middle = (from_ns + to_ns) / 2;
 
 	return <div class="choices" role="group" aria-label="Stretch of time that is seen">
@@ -198,7 +222,9 @@ function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
 		<button type="button" data-tip="Zoom to the selected time (F)" disabled={!selection} onClick={() => session.zoomToSelection()}>Selection</button>
 		<button type="button" aria-label="Keys" data-tip="All keys (?)" onClick={wishes.onHelp}>?</button>
 		<span class="muted range">{hasView ? rangeWords({ from_ns, to_ns }) : `all ${duration(session.whole.to_ns - session.whole.from_ns)}`}</span>
-		{selection && <span class="range selected">selected: {rangeWords(selection)}
+		<button type="button" data-tip="A note at the cursor, or in the middle (M)" onClick={() => session.addNote(session.store.state.cursor_ns ?? middle,
+			session.store.state.cursor_ns === null ? null : session.store.state.focus)}>Note</button>
+		{selection && <span class="range selected">selected: {rangeWords(selection)}{boxed.length ? ` of ${plural(boxed.length, "lane")}` : ""}
 			<button type="button" class="forget" aria-label="Forget the selection" data-tip="Forget the selection (Escape)" onClick={() => session.select(null)}>&times;</button></span>}
 	</div>;
 }
@@ -206,24 +232,38 @@ function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
 const overlayTitles: [Overlay, string, string][] = [
 	["wakes", "Wake-ups", "Arrows from who woke to who was woken, where slices can be told apart"],
 	["marks", "Events", "Circles: events of the programs' own"],
+	["activities", "Activities", "Bars in the lanes of threads: what lasts from one event to another, by pairs of events and by scripts"],
+	["messages", "Messages", "Arrows from who sent to who received"],
 ];
+
+const colourChoices: Choice<Colouring>[] = [{ name: "state", title: "by state" }, { name: "application", title: "by application" }, { name: "weight", title: "by weight" }];
+
+/** What is drawn over the lanes and above them, as switches. */
+function Drawn({ session }: { session: Session }) {
+	const hidden = useStored(session.store, state => state.hidden);
+	const all: [Overlay, string, string][] = [...overlayTitles, ...session.tree.curves.map(({ name, title, about }): [Overlay, string, string] =>
+		[name, title[0].toUpperCase() + title.slice(1), `A curve: ${about.toLowerCase()}`])];
+
+	return <div class="choices" role="group" aria-label="What is drawn with the lanes">
+		{all.map(([name, title, tip]) => <button type="button" key={name} aria-pressed={!hidden.has(name)} data-tip={tip}
+			onClick={() => session.store.set({ hidden: flipped(session.store.state.hidden, name) })}>{title}</button>)}
+	</div>;
+}
 
 export function Graph({ session, wishes, search }: { session: Session; wishes: Wishes; search: { current: HTMLInputElement | null } }) {
 	const words = useStored(session.store, state => state.words), sort = useStored(session.store, state => state.sort);
-	const hidden = useStored(session.store, state => state.hidden);
+	const colouring = useStored(session.store, state => state.colouring);
 
 	return <div class="graph-box">
 		<div class="tools">
 			<input type="search" ref={search} placeholder="Search lanes" aria-label="Search lanes" value={words}
 				onInput={event => session.store.set({ words: event.currentTarget.value })} />
-			<div class="choices" role="group" aria-label="Order of lanes">
+			<div class="choices" role="group" aria-label="Order of lanes"><span class="muted">Order</span>
 				<button type="button" aria-pressed={sort === "lost"} onClick={() => session.store.set({ sort: "lost" })}>by lost time</button>
 				<button type="button" aria-pressed={sort === "name"} onClick={() => session.store.set({ sort: "name" })}>by name</button>
 			</div>
-			<div class="choices" role="group" aria-label="What is drawn over lanes">
-				{overlayTitles.map(([name, title, tip]) => <button type="button" key={name} aria-pressed={!hidden.has(name)} data-tip={tip}
-					onClick={() => session.store.set({ hidden: flipped(session.store.state.hidden, name) })}>{title}</button>)}
-			</div>
+			<span class="choices"><span class="muted">Colours</span><Choices label="Colours of lanes" of={colourChoices} chosen={colouring} onChoose={name => session.store.set({ colouring: name })} /></span>
+			<Drawn session={session} />
 		</div>
 		<Navigation session={session} wishes={wishes} />
 		<Picture session={session} wishes={wishes} />

@@ -19,6 +19,7 @@ export const keyWords: [string, string][] = [
 	["Enter", "details of the slice, or open and close the lane"],
 	["Space", "open and close the lane"],
 	["P", "pin the lane to the top, or let it go"],
+	["M", "a note at the cursor, of its lane; else in the middle of what is seen"],
 	["F", "zoom to the selected time, or to the slice"],
 	["0", "the whole trace"],
 	["E", "stay at the end, while a trace grows; or let it go on without"],
@@ -27,7 +28,7 @@ export const keyWords: [string, string][] = [
 	["/", "search lanes"],
 	["?", "this list"],
 	["wheel", "zoom; with Shift earlier and later, with Alt scroll lanes"],
-	["drag", "move; on the axis or with Shift, select a stretch of time"],
+	["drag", "move; on the axis, select a stretch of time; with Shift, time and lanes"],
 	["double click", "the whole trace"],
 ];
 
@@ -138,6 +139,7 @@ export function press(scene: Scene, event: KeyboardEvent, wishes: Wishes): boole
 	case "Enter": enter(scene); wishes.onDetails(); break;
 	case " ": if (row?.isOpen !== null && row) session.toggle(row.lane.id); break;
 	case "p": if (row) session.pin(row.lane.id); break;
+	case "m": session.addNote(store.state.cursor_ns ?? (scene.view.from_ns + scene.view.to_ns) / 2, store.state.cursor_ns === null ? null : store.state.focus); break;
 	case "f": session.zoomToSelection(); break;
 	case "0": session.showAll(); break;
 	case "e": if (store.state.follow === null) session.follow(); else session.stay(); break;

@@ -2,7 +2,7 @@
 // The names of the lanes that are in view, with what opens and pins them.
 import { plural } from "../format";
 import type { Row } from "./lanes";
-import { CURVE_PX, AXIS_PX, HEAD_PX, OVERVIEW_PX } from "./scene";
+import { AXIS_PX, CURVES_Y, headOf, OVERVIEW_PX } from "./scene";
 import type { Session } from "./session";
 import { tellLane } from "./tell";
 
@@ -26,18 +26,18 @@ export interface Labelled {
 }
 
 export function Labels({ session, pinned, rows, focus }: { session: Session; pinned: Labelled[]; rows: Labelled[]; focus: number | null }) {
-	const { layout } = session;
+	const { layout, curves } = session, head = headOf(session);
 
 	return <div class="lane-labels">
 		<div class="head-label" style={{ top: 0, height: `${OVERVIEW_PX}px` }}>whole trace</div>
 		<div class="head-label" style={{ top: `${OVERVIEW_PX}px`, height: `${AXIS_PX}px` }}>{plural(layout.rows.length, "lane")}</div>
-		<div class="head-label" style={{ top: `${OVERVIEW_PX + AXIS_PX}px`, height: `${CURVE_PX}px` }}
-			data-tip="How many threads ran, on average over a pixel">running</div>
-		<ul class="lane-list" style={{ top: `${HEAD_PX + layout.pinnedHeight}px` }}>
-			{rows.map(({ row, top }) => <Label key={row.key} session={session} row={row} top={top - HEAD_PX - layout.pinnedHeight} isFocused={row.lane.id === focus} />)}
+		{curves.map(({ name, title, about, top, height }) => <div key={name} class="head-label" style={{ top: `${CURVES_Y + top}px`, height: `${height}px` }}
+			data-tip={`${about}, on average over a pixel`}>{title}</div>)}
+		<ul class="lane-list" style={{ top: `${head + layout.pinnedHeight}px` }}>
+			{rows.map(({ row, top }) => <Label key={row.key} session={session} row={row} top={top - head - layout.pinnedHeight} isFocused={row.lane.id === focus} />)}
 		</ul>
-		<ul class="lane-list is-pinned" style={{ top: `${HEAD_PX}px`, height: `${layout.pinnedHeight}px` }}>
-			{pinned.map(({ row, top }) => <Label key={row.key} session={session} row={row} top={top - HEAD_PX} isFocused={row.lane.id === focus} />)}
+		<ul class="lane-list is-pinned" style={{ top: `${head}px`, height: `${layout.pinnedHeight}px` }}>
+			{pinned.map(({ row, top }) => <Label key={row.key} session={session} row={row} top={top - head} isFocused={row.lane.id === focus} />)}
 		</ul>
 	</div>;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The tree of lanes, as rows: which are shown, in what order, and where.
 import { visible } from "../format";
+import { Applications } from "./applications";
+import { type Curve, curvesOf } from "./curves";
 import type { Sort } from "./store";
 import type { Lane, LaneKind, Trace } from "./trace";
 
@@ -22,16 +24,20 @@ export class LaneTree {
 	readonly children: number[][];
 	readonly roots: number[] = [];
 	readonly laneOfThread = new Map<number, number>();
+	readonly curves: Curve[];		// those that there is something for
+	readonly applications: Applications;
 	private processes = 0;
 
 	constructor(readonly trace: Trace) {
 		this.children = trace.lanes.map(() => []);
+		this.curves = curvesOf(trace);
 		for (const lane of trace.lanes) {
 			if (lane.kind === "thread")
 				this.laneOfThread.set(lane.thread, lane.id);
 			this.processes += lane.kind === "process" ? 1 : 0;
 			(this.children[lane.parent] ?? this.roots).push(lane.id);
 		}
+		this.applications = new Applications(this);
 	}
 
 	/** Those that all threads are below. */

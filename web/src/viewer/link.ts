@@ -2,7 +2,8 @@
 // The state as the fragment of the address: a link opens the same picture, and the browser's history is the undo of
 // navigation. What changes in one go is one step of it.
 import { getRange, type Range, setRange } from "../range";
-import { type Filters, filterNames, initial, type Overlay, overlays, type State, type Store } from "./store";
+import { merged, type Note, noteOf, NOTES_MAX, noteText } from "./notes";
+import { colourings, type Filters, filterNames, initial, listNames, type Overlay, overlays, type State, type Store } from "./store";
 import type { Place } from "./trace";
 
 const SETTLED_MS = 250, NUMBERS_MAX = 10000;
@@ -37,15 +38,17 @@ function placeOf(text: string | null): Place | null {
 	return match ? { lane: Number(match[1]), time_ns: Number(match[2]) } : null;
 }
 
-/** Without how far lanes and the list are scrolled, which makes no step of the history. */
+/** Without how far lanes and the list are scrolled, and without notes, which make no step of the history. */
 function wordsOf(state: State): [string, string][] {
 	const { slice, filters } = state;
 
 	return [
-		["view", rangeText(state.view)], ["follow", state.follow === null ? "" : String(Math.round(state.follow))], ["sel", rangeText(getRange())], ["open", [...state.toggled].join(".")], ["pin", state.pins.join(".")],
+		["view", rangeText(state.view)], ["follow", state.follow === null ? "" : String(Math.round(state.follow))], ["sel", rangeText(getRange())], ["box", state.boxed.join(".")],
+		["open", [...state.toggled].join(".")], ["pin", state.pins.join(".")],
 		["sort", state.sort === initial.sort ? "" : state.sort], ["lanes", state.words], ["hide", [...state.hidden].join(".")],
+		["colour", state.colouring === initial.colouring ? "" : state.colouring],
 		["focus", String(state.focus ?? "")], ["slice", slice ? `${slice.lane}@${Math.round(slice.time_ns)}` : ""],
-		["at", state.cursor_ns === null ? "" : String(Math.round(state.cursor_ns))], ["within", state.isOfSelection ? "1" : ""],
+		["at", state.cursor_ns === null ? "" : String(Math.round(state.cursor_ns))], ["within", state.isOfSelection ? "1" : ""], ["list", state.list === initial.list ? "" : state.list],
 		...filterNames.map((name): [string, string] => [name, filters[name] ?? ""]),
 	];
 }
@@ -55,7 +58,8 @@ function fragmentOf(words: [string, string][]): string {
 }
 
 export function fragment(state: State): string {
-	return fragmentOf([...wordsOf(state), ["top", state.scroll ? String(Math.round(state.scroll)) : ""], ["row", state.row ? String(state.row) : ""]]);
+	return fragmentOf([...wordsOf(state), ["top", state.scroll ? String(Math.round(state.scroll)) : ""], ["row", state.row ? String(state.row) : ""],
+		...state.notes.map((note): [string, string] => ["note", noteText(note)])]);
 }
 
 function read(text: string): { state: State; selection: Range | null } {
@@ -70,8 +74,11 @@ function read(text: string): { state: State; selection: Range | null } {
 			view: rangeOf(search.get("view")), follow: widthOf(search.get("follow")), toggled: new Set(numbersOf(search.get("open"))), pins: numbersOf(search.get("pin")),
 			sort: search.get("sort") === "name" ? "name" : "lost", words: (search.get("lanes") ?? "").slice(0, 500),
 			hidden: new Set((search.get("hide") ?? "").split(".").filter((word): word is Overlay => overlays.includes(word as Overlay))),
+			colouring: colourings.find(name => name === search.get("colour")) ?? initial.colouring,
 			focus: numberOf(search.get("focus")), slice: placeOf(search.get("slice")), cursor_ns: numberOf(search.get("at")),
 			scroll: Math.max(0, numberOf(search.get("top")) ?? 0), row: Math.max(0, numberOf(search.get("row")) ?? 0), filters, isOfSelection: search.get("within") === "1",
+			list: listNames.find(name => name === search.get("list")) ?? initial.list,
+			boxed: numbersOf(search.get("box")), notes: search.getAll("note").slice(0, NOTES_MAX).map(noteOf).filter(note => note !== null),
 		},
 	};
 }
@@ -84,7 +91,7 @@ export class Link {
 	private stop: () => void;
 
 	constructor(private store: Store) {
-		this.read();
+		this.read(linked => linked);
 		history.replaceState({ depth: 0 }, "", this.address);
 		this.stop = store.on(() => this.later());
 		addEventListener("popstate", this.onPop);
@@ -135,11 +142,12 @@ export class Link {
 	private onPop = (event: PopStateEvent) => {
 		clearTimeout(this.timer);
 		this.depth = Number(event.state?.depth ?? 0);
-		this.read();
+		this.read(linked => event.state ? this.store.state.notes : merged(this.store.state.notes, linked));	// a step back leaves them; another link may have more
 	};
 
-	private read(): void {
-		const { state, selection } = read(location.hash.slice(1));
+	/** notesOf: which there are, by those of the link. */
+	private read(notesOf: (linked: readonly Note[]) => readonly Note[]): void {
+		const { state: linked, selection } = read(location.hash.slice(1)), state = { ...linked, notes: notesOf(linked.notes) };
 
 		this.isReading = true;
 		setRange(selection);

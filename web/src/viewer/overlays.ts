@@ -4,11 +4,14 @@ import { plural } from "../format";
 import { getRange } from "../range";
 import { stateTitle } from "../states";
 import { colour } from "../theme";
+import { drawActivities, drawMessages } from "./activity_overlays";
 import { type FoundSlice, sliceAround, slicesIn } from "./find";
 import type { Row } from "./lanes";
 import type { MarkStore } from "./marks";
-import { stateOf } from "./palette";
-import { AXIS_PX, GAP_PX, HEAD_PX, OVERVIEW_PX, type Scene, type Wake } from "./scene";
+import { drawNotes } from "./note_overlay";
+import { coloursOf, stateOf } from "./palette";
+import type { Pen } from "./pen";
+import { CURVES_Y, GAP_PX, OVERVIEW_PX, type Scene, type Wake } from "./scene";
 import { Tiles } from "./tiles";
 
 const WAKES_MAX = 300, WORDS_PX = 46, MARK_PX = 3, SLICES_MAX = 4000;
@@ -57,21 +60,21 @@ function wakesOf(scene: Scene, known: Known[]): { wakes: Wake[]; hidden: number 
 	return { wakes, hidden };
 }
 
-function drawWake(context: CanvasRenderingContext2D, scene: Scene, wake: Wake): void {
+function drawWake(pen: Pen, scene: Scene, wake: Wake): void {
 	const x = Math.round(scene.xOf(wake.time_ns)) + 0.5, from = scene.middleOf(wake.from), to = scene.middleOf(wake.to), down = to > from ? 1 : -1;
 
-	context.beginPath();
-	context.moveTo(x, from);
-	context.lineTo(x, to);
-	context.stroke();
-	context.beginPath();
-	context.moveTo(x, to);
-	context.lineTo(x - 3.5, to - 7 * down);
-	context.lineTo(x + 3.5, to - 7 * down);
-	context.fill();
-	context.beginPath();
-	context.arc(x, from, 2, 0, 2 * Math.PI);
-	context.fill();
+	pen.beginPath();
+	pen.moveTo(x, from);
+	pen.lineTo(x, to);
+	pen.stroke();
+	pen.beginPath();
+	pen.moveTo(x, to);
+	pen.lineTo(x - 3.5, to - 7 * down);
+	pen.lineTo(x + 3.5, to - 7 * down);
+	pen.fill();
+	pen.beginPath();
+	pen.arc(x, from, 2, 0, 2 * Math.PI);
+	pen.fill();
 }
 
 /** Evenly chosen where there are too many. */
@@ -79,15 +82,15 @@ export function thinned<T>(all: T[], most: number): T[] {
 	return all.length <= most ? all : Array.from({ length: most }, (_, i) => all[Math.floor(i * all.length / most)]);
 }
 
-function drawWakes(context: CanvasRenderingContext2D, scene: Scene, known: Known[]): string[] {
+function drawWakes(pen: Pen, scene: Scene, known: Known[]): string[] {
 	const { wakes, hidden } = wakesOf(scene, known), drawn = thinned(wakes, WAKES_MAX), said: string[] = [];
 
 	scene.wakes = drawn;
-	context.strokeStyle = context.fillStyle = colour("accent");
-	context.lineWidth = 1.2;
+	pen.strokeStyle = pen.fillStyle = colour("accent");
+	pen.lineWidth = 1.2;
 	for (const wake of drawn)
-		drawWake(context, scene, wake);
-	context.lineWidth = 1;
+		drawWake(pen, scene, wake);
+	pen.lineWidth = 1;
 	if (drawn.length < wakes.length)
 		said.push(`${plural(drawn.length, "wake-up")} of ${wakes.length} are drawn: zoom in for all`);
 	if (hidden)
@@ -95,12 +98,16 @@ function drawWakes(context: CanvasRenderingContext2D, scene: Scene, known: Known
 	return said;
 }
 
-function drawMarks(context: CanvasRenderingContext2D, scene: Scene, marks: MarkStore): string[] {
-	const rows = [...scene.session.layout.pinned, ...scene.seen].filter(row => row.lane.kind === "thread");
+function threadRows(scene: Scene): Row[] {
+	return [...scene.session.layout.pinned, ...scene.seen].filter(row => row.lane.kind === "thread");
+}
+
+function drawMarks(pen: Pen, scene: Scene, marks: MarkStore): string[] {
+	const rows = threadRows(scene);
 
 	marks.want(scene.view, rows.map(row => row.lane.id));
-	context.fillStyle = colour("fg");
-	context.strokeStyle = colour("bg");
+	pen.fillStyle = colour("fg");
+	pen.strokeStyle = colour("bg");
 	for (const row of rows) {
 		const y = scene.middleOf(row);
 		let before = -1;
@@ -109,30 +116,34 @@ function drawMarks(context: CanvasRenderingContext2D, scene: Scene, marks: MarkS
 			if (x === before || x < 0 || x > scene.width)	// where several would lie on each other, one is drawn
 				continue;
 			before = x;
-			context.beginPath();
-			context.arc(x, y, MARK_PX, 0, 2 * Math.PI);
-			context.fill();
-			context.stroke();
+			pen.beginPath();
+			pen.arc(x, y, MARK_PX, 0, 2 * Math.PI);
+			pen.fill();
+			pen.stroke();
 		}
 	}
 	return marks.leftOut ? [`${plural(marks.leftOut, "event")} of the programs' own are not drawn: zoom in for all`]
 		: marks.isUnread ? ["There may be more events of the programs' own: zoom in for all"] : [];
 }
 
-function drawWords(context: CanvasRenderingContext2D, scene: Scene, known: Known[]): void {
-	const { trace } = scene.session;
+function drawWords(pen: Pen, scene: Scene, known: Known[]): void {
+	const { trace, tree, store } = scene.session, { colouring } = store.state;
 
-	for (const { row, slices } of known)
+	if (colouring === "weight")		// the same state has many colours
+		return;
+	for (const { row, slices } of known) {
+		const colours = coloursOf(scene.palette!, row.lane, colouring, tree.applications.of(row.lane), null);
 		for (const slice of slices) {
 			const left = Math.max(0, scene.xOf(slice.begin_ns)), width = Math.min(scene.width, scene.xOf(slice.end_ns)) - left;
 			if (width < WORDS_PX || row.lane.is_idle)
 				continue;
 			const words = stateTitle(stateOf(trace, row.lane, slice.share));
-			if (context.measureText(words).width > width - 8)
+			if (pen.measureText(words).width > width - 8)
 				continue;
-			context.fillStyle = inkOn(scene.palette!.threads.pixel[slice.share]);
-			context.fillText(words, left + 4, scene.middleOf(row) + 0.5);
+			pen.fillStyle = inkOn(colours.pixel[slice.share]);
+			pen.fillText(words, left + 4, scene.middleOf(row) + 0.5);
 		}
+	}
 }
 
 /** Black or white, whichever can be read on it. */
@@ -142,76 +153,99 @@ function inkOn(pixel: number): string {
 	return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2] > 0.2 ? "#000000" : "#ffffff";
 }
 
-function drawSelection(context: CanvasRenderingContext2D, scene: Scene): void {
+/** What of the height is selected: lanes, or all. */
+function selectedHeights(scene: Scene): [number, number][] {
+	const { layout, store } = scene.session, { boxed } = store.state;
+
+	if (scene.dragged)
+		return [scene.box ? [scene.box.top, scene.box.bottom] : [OVERVIEW_PX, scene.height]];
+	return boxed.length ? boxed.map(lane => layout.byLane.get(lane)).filter(row => row !== undefined).map((row): [number, number] => [scene.topOf(row), scene.topOf(row) + row.height])
+		.filter(([top]) => top >= scene.headPx - 1) : [[OVERVIEW_PX, scene.height]];
+}
+
+function drawSelection(pen: Pen, scene: Scene): void {
 	const range = scene.dragged ?? getRange();
 
 	if (!range)
 		return;
 	const left = scene.xOf(range.from_ns), right = scene.xOf(range.to_ns);
-	context.fillStyle = context.strokeStyle = colour("accent");
-	context.globalAlpha = 0.14;
-	context.fillRect(left, OVERVIEW_PX, right - left, scene.height);
-	context.globalAlpha = 0.5;
-	context.fillRect(left, OVERVIEW_PX, Math.max(1, right - left), 4);
-	context.globalAlpha = 1;
-	context.beginPath();
+	pen.fillStyle = pen.strokeStyle = colour("accent");
+	pen.globalAlpha = 0.14;
+	for (const [top, bottom] of selectedHeights(scene))
+		pen.fillRect(left, top, right - left, bottom - top);
+	pen.globalAlpha = 1;
+	if (scene.session.store.state.boxed.length || scene.box)
+		for (const [top, bottom] of selectedHeights(scene))
+			pen.strokeRect(left, top - 0.5, right - left, bottom - top);
+	pen.globalAlpha = 0.5;
+	pen.fillRect(left, OVERVIEW_PX, Math.max(1, right - left), 4);
+	pen.globalAlpha = 1;
+	pen.beginPath();
 	for (const x of [left, right]) {
-		context.moveTo(Math.round(x) + 0.5, OVERVIEW_PX);
-		context.lineTo(Math.round(x) + 0.5, scene.height);
+		pen.moveTo(Math.round(x) + 0.5, OVERVIEW_PX);
+		pen.lineTo(Math.round(x) + 0.5, scene.height);
 	}
-	context.stroke();
+	pen.stroke();
 }
 
-function drawFocus(context: CanvasRenderingContext2D, scene: Scene): void {
+function drawFocus(pen: Pen, scene: Scene): void {
 	const { session } = scene, { focus, slice, cursor_ns } = session.store.state, row = focus === null ? undefined : session.layout.byLane.get(focus);
 
-	context.strokeStyle = colour("fg");
+	pen.strokeStyle = colour("fg");
 	if (row) {
 		const top = scene.topOf(row);
-		context.globalAlpha = 0.5;
-		context.strokeRect(-2, top - 1.5, scene.width + 4, row.height);
-		context.globalAlpha = 1;
+		pen.globalAlpha = 0.5;
+		pen.strokeRect(-2, top - 1.5, scene.width + 4, row.height);
+		pen.globalAlpha = 1;
 	}
 	const at = slice && session.layout.byLane.get(slice.lane);
 	const found = at && sliceAround(session.tiles, session.trace, slice.lane, levelOf(scene), slice.time_ns, scene.view);
 	if (at && found) {
 		const left = scene.xOf(found.begin_ns), right = scene.xOf(found.end_ns);
-		context.lineWidth = 2;
-		context.strokeRect(left, scene.topOf(at) - 1, Math.max(2, right - left), at.height - GAP_PX + 2);
-		context.lineWidth = 1;
+		pen.lineWidth = 2;
+		pen.strokeRect(left, scene.topOf(at) - 1, Math.max(2, right - left), at.height - GAP_PX + 2);
+		pen.lineWidth = 1;
 	}
 	if (cursor_ns !== null) {
 		const x = Math.round(scene.xOf(cursor_ns)) + 0.5;
-		context.setLineDash([3, 3]);
-		context.beginPath();
-		context.moveTo(x, OVERVIEW_PX + AXIS_PX);
-		context.lineTo(x, scene.height);
-		context.stroke();
-		context.setLineDash([]);
+		pen.setLineDash([3, 3]);
+		pen.beginPath();
+		pen.moveTo(x, CURVES_Y);
+		pen.lineTo(x, scene.height);
+		pen.stroke();
+		pen.setLineDash([]);
 	}
 }
 
 /** Returns what is left out, in words. */
-export function drawOverlays(context: CanvasRenderingContext2D, scene: Scene, marks: MarkStore): string {
+export function drawOverlays(pen: Pen, scene: Scene, marks: MarkStore): string {
 	const { hidden } = scene.session.store.state, known = knownSlices(scene), said: string[] = [];
 
 	scene.wakes = [];
-	context.save();
-	context.beginPath();
-	context.rect(0, HEAD_PX, scene.width, scene.height - HEAD_PX);
-	context.clip();
-	drawWords(context, scene, known ?? []);
+	scene.messages = [];
+	pen.save();
+	pen.beginPath();
+	pen.rect(0, scene.headPx, scene.width, scene.height - scene.headPx);
+	pen.clip();
+	drawWords(pen, scene, known ?? []);
+	if (!hidden.has("activities") || !hidden.has("messages"))
+		scene.activities.want(scene.view, threadRows(scene).map(row => row.lane.id));
+	if (!hidden.has("activities"))
+		said.push(...drawActivities(pen, scene, threadRows(scene)));
 	if (!hidden.has("wakes"))
-		said.push(...(known ? drawWakes(context, scene, known) : ["Wake-ups are too close to each other here: zoom in"]));
+		said.push(...(known ? drawWakes(pen, scene, known) : ["Wake-ups are too close to each other here: zoom in"]));
+	if (!hidden.has("messages"))
+		said.push(...drawMessages(pen, scene));
 	if (!hidden.has("marks"))
-		said.push(...drawMarks(context, scene, marks));
-	context.restore();
-	context.save();
-	drawSelection(context, scene);
-	context.beginPath();
-	context.rect(0, OVERVIEW_PX, scene.width, scene.height - OVERVIEW_PX);
-	context.clip();
-	drawFocus(context, scene);
-	context.restore();
+		said.push(...drawMarks(pen, scene, marks));
+	pen.restore();
+	pen.save();
+	drawSelection(pen, scene);
+	pen.beginPath();
+	pen.rect(0, OVERVIEW_PX, scene.width, scene.height - OVERVIEW_PX);
+	pen.clip();
+	drawFocus(pen, scene);
+	drawNotes(pen, scene);
+	pen.restore();
 	return said.join(". ");
 }

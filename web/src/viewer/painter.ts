@@ -6,7 +6,10 @@ import type { Colours } from "./palette";
 import { COLUMNS, type Columns, type Slices } from "./tile";
 import type { Piece } from "./tiles";
 
-const SHARES = 32;
+const SHARES = 32, HATCH_PX = 8;
+
+/** Another share for a slice, by who it says. */
+export type ShareOf = (share: number, who: number) => number;
 
 /** The ns of each share in each pixel of a line. */
 export class Line {
@@ -20,7 +23,7 @@ export class Line {
 	}
 
 	/** Pieces over a range of time that the line is as wide as. */
-	fill(pieces: Piece[], range: Range): void {
+	fill(pieces: Piece[], range: Range, shareOf: ShareOf | null = null): void {
 		for (let share = 0; share < SHARES; share++)
 			if (this.used >>> share & 1)
 				this.ns.fill(0, share * this.width, (share + 1) * this.width);
@@ -29,7 +32,7 @@ export class Line {
 		this.per_ns = this.width / (range.to_ns - range.from_ns);
 		for (const piece of pieces) {
 			if (piece.tile.kind === "slices")
-				this.addSlices(piece, piece.tile);
+				this.addSlices(piece, piece.tile, shareOf);
 			else if (piece.tile.kind === "columns")
 				this.addColumns(piece, piece.tile);
 		}
@@ -40,17 +43,19 @@ export class Line {
 		return this.ns.subarray(share * this.width, (share + 1) * this.width);
 	}
 
-	/** The most that a pixel has, of all shares. */
-	most(): number {
+	/** Of all shares. */
+	sums(): Float64Array {
 		const sums = new Float64Array(this.width);
-		let most = 0;
 
 		for (let share = 0; share < SHARES; share++)
 			if (this.used >>> share & 1)
 				this.of(share).forEach((ns, x) => { sums[x] += ns; });
-		for (const sum of sums)
-			most = Math.max(most, sum);
-		return most || 1;
+		return sums;
+	}
+
+	/** The most that a pixel has, of all shares. */
+	most(): number {
+		return this.sums().reduce((most, sum) => Math.max(most, sum), 0) || 1;
 	}
 
 	/** threads: how many do it, or the mean of it. */
@@ -73,11 +78,11 @@ export class Line {
 			ns[at + last] += (right - last) * per_px;
 	}
 
-	private addSlices(piece: Piece, tile: Slices): void {
+	private addSlices(piece: Piece, tile: Slices, shareOf: ShareOf | null): void {
 		const { begin_ns, from_ns, to_ns } = piece;
 
 		for (let i = sliceAt(tile, from_ns - begin_ns); i < tile.count && begin_ns + tile.begin_ns[i] < to_ns; i++)
-			this.add(Math.max(from_ns, begin_ns + tile.begin_ns[i]), Math.min(to_ns, begin_ns + tile.end_ns[i]), tile.share[i], 1);
+			this.add(Math.max(from_ns, begin_ns + tile.begin_ns[i]), Math.min(to_ns, begin_ns + tile.end_ns[i]), shareOf ? shareOf(tile.share[i], tile.who[i]) : tile.share[i], 1);
 	}
 
 	private addColumns(piece: Piece, tile: Columns): void {
@@ -110,11 +115,26 @@ export function sliceAt(tile: Slices, time_ns: number): number {
 
 let under = new Float64Array(0), edges = new Int32Array(0);	// of each pixel: what is drawn already, and how high that is
 
+/** Where records of a CPU were lost, what nothing is known of is hatched; pieces: what is known at all. */
+export function hatchUnknown(line: Line, pieces: Piece[], range: Range, pixels: Uint32Array, top: number, height: number, pixel: number): void {
+	const { width } = line, per_ns = width / (range.to_ns - range.from_ns), rows = Math.floor(pixels.length / width), sums = line.sums();
+
+	for (const { from_ns, to_ns } of pieces) {
+		const left = Math.max(0, Math.round((from_ns - range.from_ns) * per_ns)), right = Math.min(width, Math.round((to_ns - range.from_ns) * per_ns));
+		for (let x = left; x < right; x++) {
+			const unknown = Math.round(height * (1 - sums[x] * per_ns));
+			for (let y = Math.max(0, top); y < Math.min(rows, top + unknown); y++)
+				if ((x + y) % HATCH_PX === 0)
+					pixels[y * width + x] = pixel;
+		}
+	}
+}
+
 /**
  * Draws a line into pixels of its width, from top on. All of the height is whole_ns; what is missing, for nothing is known of it or the
  * thread did not live, stays as it is.
  */
-export function paint(line: Line, pixels: Uint32Array, top: number, height: number, whole_ns: number, colours: Colours): void {
+export function paint(line: Line, pixels: Uint32Array, top: number, height: number, whole_ns: number, colours: Colours, hatching: number): void {
 	const { width, ns } = line, rows = Math.floor(pixels.length / width), per_ns = height / whole_ns;
 	const bottom = top + height, lowest = Math.max(0, bottom - rows), highest = Math.min(height, bottom);	// what is outside is not drawn
 
@@ -125,16 +145,17 @@ export function paint(line: Line, pixels: Uint32Array, top: number, height: numb
 	under.fill(0);
 	edges.fill(lowest);
 	for (const share of colours.stack) {
-		const pixel = colours.pixel[share], at = share * width;
+		const one = colours.pixel[share], at = share * width, across = colours.across && colours.across.shares >>> share & 1 ? colours.across.pixel : null;
+		const isHatched = (colours.hatched >>> share & 1) !== 0;
 		if (!(line.used >>> share & 1))
 			continue;
 		for (let x = 0; x < width; x++) {
 			const part = ns[at + x];
 			if (part === 0)
 				continue;
-			const sum = under[x] += part * per_ns, edge = Math.min(highest, sum + 0.5 | 0);
+			const sum = under[x] += part * per_ns, edge = Math.min(highest, sum + 0.5 | 0), pixel = across ? across[x] : one;
 			for (let y = edges[x], to = (bottom - 1 - y) * width + x; y < edge; y++, to -= width)
-				pixels[to] = pixel;
+				pixels[to] = isHatched && (x + bottom - y) % HATCH_PX === 0 ? hatching : pixel;
 			if (edge > edges[x])
 				edges[x] = edge;
 		}

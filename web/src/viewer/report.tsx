@@ -10,6 +10,9 @@ import { Broken, GraphPart, PathPart, ReportSections, Timelined } from "../secti
 import { rangeWords } from "./graph";
 import { isAborted, query } from "./server";
 import type { Session } from "./session";
+import { useStored } from "./store";
+
+const THREADS_MAX = 64;		// for the server
 
 interface Made {
 	range: Range | null;		// null: of the whole trace
@@ -51,6 +54,7 @@ const isSame = (a: Range | null, b: Range | null) => a?.from_ns === b?.from_ns &
 
 export function ReportOfSelection({ session }: { session: Session }) {
 	const { ref, isNear } = useNear<HTMLDivElement>(), { made, make } = useMade(session), selection = useRange();
+	const boxed = useStored(session.store, state => state.boxed), numbers = boxed.length ? session.boxedThreads : [], threads = numbers.length <= THREADS_MAX ? numbers.map(String) : [];
 	const frame = useMemo(() => ({ begin_ns: made?.range?.from_ns ?? 0, whole_ns: made?.range ? made.range.to_ns - made.range.from_ns : session.trace.whole_ns }), [made?.range]);
 
 	useEffect(() => {
@@ -63,8 +67,9 @@ export function ReportOfSelection({ session }: { session: Session }) {
 			tools={<div class="choices">
 				<button type="button" disabled={!selection || isSame(selection, made?.range ?? null)} onClick={() => make(selection)}>Report of the selection</button>
 				<button type="button" disabled={!made?.range && !session.trace.is_live} onClick={() => make(null)}>Of the whole trace</button>
-				<a class="button" href={query("save", { from: selection?.from_ns, to: selection?.to_ns })} download
-					data-tip={selection ? "The selected time as a trace of its own" : "All of it; select a stretch of time for a part"}>Save as trace</a>
+				<a class="button" href={query("save", { from: selection?.from_ns, to: selection?.to_ns, thread: threads })} download
+					data-tip={selection ? numbers.length > THREADS_MAX ? `The selected time as a trace of its own; of all threads, for lanes of more than ${THREADS_MAX} are selected`
+						: "The selected time, of the selected lanes, as a trace of its own" : "All of it; select a stretch of time for a part"}>Save as trace</a>
 				{made?.error && <button type="button" onClick={() => make(made.range)}>Again</button>}
 			</div>}>
 			{made?.error && <p role="alert">{made.error}</p>}

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where what is in the picture: time is across, lanes are down, below the overview, the axis and the curve.
+// Where what is in the picture: time is across, lanes are down, below the overview, the axis and the curves.
 import type { Range } from "../range";
+import { ActivityStore } from "./activities";
+import type { Message } from "./activity_overlays";
+import type { Curve } from "./curves";
 import { type Row, rowAt } from "./lanes";
 import type { Palette } from "./palette";
 import type { Session } from "./session";
 
-export const OVERVIEW_PX = 28, AXIS_PX = 22, CURVE_PX = 46, HEAD_PX = OVERVIEW_PX + AXIS_PX + CURVE_PX, GAP_PX = 3;
+export const OVERVIEW_PX = 28, AXIS_PX = 22, CURVES_Y = OVERVIEW_PX + AXIS_PX, GAP_PX = 3;
 
 /** A thread woke another one; where a lane is not shown, the row is that of what it is in. */
 export interface Wake {
@@ -18,6 +21,10 @@ export interface Wake {
 
 export type Area = "overview" | "axis" | "curve" | "lanes";
 
+export function headOf(session: Session): number {
+	return session.curves.reduce((sum, curve) => sum + curve.height, CURVES_Y);
+}
+
 export class Scene {
 	width = 0;			// in px of the style sheet
 	height = 0;
@@ -26,10 +33,17 @@ export class Scene {
 	palette: Palette | null = null;
 	pointer: { x: number; y: number } | null = null;
 	dragged: Range | null = null;	// the time that is being selected
+	box: { top: number; bottom: number } | null = null;	// px of the lanes that are being selected with it; null: all
 	wakes: Wake[] = [];		// those that are drawn
+	messages: Message[] = [];	// the same
 	said = "";			// what could not be drawn
 
-	constructor(readonly session: Session) {}
+	readonly activities: ActivityStore;
+
+	/** redraw: when there is more to draw. */
+	constructor(readonly session: Session, redraw: () => void) {
+		this.activities = new ActivityStore(session, redraw);
+	}
 
 	get view(): Range {
 		return this.session.view;
@@ -57,16 +71,25 @@ export class Scene {
 	}
 
 	areaAt(y: number): Area {
-		return y < OVERVIEW_PX ? "overview" : y < OVERVIEW_PX + AXIS_PX ? "axis" : y < HEAD_PX ? "curve" : "lanes";
+		return y < OVERVIEW_PX ? "overview" : y < CURVES_Y ? "axis" : y < this.headPx ? "curve" : "lanes";
+	}
+
+	/** All that stands above the lanes. */
+	get headPx(): number {
+		return headOf(this.session);
+	}
+
+	curveAt(y: number): Curve | undefined {
+		return this.session.curves.find(curve => y >= CURVES_Y + curve.top && y < CURVES_Y + curve.top + curve.height);
 	}
 
 	/** Where lanes begin that are not pinned. */
 	get lanesTop(): number {
-		return HEAD_PX + this.session.layout.pinnedHeight;
+		return this.headPx + this.session.layout.pinnedHeight;
 	}
 
 	topOf(row: Row): number {
-		return this.session.layout.pinned.includes(row) ? HEAD_PX + row.top : this.lanesTop + row.top - this.scroll;
+		return this.session.layout.pinned.includes(row) ? this.headPx + row.top : this.lanesTop + row.top - this.scroll;
 	}
 
 	middleOf(row: Row): number {
@@ -76,7 +99,12 @@ export class Scene {
 	rowAt(y: number): Row | undefined {
 		const { pinned, rows } = this.session.layout;
 
-		return y < HEAD_PX ? undefined : y < this.lanesTop ? pinned[rowAt(pinned, y - HEAD_PX)] : rows[rowAt(rows, y - this.lanesTop + this.scroll)];
+		return y < this.headPx ? undefined : y < this.lanesTop ? pinned[rowAt(pinned, y - this.headPx)] : rows[rowAt(rows, y - this.lanesTop + this.scroll)];
+	}
+
+	/** From one height to another. */
+	rowsIn(top: number, bottom: number): Row[] {
+		return [...this.session.layout.pinned, ...this.seen].filter(row => this.topOf(row) < bottom && this.topOf(row) + row.height - GAP_PX > top);
 	}
 
 	/** Those that are not pinned. */

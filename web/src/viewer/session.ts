@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All that belongs to the trace that is looked at, and the ways to move in it.
 import { getRange, type Range, setRange } from "../range";
+import { type Curve, stacked } from "./curves";
 import { LaneTree, layout, type Layout, placesIn } from "./lanes";
 import { Link } from "./link";
+import { isSamePlace, keepNotes, NOTES_MAX } from "./notes";
 import type { Server } from "./server";
 import { flipped, type State, Store } from "./store";
 import { Tiles } from "./tiles";
@@ -21,10 +23,12 @@ export class Session {
 	readonly tiles: Tiles;
 	private tileListeners = new Set<() => void>();
 	private made: { of: unknown[]; layout: Layout } | null = null;
+	private drawn: { of: unknown[]; curves: Curve[] } | null = null;
 
 	constructor(readonly server: Server, public trace: Trace) {
 		this.tree = new LaneTree(trace);
 		this.link = new Link(this.store);
+		keepNotes(this.store, trace);
 		this.tiles = new Tiles(server, trace, () => this.tileListeners.forEach(listener => listener()));
 	}
 
@@ -106,6 +110,15 @@ export class Session {
 		return this.made.layout;
 	}
 
+	/** The curves that are shown. */
+	get curves(): Curve[] {
+		const { hidden } = this.store.state, of = [this.tree, hidden];
+
+		if (!this.drawn || of.some((part, i) => part !== this.drawn!.of[i]))
+			this.drawn = { of, curves: stacked(this.tree.curves.filter(curve => !hidden.has(curve.name))) };
+		return this.drawn.curves;
+	}
+
 	lane(id: number | null): Lane | undefined {
 		return id === null ? undefined : this.trace.lanes[id];
 	}
@@ -153,10 +166,29 @@ export class Session {
 			this.reveal(slice.lane, slice.time_ns, slice.time_ns + (this.view.to_ns - this.view.from_ns) / 10);
 	}
 
-	select(range: Range | null): void {
+	/** A stretch of time, and lanes; none: all of them. */
+	select(range: Range | null, boxed: readonly number[] = []): void {
 		const { begin_ns, whole_ns } = this.trace;
 
+		if (boxed.length || this.store.state.boxed.length)
+			this.store.set({ boxed: range ? [...new Set(boxed)] : [] });
 		setRange(range && { from_ns: Math.max(Math.min(0, Math.floor(begin_ns)), Math.round(range.from_ns)), to_ns: Math.min(whole_ns, Math.round(range.to_ns)) });
+	}
+
+	/** Numbers of the threads of the lanes that are selected; none: of all. */
+	get boxedThreads(): number[] {
+		const { lanes } = this.trace, { boxed } = this.store.state;
+		const below = (id: number): number[] => lanes[id]?.kind === "thread" ? [lanes[id].thread] : (this.tree.children[id] ?? []).flatMap(below);
+
+		return [...new Set(boxed.flatMap(below))].sort((a, b) => a - b);
+	}
+
+	/** At a time, of a lane or of none, unless there is one. */
+	addNote(time_ns: number, lane: number | null): void {
+		const { notes } = this.store.state, note = { time_ns: Math.round(time_ns), lane, text: "" };
+
+		if (notes.length < NOTES_MAX && !notes.some(one => isSamePlace(one, note)))
+			this.store.set({ notes: [...notes, note].sort((a, b) => a.time_ns - b.time_ns) });
 	}
 
 	toggle(lane: number): void {

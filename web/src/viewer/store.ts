@@ -2,13 +2,19 @@
 // What the user looks at: all of it is in the link. The selected time is in range.ts, for all charts share it.
 import { useEffect, useState } from "preact/hooks";
 import { getRange, onRange, type Range } from "../range";
+import { type CurveName, curveNames } from "./curves";
+import type { Note } from "./notes";
 import type { Place } from "./trace";
 
 export type Sort = "lost" | "name";
-export type Overlay = "marks" | "wakes";
+export const colourings = ["state", "application", "weight"] as const;
+export type Colouring = (typeof colourings)[number];	// what colours of lanes say
+export type Overlay = "marks" | "wakes" | "activities" | "messages" | CurveName;
 
-export const overlays: readonly Overlay[] = ["marks", "wakes"];
-export const filterNames = ["host", "cpu", "process", "thread", "subsystem", "event", "search"] as const;
+export const overlays: readonly Overlay[] = ["marks", "wakes", "activities", "messages", ...curveNames];
+export const filterNames = ["host", "cpu", "process", "thread", "subsystem", "event", "search", "cause", "longer"] as const;
+export const listNames = ["events", "activities", "waits", "spans", "samples"] as const;
+export type ListName = (typeof listNames)[number];
 export type FilterName = (typeof filterNames)[number];
 export type Filters = Partial<Record<FilterName, string>>;
 
@@ -20,18 +26,22 @@ export interface State {
 	sort: Sort;
 	words: string;			// lanes with these are shown
 	hidden: ReadonlySet<Overlay>;
+	colouring: Colouring;
 	focus: number | null;		// the lane that keys go to
 	slice: Place | null;		// what the details are of
 	cursor_ns: number | null;
 	scroll: number;			// how many px of the lanes are above those that are seen
-	row: number;			// the first event in the list
+	list: ListName;
+	row: number;			// the first one in the list
+	boxed: readonly number[];	// the lanes that are selected; none: all
+	notes: readonly Note[];
 	filters: Filters;
 	isOfSelection: boolean;		// the list has the events of the selected time only
 }
 
 export const initial: State = {
-	view: null, follow: null, toggled: new Set(), pins: [], sort: "lost", words: "", hidden: new Set(), focus: null, slice: null, cursor_ns: null,
-	scroll: 0, row: 0, filters: {}, isOfSelection: false,
+	view: null, follow: null, toggled: new Set(), pins: [], sort: "lost", words: "", hidden: new Set(), colouring: "state", focus: null, slice: null, cursor_ns: null,
+	scroll: 0, list: "events", row: 0, boxed: [], notes: [], filters: {}, isOfSelection: false,
 };
 
 export class Store {

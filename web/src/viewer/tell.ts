@@ -2,10 +2,13 @@
 // What tooltips and the reader of the screen say of what is at a place of the picture.
 import { duration, plural, shareOf, visible } from "../format";
 import { stateTitle } from "../states";
+import { type Activity, LEVELS } from "./activities";
+import { BAR_PX, barTop } from "./activity_overlays";
 import { type FoundSlice, sharesIn, sliceAround } from "./find";
 import { type Row, titleOf } from "./lanes";
 import type { MarkStore } from "./marks";
 import { exactly, moment } from "./moment";
+import { tellNotes } from "./note_overlay";
 import { levelOf } from "./overlays";
 import { stateOf } from "./palette";
 import type { Scene } from "./scene";
@@ -60,15 +63,17 @@ function tellOverview(scene: Scene, x: number): string {
 	return `The whole trace, ${duration(to_ns - from_ns)}\nat ${moment(scene.wholeTimeAt(x), (to_ns - from_ns) / scene.width, to_ns)}\ndrag to move what is seen`;
 }
 
-function tellCurve(scene: Scene, x: number): string {
-	const { session } = scene, from_ns = scene.timeAt(x), to_ns = scene.timeAt(x + 1), shares = new Map<number, number>();
+function tellCurve(scene: Scene, x: number, y: number): string {
+	const { session } = scene, from_ns = scene.timeAt(x), to_ns = scene.timeAt(x + 1), shares = new Map<number, number>(), curve = scene.curveAt(y);
+	const threads = (ns: number) => `${(ns / (to_ns - from_ns)).toFixed(2)} threads`;
 
 	for (const lane of session.tree.tops)
 		for (const [share, ns] of sharesIn(session.tiles, lane.id, levelOf(scene), { from_ns, to_ns }))
 			shares.set(share, (shares.get(share) ?? 0) + ns);
 	const lines = [...shares].sort((a, b) => b[1] - a[1]).slice(0, STATES_TOLD)
-		.map(([share, ns]) => `${stateTitle(session.trace.shares[share] ?? "unknown")}: ${(ns / (to_ns - from_ns)).toFixed(2)} threads`);
-	return [`Threads at ${moment(from_ns, to_ns - from_ns, scene.view.to_ns)}`, ...lines].join("\n");
+		.map(([share, ns]) => `${stateTitle(session.trace.shares[share] ?? "unknown")}: ${threads(ns)}`);
+	const own = curve ? [`${curve.about}: ${threads(curve.shares.reduce((sum, share) => sum + (shares.get(share) ?? 0), 0))}`] : [];
+	return [...own, `Threads at ${moment(from_ns, to_ns - from_ns, scene.view.to_ns)}`, ...lines].join("\n");
 }
 
 function tellWakes(scene: Scene, x: number, y: number): string[] {
@@ -88,14 +93,38 @@ function tellMarks(scene: Scene, marks: MarkStore, lane: Lane, x: number): strin
 	return near.length > MARKS_TOLD ? [...lines, `and ${plural(near.length - MARKS_TOLD, "more event")}`] : lines;
 }
 
+/** Bars and messages there. */
+function tellActivities(scene: Scene, row: Row, x: number, y: number): string[] {
+	const { activities, messages, session } = scene, { hidden } = session.store.state, told = ({ name, begin_ns, end_ns, words }: Activity) =>
+		`${visible(name)}, ${duration(end_ns - begin_ns)} since ${exactly(begin_ns)}${words ? `, ${visible(words)}` : ""}`;
+	const bars = hidden.has("activities") ? [] : (activities.byLane.get(row.lane.id) ?? []).filter(({ begin_ns, end_ns, level }) => level < LEVELS
+		&& scene.xOf(begin_ns) <= x + 1 && scene.xOf(end_ns) >= x - 1 && y >= barTop(scene, row, level) && y < barTop(scene, row, level) + BAR_PX);
+	const lanes = session.trace.lanes, sent = messages.filter(({ activity, from, to }) => distance([x, y], [scene.xOf(activity.begin_ns), scene.middleOf(from)],
+		[scene.xOf(activity.end_ns), scene.middleOf(to)]) <= NEAR_PX).slice(0, MARKS_TOLD);
+
+	return [...bars.map(told), ...sent.map(({ activity }) => `\u2192 ${titleOf(lanes[activity.lane])} to ${titleOf(lanes[activity.end_lane])}: ${told(activity)}`)];
+}
+
+/** Of a place from a line. */
+function distance([x, y]: number[], [x0, y0]: number[], [x1, y1]: number[]): number {
+	const along = ((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / Math.max(1e-9, (x1 - x0) ** 2 + (y1 - y0) ** 2), part = Math.max(0, Math.min(1, along));
+
+	return Math.hypot(x - x0 - part * (x1 - x0), y - y0 - part * (y1 - y0));
+}
+
+function tellGaps(scene: Scene, x: number): string[] {
+	return scene.session.trace.gaps.filter(gap => scene.xOf(gap.begin_ns) <= x + 2 && scene.xOf(gap.end_ns) >= x - 2)
+		.map(gap => `records were lost from ${exactly(gap.begin_ns)} to ${exactly(gap.end_ns)}: what is hatched is not known`);
+}
+
 /** Null: there is nothing. */
 export function tellAt(scene: Scene, marks: MarkStore, x: number, y: number): string | null {
 	const { session } = scene, row = scene.rowAt(y);
 
 	switch (scene.areaAt(y)) {
 	case "overview": return tellOverview(scene, x);
-	case "axis": return `${exactly(scene.timeAt(x))}\ndrag to select a stretch of time`;
-	case "curve": return tellCurve(scene, x);
+	case "axis": return [...tellNotes(scene, x, y), exactly(scene.timeAt(x)), ...tellGaps(scene, x), "drag to select a stretch of time"].join("\n");
+	case "curve": return tellCurve(scene, x, y);
 	}
 	if (!row)
 		return null;
@@ -105,5 +134,5 @@ export function tellAt(scene: Scene, marks: MarkStore, x: number, y: number): st
 	const words = slice ? sliceWords(session, row.lane, slice)
 		: [`${moment(from_ns, (to_ns - from_ns) / 10, scene.view.to_ns)}, ${duration(to_ns - from_ns)} long`, ...columnWords(session, row.lane, shares, to_ns - from_ns)];
 
-	return [laneWords(row), ...words, ...tellMarks(scene, marks, row.lane, x), ...tellWakes(scene, x, y)].join("\n");
+	return [laneWords(row), ...tellNotes(scene, x, y), ...tellActivities(scene, row, x, y), ...words, ...tellMarks(scene, marks, row.lane, x), ...tellWakes(scene, x, y)].join("\n");
 }

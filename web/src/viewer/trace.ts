@@ -21,6 +21,12 @@ export interface Lane {
 	is_idle: boolean;
 }
 
+/** In which records were lost. */
+export interface Gap {
+	begin_ns: number;
+	end_ns: number;
+}
+
 export interface Trace {
 	name: string;
 	is_ready: true;
@@ -32,6 +38,7 @@ export interface Trace {
 	shares: string[];		// what numbers of states in tiles mean
 	lanes: Lane[];
 	left_out: number;		// threads without a lane
+	gaps: Gap[];			// when records were lost
 	is_live: boolean;		// more comes, or its index is being made
 	key: string;			// of the lanes: another one, they are others
 }
@@ -50,7 +57,8 @@ export interface Now {
 }
 
 /** As the server has it. */
-export interface Answer extends Omit<Trace, "events" | "lanes" | "is_live" | "key"> {
+export interface Answer extends Omit<Trace, "events" | "gaps" | "lanes" | "is_live" | "key"> {
+	gaps?: Gap[];
 	events?: number;
 	is_live?: boolean;
 	key?: string;
@@ -64,7 +72,7 @@ export interface Unready {
 }
 
 export function traceOf(answer: Answer): Trace {
-	return { ...answer, events: answer.events ?? null, is_live: answer.is_live ?? false, key: answer.key ?? "", lanes: answer.lanes.map(lane => ({ ...lane, parent: lane.parent ?? -1, threads: Math.max(1, lane.threads) })) };
+	return { ...answer, events: answer.events ?? null, gaps: answer.gaps ?? [], is_live: answer.is_live ?? false, key: answer.key ?? "", lanes: answer.lanes.map(lane => ({ ...lane, parent: lane.parent ?? -1, threads: Math.max(1, lane.threads) })) };
 }
 
 /** What shares of lanes of CPUs mean. */
@@ -110,6 +118,7 @@ export interface Alike {
 	longest: AlikeWait[];
 }
 
+/** A row of a list. Of other lists than that of events it has no host, CPU, process and tid, and name is that of the activity or span. */
 export interface EventRow {
 	row: number;
 	time_ns: number;
@@ -121,13 +130,36 @@ export interface EventRow {
 	name: string;
 	event: string;
 	text: string;
+	// Of what lasts.
+	end_ns?: number;
+	end_thread?: number;
+	source?: string;		// who found an activity
+	share?: string;			// of a wait
+	ended_by?: string | null;
 }
 
 export interface EventPage {
 	rows: number;
 	is_counted: boolean;		// false: there are at least so many
 	first: number;
+	left_out?: number;		// there are too many to be listed
 	events: EventRow[];
+}
+
+/** How lanes spent a stretch of time, by the numbers of shares. */
+export interface Stretch {
+	from_ns: number;
+	to_ns: number;
+	lanes: { lane: number; ns: number[] }[];
+}
+
+/** A lane is -1 where the thread has none. */
+export interface LaneActivities {
+	names: string[];
+	activities: [lane: number, begin_ns: number, end_ns: number, name: number, end_lane: number, is_message: boolean, words: string][];
+	left_out: number;
+	until_ns: number;		// up to when the trace was read
+	is_complete: boolean;
 }
 
 export interface LaneMarks {

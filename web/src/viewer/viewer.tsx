@@ -101,7 +101,7 @@ function onLink(event: MouseEvent): void {
 		target.focus({ preventScroll: true });
 }
 
-const links: [string, string][] = [["lanes", "Graph"], ["events", "Events"], ["report", "Report"]];
+const links: [string, string][] = [["lanes", "Graph"], ["events", "Lists"], ["report", "Report"]];
 
 function Looked({ session, live }: { session: Session; live: Live }) {
 	const [isHelp, setHelp] = useState(false);

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lanes/lane_activities.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "activity/decode/decoders.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "engine/trace_open.h"
+#include "lanes/activity_store.h"
+#include "lanes/lane_filter.h"
+#include "lanes/lanes.h"
+#include "session/session.h"
+#include "session/threads.h"
+#include "trace/trace_reader.h"
+#include "values.h"
+#include "view/json/json_parts.h"
+
+enum { EVENTS_BETWEEN_LOOKS = 1000, DRAWN_MAX = 4000, LENGTH_CLASSES = 65 };
+
+struct lane_activities {
+	const struct lanes *lanes;
+	struct table *lane_of; /* id + 1, by the number of the thread + 1 */
+	struct trace_reader *trace;
+	struct session *session;
+	struct threads *threads;
+	struct decoders *decoders;
+	struct activity_store *store;
+	uint64_t until_ns;
+	bool is_growing, is_complete; /* complete: as far as it has grown */
+};
+
+static void take(void *data, const struct activity *activity)
+{
+	struct lane_activities *activities = data;
+
+	activity_store_add(activities->store, activity);
+}
+
+static struct table *lanes_by_thread(const struct lanes *lanes)
+{
+	struct table *table = table_new();
+
+	for (size_t i = 0; i < lanes->count; i++)
+		if (lanes->list[i].kind == LANE_THREAD)
+			table_put(table, lanes->threads[lanes->list[i].first_thread].number + 1ull,
+				  (void *)(uintptr_t)(i + 1));
+	return table;
+}
+
+int lane_activities_open(const struct lane_activities_options *options, const struct lanes *lanes,
+			 struct lane_activities **out)
+{
+	struct lane_activities *activities = xcalloc(1, sizeof(*activities));
+	struct decoders_options decoding = {
+		.scripts = options->scripts,
+		.script_count = options->script_count,
+		.sink = { take, activities },
+	};
+	int err = trace_open(options->trace_path, &activities->trace);
+
+	activities->lanes = lanes;
+	activities->is_growing = options->is_growing;
+	activities->store = activity_store_new();
+	activities->lane_of = lanes_by_thread(lanes);
+	activities->session = session_new(1, 0);
+	activities->threads = threads_new(activities->session);
+	if (!err)
+		err = decoders_open(activities->session, activities->threads, &decoding, &activities->decoders);
+	if (err) {
+		lane_activities_close(activities);
+		return err;
+	}
+	decoders_set_first(activities->decoders, trace_reader_extent(activities->trace)->first_ns);
+	*out = activities;
+	return 0;
+}
+
+void lane_activities_close(struct lane_activities *activities)
+{
+	if (!activities)
+		return;
+	decoders_close(activities->decoders);
+	threads_free(activities->threads);
+	session_free(activities->session);
+	if (activities->trace)
+		trace_reader_close(activities->trace);
+	activity_store_free(activities->store);
+	table_free(activities->lane_of);
+	free(activities);
+}
+
+void lane_activities_grow(struct lane_activities *activities)
+{
+	trace_reader_grow(activities->trace);
+	activities->is_complete = false;
+	table_free(activities->lane_of);
+	activities->lane_of = lanes_by_thread(activities->lanes);
+}
+
+/* --- Finding them -------------------------------------------------------------------------------- */
+
+/* Nobody asks for threads that have ended: the reader bounds how many live at a time. */
+static void forget_ended(struct lane_activities *activities, const struct ev_header *header)
+{
+	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
+
+	if (header->subsys != TRACE_SUBSYS_SCHED || header->event != TRACE_EVENT_SCHED_SWITCH ||
+	    e->state != SWITCH_DEAD)
+		return;
+	if (threads_find(activities->threads, header->thread))
+		threads_forget(activities->threads, threads_get(activities->threads, header->thread));
+}
+
+/* False: there are no more events. */
+static bool take_event(struct lane_activities *activities)
+{
+	const struct ev_header *header;
+	int got = trace_reader_next(activities->trace, &header);
+
+	if (got == -EBADMSG)
+		return true;
+	if (got != 1)
+		return false;
+	activities->until_ns = header->time_ns;
+	session_hand_out(activities->session, header);
+	forget_ended(activities, header);
+	return true;
+}
+
+void lane_activities_step(struct lane_activities *activities, uint64_t budget_ns)
+{
+	uint64_t begin_ns = clock_ns();
+	bool has_more = true;
+
+	while (has_more && !activities->is_complete && clock_ns() - begin_ns < budget_ns) {
+		for (int i = 0; i < EVENTS_BETWEEN_LOOKS && has_more; i++)
+			has_more = take_event(activities);
+		activities->is_complete = !has_more;
+	}
+	if (!has_more && !activities->is_growing)
+		decoders_finish(activities->decoders);
+}
+
+/* --- On lanes ------------------------------------------------------------------------------------ */
+
+/* -1: the thread has no lane. */
+static int64_t lane_of(const struct lane_activities *activities, uint32_t thread)
+{
+	return (int64_t)(uintptr_t)table_find(activities->lane_of, thread + 1ull) - 1;
+}
+
+static uint32_t end_thread(const struct kept_activity *activity)
+{
+	return activity->end_thread ? activity->end_thread : activity->thread;
+}
+
+struct drawn {
+	const struct kept_activity *list;
+	size_t first, end;
+	uint64_t from_ns;
+	bool *is_wanted;    /* by the id of the lane */
+	unsigned int least; /* the class of length from which on they are put */
+	uint64_t left_out;
+};
+
+static bool is_drawn(const struct lane_activities *activities, const struct drawn *drawn,
+		     const struct kept_activity *activity)
+{
+	int64_t begin = lane_of(activities, activity->thread), end = lane_of(activities, end_thread(activity));
+
+	return activity->end_ns >= drawn->from_ns &&
+	       ((begin >= 0 && drawn->is_wanted[begin]) || (end >= 0 && drawn->is_wanted[end]));
+}
+
+/* Powers of two. */
+static unsigned int class_of(const struct kept_activity *activity)
+{
+	uint64_t ns = activity->end_ns - activity->begin_ns;
+
+	return ns ? 64 - __builtin_clzll(ns) : 0;
+}
+
+/* From which length on there are few enough. */
+static void choose_length(const struct lane_activities *activities, struct drawn *drawn)
+{
+	uint64_t counts[LENGTH_CLASSES] = { 0 }, count = 0;
+
+	for (size_t i = drawn->first; i < drawn->end; i++)
+		if (is_drawn(activities, drawn, &drawn->list[i]))
+			counts[class_of(&drawn->list[i])]++;
+	drawn->least = LENGTH_CLASSES;
+	while (drawn->least && count + counts[drawn->least - 1] <= DRAWN_MAX)
+		count += counts[--drawn->least];
+	for (unsigned int i = 0; i < drawn->least; i++)
+		drawn->left_out += counts[i];
+}
+
+static void put_time(struct json *json, uint64_t time_ns, uint64_t first_ns)
+{
+	json_int(json, (int64_t)(time_ns - first_ns));
+}
+
+static void put_drawn(const struct lane_activities *activities, struct json *json, const struct kept_activity *activity,
+		      uint64_t first_ns)
+{
+	json_on_one_line(json);
+	json_begin_array(json);
+	json_int(json, lane_of(activities, activity->thread));
+	put_time(json, activity->begin_ns, first_ns);
+	put_time(json, activity->end_ns, first_ns);
+	json_uint(json, activity->name);
+	json_int(json, lane_of(activities, end_thread(activity)));
+	json_bool(json, activity->is_message);
+	json_string(json, activity_store_words(activities->store, activity));
+	json_end_array(json);
+}
+
+static void put_names(const struct lane_activities *activities, struct json *json)
+{
+	json_key(json, "names");
+	json_begin_array(json);
+	for (size_t i = 0; i < activity_store_name_count(activities->store); i++) {
+		const char *source, *name = activity_store_name(activities->store, i, &source);
+
+		json_string(json, name);
+	}
+	json_end_array(json);
+}
+
+void lane_activities_put_json(struct lane_activities *activities, const struct activity_question *question,
+			      struct text *out)
+{
+	struct drawn drawn = { .from_ns = question->from_ns };
+	struct json json;
+	size_t count;
+
+	drawn.end = activity_store_stretch(activities->store, question->from_ns, question->to_ns, &drawn.first);
+	drawn.list = activity_store_list(activities->store, &count);
+	drawn.is_wanted = xcalloc(activities->lanes->count + 1, sizeof(*drawn.is_wanted));
+	for (size_t i = 0; i < question->lane_count; i++)
+		drawn.is_wanted[question->lanes[i]] = true;
+	choose_length(activities, &drawn);
+	json_init(&json, out);
+	json_begin_object(&json);
+	put_names(activities, &json);
+	json_key(&json, "activities");
+	json_begin_array(&json);
+	for (size_t i = drawn.first; i < drawn.end; i++)
+		if (class_of(&drawn.list[i]) >= drawn.least && is_drawn(activities, &drawn, &drawn.list[i]))
+			put_drawn(activities, &json, &drawn.list[i], question->first_ns);
+	json_end_array(&json);
+	json_put_uint(&json, "left_out", drawn.left_out + activity_store_left_out(activities->store));
+	json_key(&json, "until_ns");
+	json_int(&json, activities->until_ns ? (int64_t)(activities->until_ns - question->first_ns) : 0);
+	json_key(&json, "is_complete");
+	json_bool(&json, activities->is_complete);
+	json_end_object(&json);
+	json_fini(&json);
+	free(drawn.is_wanted);
+}
+
+/* --- As a list ----------------------------------------------------------------------------------- */
+
+static bool passes(const struct lane_activities *activities, const struct lane_filter *filter,
+		   const struct kept_activity *activity)
+{
+	const char *source, *name = activity_store_name(activities->store, activity->name, &source);
+
+	return lane_filter_has_time(filter, activity->begin_ns, activity->end_ns) &&
+	       lane_filter_has_thread(filter, activity->thread, end_thread(activity)) &&
+	       (!filter->search[0] || strcasestr(name, filter->search) ||
+		strcasestr(activity_store_words(activities->store, activity), filter->search));
+}
+
+static void put_row(const struct lane_activities *activities, struct json *json, const struct kept_activity *activity,
+		    size_t row, uint64_t first_ns)
+{
+	const char *source, *name = activity_store_name(activities->store, activity->name, &source);
+
+	json_on_one_line(json);
+	json_begin_object(json);
+	json_put_uint(json, "row", row);
+	json_key(json, "time_ns");
+	put_time(json, activity->begin_ns, first_ns);
+	json_key(json, "end_ns");
+	put_time(json, activity->end_ns, first_ns);
+	json_put_uint(json, "thread", activity->thread);
+	json_put_uint(json, "end_thread", end_thread(activity));
+	json_put_string(json, "name", name);
+	json_put_string(json, "source", source ? source : "built-in");
+	json_put_string(json, "text", activity_store_words(activities->store, activity));
+	json_end_object(json);
+}
+
+void lane_activities_put_rows(struct lane_activities *activities, const struct lane_filter *filter, uint64_t first_ns,
+			      size_t row, size_t count, struct text *out)
+{
+	size_t all, rows = 0;
+	const struct kept_activity *list = activity_store_list(activities->store, &all);
+	struct json json;
+
+	json_init(&json, out);
+	json_begin_object(&json);
+	json_put_uint(&json, "first", row);
+	json_key(&json, "events");
+	json_begin_array(&json);
+	for (size_t i = 0; i < all; i++) {
+		if (!passes(activities, filter, &list[i]))
+			continue;
+		if (rows >= row && rows - row < count)
+			put_row(activities, &json, &list[i], rows, first_ns);
+		rows++;
+	}
+	json_end_array(&json);
+	json_put_uint(&json, "rows", rows);
+	json_key(&json, "is_counted");
+	json_bool(&json, activities->is_complete);
+	json_put_uint(&json, "left_out", activity_store_left_out(activities->store));
+	json_end_object(&json);
+	json_fini(&json);
+}
+
+size_t lane_activities_row_at(struct lane_activities *activities, const struct lane_filter *filter, uint64_t time_ns)
+{
+	size_t all, rows = 0;
+	const struct kept_activity *list = activity_store_list(activities->store, &all);
+
+	for (size_t i = 0; i < all && list[i].begin_ns < time_ns; i++)
+		rows += passes(activities, filter, &list[i]);
+	return rows;
+}

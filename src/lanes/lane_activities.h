@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The activities of a trace on the lanes of threads, and as a list. They are found step by step, by all that see them: pairs of events, and scripts. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lane_activities;
+struct lane_filter;
+struct lanes;
+struct text;
+
+struct lane_activities_options {
+	const char *trace_path;
+	const char *const *scripts; /* paths: their decoders find activities */
+	size_t script_count;
+	bool is_growing; /* the trace */
+};
+
+/* lanes: borrowed. 0, or a negative errno after a message. */
+int lane_activities_open(const struct lane_activities_options *options, const struct lanes *lanes,
+			 struct lane_activities **out);
+
+/* The trace has grown, and the lanes are others. */
+void lane_activities_grow(struct lane_activities *activities);
+void lane_activities_close(struct lane_activities *activities);
+
+/* Goes on reading for about budget_ns. */
+void lane_activities_step(struct lane_activities *activities, uint64_t budget_ns);
+
+/* A stretch of time and threads; first_ns: when the trace begins. Times are CLOCK_MONOTONIC. */
+struct activity_question {
+	uint64_t from_ns, to_ns, first_ns;
+	const uint32_t *lanes; /* their ids, of which those of threads count */
+	size_t lane_count;
+};
+
+/*
+ * Puts {"names", "activities", "left_out", "until_ns", "is_complete"} with those that have a part in the stretch and begin or end in one of
+ * the lanes: lane, begin, end, number of the name, lane of its end, whether it is a message, its parameters. A lane is -1 where there is
+ * none. Of more than there is space for, the longest ones. until_ns: up to when the trace was read.
+ */
+void lane_activities_put_json(struct lane_activities *activities, const struct activity_question *question,
+			      struct text *out);
+
+/* Puts {"rows", "is_counted", "first", "left_out", "events"}: count of them from a row on, by their beginnings. */
+void lane_activities_put_rows(struct lane_activities *activities, const struct lane_filter *filter, uint64_t first_ns,
+			      size_t row, size_t count, struct text *out);
+
+/* The number of the first row that begins at or after a time. */
+size_t lane_activities_row_at(struct lane_activities *activities, const struct lane_filter *filter, uint64_t time_ns);
