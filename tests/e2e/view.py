@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The server of pinch view: who may ask it, and that what it answers is what the trace says."""
+import json
 import os
 import re
 
