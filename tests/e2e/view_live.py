@@ -207,6 +207,14 @@ class Growing:
         self.file.write(self.bytes[self.at:to])
         self.at = to
 
+    def until_longer(self, reader, whole_ns):
+        """More of it, bit by bit, until the page knows of more: what it can read ends where a chunk does."""
+        def is_longer():
+            self.write(min(0.9, self.at / len(self.bytes) + 0.02))
+            return now(reader)["whole_ns"] > whole_ns
+        wait_until(is_longer, "more of the trace")
+        return now(reader)["whole_ns"]
+
     def close(self):
         self.file.close()
 
@@ -218,8 +226,7 @@ def growing():
     reader = Viewer("growing.pinch")
     lengths = [now(reader)["whole_ns"]]
     assert lengths[0] > 0
-    file.write(0.5)
-    lengths.append(when_long(reader, lengths[-1])["whole_ns"])
+    lengths.append(file.until_longer(reader, lengths[-1]))
     file.write(1)
     file.close()
     when(reader, "whole")

@@ -127,6 +127,33 @@ test("activities are bars in the lanes of their threads, messages arrows from wh
 	await end(page);
 });
 
+test("a filter of processes and threads holds for the graph, the lists, the report and what is saved, and is in the link", async () => {
+	const page = await view(), { lanes } = page.trace, processes = lanes.filter(lane => lane.kind === "process"), [one, other] = processes;
+	const threads = lanes.filter(lane => lane.kind === "thread" && lane.pid === one.pid), some = threads.filter(lane => lane.name === threads[0].name);
+	const asked = (path, wanted) => page.server.asked.some(url => url.startsWith(`/${path}?`) && wanted(new URL(url, "http://x").searchParams));
+	const isOf = list => search => search.getAll("thread").map(Number).sort((a, b) => a - b).join() === list.map(lane => lane.thread).sort((a, b) => a - b).join();
+
+	await page.getByLabel("Only this process").fill(String(one.pid));
+	await settled(page);
+	assert(await lane(page, other.id).count() === 0, "the other process is still there");
+	assert(await page.locator(".lane.is-cpu").count() > 0, "CPUs are gone");
+	await page.getByLabel("Only this thread").fill(threads[0].name);
+	await settled(page);
+	assert(await page.locator(".lane.is-thread").count() === some.length, `${await page.locator(".lane.is-thread").count()} lanes, not ${some.length}`);
+	assert((await address(page, search => search.get("thread"))).get("process") === String(one.pid), "the link has no filter");
+	await page.locator("#report").scrollIntoViewIfNeeded();
+	await page.locator("#report").getByRole("button", { name: "Report of the selection" }).click();
+	await page.waitForFunction(count => document.querySelector("#report .about").textContent.replace(/\s/g, " ").includes(`Of ${count} threads`), some.length);
+	assert(asked("report", isOf(some)), `${page.server.asked.filter(url => url.startsWith("/report"))}`);
+	assert(isOf(some)(new URL(await page.locator("#report a", { hasText: "Save as trace" }).getAttribute("href"), "http://x").searchParams), "others would be saved");
+	assert(asked("events", search => search.getAll("process").length === 1 && search.getAll("thread").length > 0), "the list is of others");
+	await page.getByLabel("Only this process").fill("");
+	await page.getByLabel("Only this thread").fill("");
+	await settled(page);
+	assert(await lane(page, other.id).count() === 1, "the other process stays away");
+	await end(page);
+});
+
 test("where records were lost, lanes are hatched as long as nobody knows what they did, and the axis says when", async () => {
 	const page = await view({ gaps: [{ begin_ns: 4e8, end_ns: 4.2e8 }] }), area = await box(page), muted = await customColour(page, "muted");
 

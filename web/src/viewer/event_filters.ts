@@ -2,6 +2,7 @@
 // What the user types into the filters of the list, as the server wants it: alternatives are separated by commas,
 // threads and processes are found by part of their name, or by number.
 import type { Range } from "../range";
+import { chosenThreads, wordsOf } from "./chosen";
 import type { Wanted } from "./event_rows";
 import { filtersOf, type RowKind } from "./row_kinds";
 import type { FilterName, Filters } from "./store";
@@ -10,10 +11,6 @@ import type { LaneKind, Trace } from "./trace";
 const WORDS_MAX = 64;		// of each kind, for the server
 const NO_THREAD = "4294967295";
 const eventFilters: readonly FilterName[] = ["host", "cpu", "process", "thread", "subsystem", "event", "search"];
-
-function wordsOf(text: string): string[] {
-	return text.split(",").map(word => word.trim()).filter(Boolean);
-}
 
 /** The thread's number in the trace, where a thread id is that of a lane: in a container it is not the one that the server knows. */
 function numbersOf(trace: Trace, kind: LaneKind, word: string): string[] {
@@ -44,14 +41,9 @@ export function lengthOf(text: string): number | null {
 
 /** Numbers of the threads that both filters choose; null: all. None: one that there is not. */
 function threadsOf(trace: Trace, filters: Filters): string[] | null {
-	const [threads, processes] = [wordsOf(filters.thread ?? ""), wordsOf(filters.process ?? "")];
-	const is = (words: string[], name: string, id: number) => !words.length || words.some(word => /^\d+$/.test(word) ? Number(word) === id : name.toLowerCase().includes(word.toLowerCase()));
-	const names = new Map(trace.lanes.filter(lane => lane.kind === "process").map(lane => [lane.pid, lane.name]));
+	const found = chosenThreads(trace, filters);
 
-	if (!threads.length && !processes.length)
-		return null;
-	const found = trace.lanes.filter(lane => lane.kind === "thread" && is(threads, lane.name, lane.tid) && is(processes, names.get(lane.pid) ?? lane.name, lane.pid));
-	return found.length ? found.map(lane => String(lane.thread)) : [NO_THREAD];
+	return found && (found.size ? [...found].map(String) : [NO_THREAD]);
 }
 
 /** threads: numbers of those that are selected, unless the filter names some; none: all. */
@@ -60,7 +52,7 @@ export function wantedOf(kind: RowKind, trace: Trace, filters: Filters, range: R
 	const own = new Set<string>(filtersOf(kind));
 
 	if (kind.path !== "events")
-		return { ...wanted, thread: threadsOf(trace, own.has("process") ? filters : { thread: filters.thread }) ?? selected,
+		return { ...wanted, thread: threadsOf(trace, filters) ?? selected,
 			search: own.has("search") ? filters.search : null, cause: own.has("cause") ? wordsOf(filters.cause ?? "") : null, least: lengthOf(filters.longer ?? "") };
 	for (const name of eventFilters) {
 		const text = filters[name] ?? "";

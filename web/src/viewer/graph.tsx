@@ -8,6 +8,7 @@ import { colourOf, stateNames, stateTitle } from "../states";
 import { ThemeContext } from "../theme";
 import { APPLICATION_COLOURS } from "./applications";
 import { Drawer } from "./draw";
+import { FilterBar } from "./filter_bar";
 import { sliceAround } from "./find";
 import { Gestures } from "./gestures";
 import { type Wishes, press } from "./keys";
@@ -258,6 +259,7 @@ export function Graph({ session, wishes, search }: { session: Session; wishes: W
 		<div class="tools">
 			<input type="search" ref={search} placeholder="Search lanes" aria-label="Search lanes" value={words}
 				onInput={event => session.store.set({ words: event.currentTarget.value })} />
+			<FilterBar session={session} />
 			<div class="choices" role="group" aria-label="Order of lanes"><span class="muted">Order</span>
 				<button type="button" aria-pressed={sort === "lost"} onClick={() => session.store.set({ sort: "lost" })}>by lost time</button>
 				<button type="button" aria-pressed={sort === "name"} onClick={() => session.store.set({ sort: "name" })}>by name</button>

@@ -112,16 +112,29 @@ function orderOf(sort: Sort): (a: Lane, b: Lane) => number {
 	return (a, b) => last(a) - last(b) || (a.kind === "cpu" ? a.id - b.id : sort === "name" ? byName(a, b) : b.lost_ns - a.lost_ns || byName(a, b));
 }
 
-/** Lanes that have all the words, what is in them, and what they are in; null: all. */
-function found(tree: LaneTree, words: string): Uint8Array | null {
-	const wanted = words.toLowerCase().split(/\s+/).filter(Boolean), { lanes } = tree.trace;
+/** Lanes of these threads, and what they are in; null: all. CPUs are of all threads. */
+function ofThreads(tree: LaneTree, threads: ReadonlySet<number> | null): Uint8Array | null {
+	const { lanes } = tree.trace;
+
+	if (!threads)
+		return null;
+	const is = Uint8Array.from(lanes, lane => lane.kind === "cpu" || (lane.kind === "thread" && threads.has(lane.thread)) ? 1 : 0);
+	for (let i = lanes.length - 1; i >= 0; i--)
+		if (is[i] && lanes[i].parent >= 0)
+			is[lanes[i].parent] = 1;
+	return is;
+}
+
+/** Lanes that have all the words, what is in them, and what they are in, of the threads that are looked at; null: all. */
+function found(tree: LaneTree, words: string, threads: ReadonlySet<number> | null): Uint8Array | null {
+	const wanted = words.toLowerCase().split(/\s+/).filter(Boolean), { lanes } = tree.trace, within = ofThreads(tree, threads);
 
 	if (!wanted.length)
-		return null;
+		return within;
 	const is = new Uint8Array(lanes.length);
 	for (const lane of lanes) {		// parents come before their children
 		const text = `${lane.name} ${lane.kind} ${lane.tid || ""} ${lane.pid || ""}`.toLowerCase();
-		if (is[lane.parent] === 1 || wanted.every(word => text.includes(word)))
+		if ((!within || within[lane.id]) && (is[lane.parent] === 1 || wanted.every(word => text.includes(word))))
 			is[lane.id] = 1;
 	}
 	for (let i = lanes.length - 1; i >= 0; i--)
@@ -135,6 +148,7 @@ interface Wanted {
 	pins: readonly number[];
 	sort: Sort;
 	words: string;
+	threads: ReadonlySet<number> | null;	// those that are looked at; null: all
 }
 
 export interface Layout {
@@ -146,7 +160,7 @@ export interface Layout {
 }
 
 export function layout(tree: LaneTree, wanted: Wanted): Layout {
-	const { lanes } = tree.trace, shown = found(tree, wanted.words), order = orderOf(wanted.sort), pins = new Set(wanted.pins);
+	const { lanes } = tree.trace, shown = found(tree, wanted.words, wanted.threads), order = orderOf(wanted.sort), pins = new Set(wanted.pins);
 	const rows: Row[] = [], pinned: Row[] = [], byLane = new Map<number, Row>();
 	let top = 0, pinnedHeight = 0;
 

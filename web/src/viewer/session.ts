@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All that belongs to the trace that is looked at, and the ways to move in it.
 import { getRange, type Range, setRange } from "../range";
+import { chosenThreads, whoseNames } from "./chosen";
 import { type Curve, stacked } from "./curves";
 import { LaneTree, layout, type Layout, placesIn } from "./lanes";
 import { Link } from "./link";
@@ -23,6 +24,7 @@ export class Session {
 	readonly tiles: Tiles;
 	private tileListeners = new Set<() => void>();
 	private made: { of: unknown[]; layout: Layout } | null = null;
+	private filtered: { of: unknown[]; threads: ReadonlySet<number> | null } | null = null;
 	private drawn: { of: unknown[]; curves: Curve[] } | null = null;
 
 	constructor(readonly server: Server, public trace: Trace) {
@@ -103,10 +105,10 @@ export class Session {
 
 	/** The rows that are shown; made when something that they depend on is another one. */
 	get layout(): Layout {
-		const { toggled, pins, sort, words } = this.store.state, of = [this.tree, toggled, pins, sort, words];
+		const { toggled, pins, sort, words } = this.store.state, threads = this.filteredThreads, of = [this.tree, toggled, pins, sort, words, threads];
 
 		if (!this.made || of.some((part, i) => part !== this.made!.of[i]))
-			this.made = { of, layout: layout(this.tree, this.store.state) };
+			this.made = { of, layout: layout(this.tree, { toggled, pins, sort, words, threads }) };
 		return this.made.layout;
 	}
 
@@ -175,6 +177,24 @@ export class Session {
 		setRange(range && { from_ns: Math.max(Math.min(0, Math.floor(begin_ns)), Math.round(range.from_ns)), to_ns: Math.min(whole_ns, Math.round(range.to_ns)) });
 	}
 
+	/** Numbers of the threads that the filters choose; null: all. The same set as long as they are the same. */
+	get filteredThreads(): ReadonlySet<number> | null {
+		const { filters } = this.store.state, of = [this.trace, ...whoseNames.map(name => filters[name] ?? "")];
+
+		if (!this.filtered || of.some((part, i) => part !== this.filtered!.of[i]))
+			this.filtered = { of, threads: chosenThreads(this.trace, filters) };
+		return this.filtered.threads;
+	}
+
+	/** Numbers of the threads of which a report is made and events are saved: by filters and selected lanes; null: of all. */
+	get reportedThreads(): number[] | null {
+		const chosen = this.filteredThreads, boxed = this.boxedThreads;
+
+		if (!boxed.length)
+			return chosen && [...chosen];
+		return chosen ? boxed.filter(thread => chosen.has(thread)) : boxed;
+	}
+
 	/** Numbers of the threads of the lanes that are selected; none: of all. */
 	get boxedThreads(): number[] {
 		const { lanes } = this.trace, { boxed } = this.store.state;
@@ -207,6 +227,8 @@ export class Session {
 			return;
 		if (this.store.state.words)
 			this.store.set({ words: "" });
+		if (this.filteredThreads && !this.layout.byLane.has(lane))
+			this.store.set({ filters: { ...this.store.state.filters, host: "", process: "", thread: "" } });
 		for (const { id } of this.tree.pathTo(lane).slice(0, -1))
 			if (this.layout.byLane.get(id)?.isOpen === false)
 				this.toggle(id);
