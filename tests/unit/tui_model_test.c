@@ -748,6 +748,7 @@ TEST(a_page_without_a_report_is_empty_and_stands_all_keys)
 }
 
 /* The model on the page of the graph, which is made. */
+/* At first it is merged; the threads are wanted apart. */
 static struct model *new_graph_model(struct graph_fixture *fixture, enum page_number page)
 {
 	static const struct report report;
@@ -757,7 +758,7 @@ static struct model *new_graph_model(struct graph_fixture *fixture, enum page_nu
 	model_set_report(model, &report);
 	model_set_size(model, 120, SCREEN_LINES);
 	model_go_to(model, page);
-	CHECK(model_wants_graph(model));
+	CHECK(model_wants_graph(model) && model_toggle_merged(model) && model_wants_graph(model));
 	model_make_graph(model);
 	CHECK(!model_wants_graph(model));
 	return model;
