@@ -27,10 +27,13 @@ while not os.path.exists("stop"):
 sys.exit(3)
 `;
 
+const started = [];
+
 /** A child and the link that it prints; said: all that it says. */
 class Started {
 	constructor(command, cwd) {
 		this.said = "";
+		started.push(this);
 		this.child = spawn(command[0], command.slice(1), { cwd, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, BROWSER: "", DISPLAY: "" } });
 		this.ended = new Promise(resolve => this.child.on("exit", (status, signal) => resolve(status ?? signal)));
 		this.child.stdout.on("data", bytes => { this.said += bytes; });
@@ -77,15 +80,26 @@ function canTrace() {
 	}
 }
 
-const length = page => page.locator("header p").innerText().then(parseFloat);
+/** How long the trace is that the page tells of, in s. */
+const length = page => page.evaluate(() => {
+	const [, number, unit] = /([\d.]+)\s*(ns|us|ms|s|min)\b/.exec(document.querySelector("header p").textContent);
+	return Number(number) * { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60 }[unit];
+});
 const bar = page => page.locator(".live");
 const button = (page, name) => bar(page).getByRole("button", { name, exact: true });
 
+async function isLonger(page, than) {
+	const limit = Date.now() + LIMIT_MS;
+
+	while (await length(page) <= than) {
+		assert(Date.now() < limit, `the trace stays ${await length(page)} s long`);
+		await page.evaluate(() => new Promise(resolve => requestAnimationFrame(resolve)));
+	}
+}
+
 /** Until the page says that the trace is longer, and by how much. */
 async function grown(page, by = 0.5) {
-	const before = await length(page);
-
-	await page.waitForFunction(limit => parseFloat(document.querySelector("header p").textContent) > limit, before + by);
+	await isLonger(page, await length(page) + by);
 }
 
 async function drawn(page) {
@@ -122,7 +136,7 @@ test("a command is seen while it runs: followed, left, paused, saved, and to its
 	const threads = await page.locator(".lane.is-thread").count();
 	writeFileSync(join(path, "more"), "12");
 	await page.waitForFunction(n => document.querySelectorAll(".lane.is-thread").length >= n, threads + 2);
-	await page.waitForFunction(() => parseFloat(document.querySelector("header p").textContent) > 3);
+	await isLonger(page, 3);
 	await shot(page, "live-recording");
 	assert(!(await faults(page)).length, `axe: ${await faults(page)}`);
 	await page.setViewportSize({ width: 360, height: 740 });
@@ -181,4 +195,7 @@ test("a command is seen while it runs: followed, left, paused, saved, and to its
 	assert(!existsSync(/\/var\/tmp\/pinch-view-\w+/.exec(view.said)?.[0] ?? "/nothing"), "it leaves its trace behind");
 });
 
-main();
+await main();
+for (const { child } of started)		// of a test that failed
+	if (child.exitCode === null)
+		child.kill("SIGKILL");
