@@ -139,5 +139,5 @@ const struct late_cause *late_causes_in(const struct late_causes *causes, uint32
 	while (end < causes->count && list[end].thread == thread && list[end].begin_ns < to_ns)
 		end++;
 	*count = end - first;
-	return list + first;
+	return *count ? list + first : NULL;
 }

@@ -120,6 +120,7 @@ def wait_until(condition, what, limit_s=LIMIT_S):
     """Polls; returns what condition() gave when that is true for the first time."""
     end = time.monotonic() + limit_s
     while True:
+        reap_helpers()
         value = condition()
         if value:
             return value
@@ -663,6 +664,14 @@ def stop_left():
         for pid in left:
             with contextlib.suppress(ChildProcessError):    # a thread of the test has waited for it
                 os.waitpid(pid, 0)
+
+
+def reap_helpers():
+    """Processes that a killed pinch had for itself are this one's children, whose ends somebody has to take note of."""
+    for pid in own_children():
+        with contextlib.suppress(OSError):
+            if status_of(pid).get("Name", "").startswith("pinch-"):
+                os.waitpid(pid, os.WNOHANG)
 
 
 def is_looked_up(node):
