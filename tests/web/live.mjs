@@ -183,8 +183,10 @@ test("a command is seen while it runs: followed, left, paused, saved, and to its
 	const whole = await length(page);
 	await drawn(page);
 	await page.locator(".graph-canvas").focus();
-	for (let i = 0; i < 60 && !await page.locator(".details").count(); i++)
+	for (let i = 0; i < 200 && !await page.locator(".details dl").count(); i++) {		// what a key leads to may have no details
 		await page.keyboard.press(i % 3 === 0 ? "ArrowDown" : i % 3 === 1 ? "w" : "ArrowRight");
+		await drawnOnce(page);
+	}
 	await page.locator(".details dl").waitFor();
 	await shot(page, "live-ended");
 	assert(await length(page) === whole, "it still grows");
