@@ -348,36 +348,6 @@ static void answer_drawn_activities(struct viewer *viewer, const struct request 
 	row_lists_answer_drawn(viewer->viewed->rows, request, reply);
 }
 
-static void answer_activities(struct viewer *viewer, const struct request *request, struct reply *reply)
-{
-	row_lists_answer(viewer->viewed->rows, ROW_LIST_ACTIVITIES, request, reply);
-}
-
-static void answer_activities_at(struct viewer *viewer, const struct request *request, struct reply *reply)
-{
-	row_lists_answer_at(viewer->viewed->rows, ROW_LIST_ACTIVITIES, request, reply);
-}
-
-static void answer_waits(struct viewer *viewer, const struct request *request, struct reply *reply)
-{
-	row_lists_answer(viewer->viewed->rows, ROW_LIST_WAITS, request, reply);
-}
-
-static void answer_waits_at(struct viewer *viewer, const struct request *request, struct reply *reply)
-{
-	row_lists_answer_at(viewer->viewed->rows, ROW_LIST_WAITS, request, reply);
-}
-
-static void answer_spans(struct viewer *viewer, const struct request *request, struct reply *reply)
-{
-	row_lists_answer(viewer->viewed->rows, ROW_LIST_SPANS, request, reply);
-}
-
-static void answer_spans_at(struct viewer *viewer, const struct request *request, struct reply *reply)
-{
-	row_lists_answer_at(viewer->viewed->rows, ROW_LIST_SPANS, request, reply);
-}
-
 static void answer_events(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
 	event_list_answer(viewer->viewed->events, request, reply);
@@ -424,12 +394,20 @@ static const struct route {
 	{ "/save", answer_save, false, false },
 	{ "/stretch", answer_stretch, true, true },
 	{ "/drawn-activities", answer_drawn_activities, true, true },
-	{ "/activities", answer_activities, true, true },
-	{ "/activities/at", answer_activities_at, true, true },
-	{ "/waits", answer_waits, true, true },
-	{ "/waits/at", answer_waits_at, true, true },
-	{ "/spans", answer_spans, true, true },
-	{ "/spans/at", answer_spans_at, true, true },
+};
+
+static const struct list_route {
+	const char *path;
+	enum row_list_kind kind;
+	void (*answer)(struct row_lists *lists, enum row_list_kind kind, const struct request *request,
+		       struct reply *reply);
+} list_routes[] = {
+	{ "/activities", ROW_LIST_ACTIVITIES, row_lists_answer },
+	{ "/activities/at", ROW_LIST_ACTIVITIES, row_lists_answer_at },
+	{ "/waits", ROW_LIST_WAITS, row_lists_answer },
+	{ "/waits/at", ROW_LIST_WAITS, row_lists_answer_at },
+	{ "/spans", ROW_LIST_SPANS, row_lists_answer },
+	{ "/spans/at", ROW_LIST_SPANS, row_lists_answer_at },
 };
 
 /* Lanes are called by their places among those with a key. */
@@ -441,30 +419,52 @@ static bool is_of_others(const struct viewer *viewer, const struct request *requ
 	return request_text(request, "of", asked, sizeof(asked)) && strcmp(asked, key) != 0;
 }
 
-static void answer_of_trace(struct viewer *viewer, const struct route *route, const struct request *request,
-			    struct reply *reply)
+/* Locks. Where the history is needed and there is none, the reply says so and nothing is locked. */
+static bool begin_of_trace(struct viewer *viewer, bool needs_states, const struct request *request, struct reply *reply)
 {
 	pthread_mutex_lock(&viewer->lock);
-	if (route->needs_states && !viewer->viewed)
+	if (needs_states && !viewer->viewed)
 		reply_fail(reply, STATUS_UNAVAILABLE, "the index of the trace is being made: %u %%",
 			   percent_of(viewer));
-	else if (route->needs_states && is_of_others(viewer, request))
+	else if (needs_states && is_of_others(viewer, request))
 		reply->status = STATUS_NO_CONTENT; /* nothing went wrong: browsers would say so of an error */
 	else
+		return true;
+	pthread_mutex_unlock(&viewer->lock);
+	return false;
+}
+
+static void answer_route(struct viewer *viewer, const struct route *route, const struct request *request,
+			 struct reply *reply)
+{
+	if (!route->is_of_trace) {
 		route->answer(viewer, request, reply);
+	} else if (begin_of_trace(viewer, route->needs_states, request, reply)) {
+		route->answer(viewer, request, reply);
+		pthread_mutex_unlock(&viewer->lock);
+	}
+}
+
+static void answer_list(struct viewer *viewer, const struct list_route *route, const struct request *request,
+			struct reply *reply)
+{
+	if (!begin_of_trace(viewer, true, request, reply))
+		return;
+	route->answer(viewer->viewed->rows, route->kind, request, reply);
 	pthread_mutex_unlock(&viewer->lock);
 }
 
 void viewer_answer(void *data, const struct request *request, struct reply *reply)
 {
-	for (size_t i = 0; i < sizeof(routes) / sizeof(*routes); i++) {
-		if (strcmp(routes[i].path, request->path) != 0)
-			continue;
-		if (routes[i].is_of_trace)
-			answer_of_trace(data, &routes[i], request, reply);
-		else
-			routes[i].answer(data, request, reply);
-		return;
-	}
+	for (size_t i = 0; i < sizeof(routes) / sizeof(*routes); i++)
+		if (!strcmp(routes[i].path, request->path)) {
+			answer_route(data, &routes[i], request, reply);
+			return;
+		}
+	for (size_t i = 0; i < sizeof(list_routes) / sizeof(*list_routes); i++)
+		if (!strcmp(list_routes[i].path, request->path)) {
+			answer_list(data, &list_routes[i], request, reply);
+			return;
+		}
 	reply_fail(reply, STATUS_NOT_FOUND, "there is no %s here", request->path);
 }
