@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "activity/decode/decoders.h"
+#include "base/bound.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -16,6 +17,7 @@
 #include "lanes/activity_store.h"
 #include "lanes/lane_filter.h"
 #include "lanes/lanes.h"
+#include "lanes/row_order.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "trace/trace_reader.h"
@@ -299,40 +301,55 @@ static void put_row(const struct lane_activities *activities, struct json *json,
 	json_end_object(json);
 }
 
+static void find_rows(struct lane_activities *activities, const struct lane_filter *filter, struct row_order *rows)
+{
+	size_t all;
+	const struct kept_activity *list = activity_store_list(activities->store, &all);
+
+	for (size_t i = 0; i < all; i++)
+		if (passes(activities, filter, &list[i]))
+			row_order_add(rows, i, list[i].end_ns - list[i].begin_ns);
+	if (filter->longest_first)
+		row_order_sort(rows);
+}
+
 void lane_activities_put_rows(struct lane_activities *activities, const struct lane_filter *filter, uint64_t first_ns,
 			      size_t row, size_t count, struct text *out)
 {
-	size_t all, rows = 0;
+	size_t all;
 	const struct kept_activity *list = activity_store_list(activities->store, &all);
+	struct row_order rows = { 0 };
 	struct json json;
 
+	find_rows(activities, filter, &rows);
 	json_init(&json, out);
 	json_begin_object(&json);
 	json_put_uint(&json, "first", row);
 	json_key(&json, "events");
 	json_begin_array(&json);
-	for (size_t i = 0; i < all; i++) {
-		if (!passes(activities, filter, &list[i]))
-			continue;
-		if (rows >= row && rows - row < count)
-			put_row(activities, &json, &list[i], rows, first_ns);
-		rows++;
-	}
+	for (size_t i = row; i < rows.count && i - row < count; i++)
+		put_row(activities, &json, &list[rows.list[i].at], i, first_ns);
 	json_end_array(&json);
-	json_put_uint(&json, "rows", rows);
+	json_put_uint(&json, "rows", rows.count);
 	json_key(&json, "is_counted");
 	json_bool(&json, activities->is_complete);
 	json_put_uint(&json, "left_out", activity_store_left_out(activities->store));
 	json_end_object(&json);
 	json_fini(&json);
+	row_order_fini(&rows);
 }
 
 size_t lane_activities_row_at(struct lane_activities *activities, const struct lane_filter *filter, uint64_t time_ns)
 {
-	size_t all, rows = 0;
+	size_t all, first, row;
 	const struct kept_activity *list = activity_store_list(activities->store, &all);
+	struct row_order rows = { 0 };
 
-	for (size_t i = 0; i < all && list[i].begin_ns < time_ns; i++)
-		rows += passes(activities, filter, &list[i]);
-	return rows;
+	first = BOUND(0, all, i, list[i].begin_ns < time_ns);
+	while (first < all && !passes(activities, filter, &list[first]))
+		first++;
+	find_rows(activities, filter, &rows);
+	row = row_order_row_of(&rows, first);
+	row_order_fini(&rows);
+	return row;
 }

@@ -16,6 +16,7 @@ struct lane_filter {
 	uint32_t threads[LANE_FILTER_THREADS_MAX]; /* numbers of those in which they begin or end */
 	size_t thread_count;                       /* 0: any */
 	uint64_t shares;                           /* of waits: bits of what they are; 0: any */
+	bool longest_first;                        /* rows are by their lengths, not by their beginnings */
 };
 
 static inline bool lane_filter_has_time(const struct lane_filter *filter, uint64_t begin_ns, uint64_t end_ns)

@@ -4,9 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "lanes/lane_filter.h"
+#include "lanes/row_order.h"
 #include "query/trace_states.h"
 #include "spans/execution_log.h"
 #include "view/json/json_parts.h"
@@ -56,40 +58,52 @@ static void put_row(const struct trace_states *all, struct json *json, const str
 	json_end_object(json);
 }
 
+static void find_rows(const struct trace_states *all, const struct lane_filter *filter, struct row_order *rows)
+{
+	const struct executions *executions = execution_log_all(all->executions);
+
+	for (size_t i = 0; i < executions->count; i++)
+		if (passes(all, filter, &executions->list[i]))
+			row_order_add(rows, i, executions->list[i].end_ns - executions->list[i].begin_ns);
+	if (filter->longest_first)
+		row_order_sort(rows);
+}
+
 void span_list_put_rows(const struct trace_states *all, const struct lane_filter *filter, size_t row, size_t count,
 			struct text *out)
 {
 	const struct executions *executions = execution_log_all(all->executions);
+	struct row_order rows = { 0 };
 	struct json json;
-	size_t rows = 0;
 
+	find_rows(all, filter, &rows);
 	json_init(&json, out);
 	json_begin_object(&json);
 	json_put_uint(&json, "first", row);
 	json_key(&json, "events");
 	json_begin_array(&json);
-	for (size_t i = 0; i < executions->count; i++) {
-		if (!passes(all, filter, &executions->list[i]))
-			continue;
-		if (rows >= row && rows - row < count)
-			put_row(all, &json, &executions->list[i], rows);
-		rows++;
-	}
+	for (size_t i = row; i < rows.count && i - row < count; i++)
+		put_row(all, &json, &executions->list[rows.list[i].at], i);
 	json_end_array(&json);
-	json_put_uint(&json, "rows", rows);
+	json_put_uint(&json, "rows", rows.count);
 	json_key(&json, "is_counted");
 	json_bool(&json, true);
 	json_put_uint(&json, "left_out", 0);
 	json_end_object(&json);
 	json_fini(&json);
+	row_order_fini(&rows);
 }
 
 size_t span_list_row_at(const struct trace_states *all, const struct lane_filter *filter, uint64_t time_ns)
 {
 	const struct executions *executions = execution_log_all(all->executions);
-	size_t rows = 0;
+	struct row_order rows = { 0 };
+	size_t first = BOUND(0, executions->count, i, executions->list[i].begin_ns < time_ns), row;
 
-	for (size_t i = 0; i < executions->count && executions->list[i].begin_ns < time_ns; i++)
-		rows += passes(all, filter, &executions->list[i]);
-	return rows;
+	while (first < executions->count && !passes(all, filter, &executions->list[first]))
+		first++;
+	find_rows(all, filter, &rows);
+	row = row_order_row_of(&rows, first);
+	row_order_fini(&rows);
+	return row;
 }

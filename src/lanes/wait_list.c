@@ -36,6 +36,7 @@ struct wait_list {
 	uint64_t at_ns;    /* up to when all waits are there */
 	uint64_t until_ns; /* the end of the stretch in which they are looked for */
 	size_t thread;     /* the next one of the stretch from at_ns on */
+	uint64_t kept_ns;  /* none that is shorter is kept any more */
 	uint64_t left_out;
 };
 
@@ -74,9 +75,42 @@ static bool is_wanted(const struct wait_list *list, const struct state *state, u
 	       lane_filter_has_time(&list->filter, state->begin_ns, state->end_ns);
 }
 
+static uint64_t length_ns(const struct kept_wait *wait)
+{
+	return wait->end_ns - wait->begin_ns;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct kept_wait *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	uint64_t a_ns = length_ns(a), b_ns = length_ns(b);
+
+	return a_ns == b_ns ? by_begin(a, b) : (a_ns < b_ns) - (a_ns > b_ns);
+}
+
+/* Half of those that are kept, the shorter ones, make place for longer ones. */
+static void drop_short(struct wait_list *list)
+{
+	qsort(list->list, list->count, sizeof(*list->list), longest_first);
+	list->left_out += list->count - list->count / 2;
+	list->count /= 2;
+	list->listed = list->count;
+	list->kept_ns = length_ns(&list->list[list->count - 1]);
+}
+
 static void add(struct wait_list *list, uint32_t thread, const struct state *state, unsigned int share)
 {
-	if (list->count == KEPT_MAX) {
+	if (list->count == KEPT_MAX && list->filter.longest_first)
+		drop_short(list);
+	if (list->count == KEPT_MAX || state->end_ns - state->begin_ns < list->kept_ns) {
 		list->left_out++;
 		return;
 	}
@@ -98,19 +132,10 @@ static void search_thread(struct wait_list *list, uint32_t thread, uint64_t to_n
 	}
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct kept_wait *x = a, *y = b;
-
-	if (x->begin_ns != y->begin_ns)
-		return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
-	return (x->thread > y->thread) - (x->thread < y->thread);
-}
-
 /* All threads of a stretch are looked at: what was found there is in order behind what was found before it. */
 static void end_stretch(struct wait_list *list, uint64_t to_ns)
 {
-	if (list->count > list->listed)
+	if (list->count > list->listed && !list->filter.longest_first)
 		qsort(list->list + list->listed, list->count - list->listed, sizeof(*list->list), by_begin);
 	list->listed = list->count;
 	list->at_ns = to_ns;
@@ -134,6 +159,10 @@ void wait_list_step(struct wait_list *list, uint64_t budget_ns)
 		}
 		if (list->thread == list->lanes->thread_count)
 			end_stretch(list, next_ns);
+	}
+	if (list->filter.longest_first) {
+		qsort(list->list, list->count, sizeof(*list->list), longest_first);
+		list->listed = list->count;
 	}
 }
 
@@ -197,7 +226,21 @@ void wait_list_put_rows(const struct wait_list *list, size_t row, size_t count, 
 	json_fini(&json);
 }
 
+/* Of the first one that begins then, among all. */
+static size_t row_among_lengths(const struct wait_list *list, uint64_t time_ns)
+{
+	size_t row = list->listed;
+
+	for (size_t i = 0; i < list->listed; i++)
+		if (list->list[i].begin_ns >= time_ns &&
+		    (row == list->listed || by_begin(&list->list[i], &list->list[row]) < 0))
+			row = i;
+	return row;
+}
+
 size_t wait_list_row_at(const struct wait_list *list, uint64_t time_ns)
 {
+	if (list->filter.longest_first)
+		return row_among_lengths(list, time_ns);
 	return BOUND(0, list->listed, i, list->list[i].begin_ns < time_ns);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The waits of a stretch of time as rows, by their beginnings: what threads were blocked by, and when they waited for a CPU. They are looked
- * for step by step; of very many, later ones are not listed, and counted.
+ * The waits of a stretch of time as rows, by their beginnings or the longest first: what threads were blocked by, and when they waited for a CPU. They are looked
+ * for step by step; of very many, later ones, or shorter ones, are not listed, and counted.
  */
 #pragma once
 

@@ -110,7 +110,7 @@ static bool take_filter(const struct row_lists *lists, const struct request *req
 			struct reply *reply)
 {
 	uint64_t first_ns = trace_states_time(lists->source.all, 0);
-	int64_t from_ns, to_ns, least_ns = 0;
+	int64_t from_ns, to_ns, least_ns = 0, longest;
 
 	memset(chosen, 0, sizeof(*chosen)); /* filters are compared byte by byte */
 	chosen->filter.to_ns = UINT64_MAX;
@@ -119,6 +119,7 @@ static bool take_filter(const struct row_lists *lists, const struct request *req
 	if (request_number(request, "to", INT64_MIN, INT64_MAX, &to_ns))
 		chosen->filter.to_ns = first_ns + to_ns;
 	request_number(request, "least", 0, INT64_MAX, &least_ns);
+	chosen->filter.longest_first = request_number(request, "longest-first", 1, 1, &longest);
 	chosen->filter.least_ns = least_ns;
 	request_text(request, "search", chosen->search, sizeof(chosen->search));
 	chosen->filter.search = chosen->search;

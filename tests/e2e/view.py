@@ -212,6 +212,18 @@ def all_rows(reader, path, query=""):
     return rows
 
 
+def check_lengths(reader, path, rows):
+    """The same rows, the longest first, and where those are that begin at a time."""
+    def length(row):
+        return row["end_ns"] - row["time_ns"]
+    ordered = sorted(rows, key=lambda row: (-length(row), row["row"]))
+    got = [row for first in range(0, len(rows), 1000) for row in reader.json(f"{path}?row={first}&count=1000&longest-first=1")["events"]]
+    assert [(length(row), row["time_ns"], row["thread"]) for row in got] == [(length(row), row["time_ns"], row["thread"]) for row in ordered], path
+    middle = rows[len(rows) // 2]["time_ns"]
+    at = reader.json(f"{path}/at?time={middle}&longest-first=1")["row"]
+    assert got[at]["time_ns"] == middle, (path, at, middle)
+
+
 def check_row_at(reader, path, rows):
     time = rows[len(rows) // 2]["time_ns"]
     assert reader.json(f"{path}/at?time={time}")["row"] == sum(row["time_ns"] < time for row in rows), time
@@ -238,6 +250,7 @@ def wait_rows():
         found = all_rows(reader, "/waits", query)
         assert [(row["time_ns"], row["thread"]) for row in found] == [(row["time_ns"], row["thread"]) for row in rows if chosen(row)], query
     check_row_at(reader, "/waits", rows)
+    check_lengths(reader, "/waits", rows)
     reader.end()
 
 
@@ -251,6 +264,7 @@ def span_rows():
     assert len(rows) > 100 and sorted((row["name"], row["time_ns"], row["end_ns"]) for row in rows) == \
         sorted((one["span"], one["begin_ns"] - first, one["end_ns"] - first) for one in told), (rows[:2], told[:2])
     check_row_at(reader, "/spans", rows)
+    check_lengths(reader, "/spans", rows)
     reader.end()
 
 
@@ -281,6 +295,7 @@ def activities():
         [(one["time_ns"], one["end_ns"], one["name"], one["thread"], one["end_thread"]) for one in found]
     assert sum(is_message for *_, is_message, _ in drawn["activities"]) == len(mail)
     check_row_at(reader, "/activities", found)
+    check_lengths(reader, "/activities", found)
     some = [one for one in found if one["thread"] == mail[0]["thread"] or one["end_thread"] == mail[0]["thread"]]
     assert [one["time_ns"] for one in all_rows(reader, "/activities", f"&thread={mail[0]['thread']}")] == [one["time_ns"] for one in some]
     for wrong in ("/drawn-activities?from=0&to=5", "/waits?cause=x", "/activities?thread=x", "/activities/at"):

@@ -146,7 +146,8 @@ export class ViewServer {
 			&& this.passes(of, one) && (!causes.length || causes.includes(one.share))).sort((a, b) => a.time_ns - b.time_ns || a.thread - b.thread);
 	}
 
-	rows(all, of) {
+	rows(inTime, of) {
+		const all = of.has("longest-first") ? [...inTime].sort((a, b) => b.end_ns - b.time_ns - a.end_ns + a.time_ns) : inTime;
 		const first = Number(of.get("row")), events = all.slice(first, first + Number(of.get("count"))).map((one, i) => ({ row: first + i, ...one }));
 
 		return { first, events, rows: all.length, is_counted: true, left_out: 0 };

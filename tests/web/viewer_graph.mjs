@@ -295,6 +295,15 @@ test("activities, waits, spans and samples are lists like that of events: filter
 	assert(saved.name === "made.pinch.waits.csv" && lines.length === chosen.length + 1 && chosen.every((one, i) => lines[i + 1].startsWith(`${i + 1},${one.time_ns},${one.end_ns},`)), `${lines.slice(0, 3)}`);
 	await page.getByRole("button", { name: "No filter" }).click();
 	await says(waits.length, "waits");
+	await page.locator("#events").getByRole("button", { name: "length" }).click();
+	await page.locator("#events th[aria-sort=descending]").waitFor();
+	await address(page, search => search.get("order") === "length");
+	const longest = [...waits].sort((a, b) => b.end_ns - b.time_ns - a.end_ns + a.time_ns);
+	await page.locator("#events tbody tr").first().filter({ hasText: longest[0].text }).waitFor();
+	await page.locator("#events tbody tr").first().click();
+	await address(page, search => search.get("at") === String(longest[0].time_ns));
+	await page.locator("#events").getByRole("button", { name: "time", exact: true }).click();
+	await address(page, search => !search.has("order"));
 	await list("Activities", /activities$/);
 	await says(trace.activities.length, "activities");
 	await page.getByLabel("Filter by parameters").fill("mail");

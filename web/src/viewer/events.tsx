@@ -9,7 +9,7 @@ import { stateTitle } from "../states";
 import { wantedOf } from "./event_filters";
 import { EventRows } from "./event_rows";
 import { titleOf } from "./lanes";
-import { type Column, filtersOf, type RowKind, rowKinds } from "./row_kinds";
+import { type Column, filtersOf, length, type RowKind, rowKinds, time } from "./row_kinds";
 import { download, fileName } from "./save";
 import { lastTop, type ScrollMap, scrollable, scrollOf, topOf } from "./scroll_map";
 import type { Session } from "./session";
@@ -21,9 +21,10 @@ const ROW_PX = 24, HEAD_PX = 62, CONTEXT_ROWS = 3, REST_MS = 150, GROWN_MS = 250
 /** The rows that match, anew when what is wanted is something else. */
 function useRows(session: Session, kind: RowKind) {
 	const filters = useStored(session.store, state => state.filters), isWithin = useStored(session.store, state => state.isOfSelection);
-	const boxed = useStored(session.store, state => state.boxed);
+	const boxed = useStored(session.store, state => state.boxed), longestFirst = useStored(session.store, state => state.longestFirst);
 	const selection = useRange(), [version, again] = useState(0);
-	const wanted = wantedOf(kind, session.trace, filters, isWithin ? selection : null, isWithin && boxed.length ? session.boxedThreads : []), key = kind.path + JSON.stringify(wanted);
+	const chosen = wantedOf(kind, session.trace, filters, isWithin ? selection : null, isWithin && boxed.length ? session.boxedThreads : []);
+	const wanted = kind.columns.includes(length) && longestFirst ? { ...chosen, "longest-first": 1 } : chosen, key = kind.path + JSON.stringify(wanted);
 	const rows = useMemo(() => new EventRows(session, kind.path, wanted, () => again(n => n + 1)), [session, key]);
 
 	useEffect(() => () => rows.stop(), [rows]);
@@ -144,6 +145,17 @@ function useChosen(session: Session, rows: EventRows, goTo: (top: number) => voi
 	return { chosen, take };
 }
 
+/** What a column is called; by length and by time, rows can be in order. */
+function HeadCell({ session, column, canOrder }: { session: Session; column: Column; canOrder: boolean }) {
+	const longestFirst = useStored(session.store, state => state.longestFirst), isLength = column === length;
+	const isOrder = canOrder && (isLength || column === time), isChosen = isOrder && isLength === longestFirst;
+
+	return <th scope="col" class={`is-${column.name}`} aria-sort={isChosen ? isLength ? "descending" : "ascending" : undefined}>
+		{isOrder ? <button type="button" data-tip={isLength ? "The longest first" : "In the order of time"} onKeyDown={event => event.stopPropagation()}
+			onClick={() => session.store.set({ longestFirst: isLength, row: 0 })}>{column.title}{isChosen && <span aria-hidden="true"> {isLength ? "\u25be" : "\u25b4"}</span>}</button>
+			: column.title}</th>;
+}
+
 function FilterCell({ session, column }: { session: Session; column: Column }) {
 	const filters = useStored(session.store, state => state.filters), { filter } = column;
 
@@ -228,7 +240,7 @@ function List({ session, kind }: { session: Session; kind: RowKind }) {
 				<table role="grid" tabIndex={0} aria-label={kind.title} aria-rowcount={rows.isCounted ? map.rows + 1 : -1} onKeyDown={onKey}
 					aria-activedescendant={chosen !== null && chosen >= first && chosen <= last ? `event-${chosen}` : undefined}>
 					<thead>
-						<tr>{shown.map(column => <th key={column.title} scope="col" class={`is-${column.name}`}>{column.title}</th>)}</tr>
+						<tr>{shown.map(column => <HeadCell key={column.title} session={session} column={column} canOrder={kind.columns.includes(length)} />)}</tr>
 						<tr class="filters">{shown.map(column => <FilterCell key={column.title} session={session} column={column} />)}</tr>
 					</thead>
 					<tbody style={{ transform: `translateY(${-(top % 1) * ROW_PX}px)` }}>

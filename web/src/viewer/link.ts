@@ -49,6 +49,7 @@ function wordsOf(state: State): [string, string][] {
 		["colour", state.colouring === initial.colouring ? "" : state.colouring],
 		["focus", String(state.focus ?? "")], ["slice", slice ? `${slice.lane}@${Math.round(slice.time_ns)}` : ""],
 		["at", state.cursor_ns === null ? "" : String(Math.round(state.cursor_ns))], ["within", state.isOfSelection ? "1" : ""], ["list", state.list === initial.list ? "" : state.list],
+		["order", state.longestFirst ? "length" : ""],
 		...filterNames.map((name): [string, string] => [name, filters[name] ?? ""]),
 	];
 }
@@ -78,7 +79,7 @@ function read(text: string): { state: State; selection: Range | null } {
 			focus: numberOf(search.get("focus")), slice: placeOf(search.get("slice")), cursor_ns: numberOf(search.get("at")),
 			scroll: Math.max(0, numberOf(search.get("top")) ?? 0), row: Math.max(0, numberOf(search.get("row")) ?? 0), filters, isOfSelection: search.get("within") === "1",
 			list: listNames.find(name => name === search.get("list")) ?? initial.list,
-			boxed: numbersOf(search.get("box")), notes: search.getAll("note").slice(0, NOTES_MAX).map(noteOf).filter(note => note !== null),
+			longestFirst: search.get("order") === "length", boxed: numbersOf(search.get("box")), notes: search.getAll("note").slice(0, NOTES_MAX).map(noteOf).filter(note => note !== null),
 		},
 	};
 }

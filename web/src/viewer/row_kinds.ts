@@ -34,8 +34,8 @@ function threadTitle(session: Session, thread: number | undefined): string {
 	return lane ? titleOf(lane) : thread ? `thread number ${thread}` : "";
 }
 
-const time: Column = { title: "time", name: "time", filter: null, hint: "", show: row => exactly(row.time_ns) };
-const length: Column = { title: "length", name: "length", filter: "longer", hint: "over 1ms", show: row => row.end_ns === undefined ? "" : duration(row.end_ns - row.time_ns) };
+export const time: Column = { title: "time", name: "time", filter: null, hint: "", show: row => exactly(row.time_ns) };
+export const length: Column = { title: "length", name: "length", filter: "longer", hint: "over 1ms", show: row => row.end_ns === undefined ? "" : duration(row.end_ns - row.time_ns) };
 const thread: Column = { title: "thread", name: "thread", filter: "thread", hint: "name or tid", show: (row, session) => threadTitle(session, row.thread) };
 const text = (title: string, hint: string): Column => ({ title, name: "arguments", filter: hint ? "search" : null, hint, show: row => visible(row.text) });
 

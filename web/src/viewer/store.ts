@@ -33,6 +33,7 @@ export interface State {
 	scroll: number;			// how many px of the lanes are above those that are seen
 	list: ListName;
 	row: number;			// the first one in the list
+	longestFirst: boolean;		// rows that last are by their lengths
 	boxed: readonly number[];	// the lanes that are selected; none: all
 	notes: readonly Note[];
 	filters: Filters;
@@ -41,7 +42,7 @@ export interface State {
 
 export const initial: State = {
 	view: null, follow: null, toggled: new Set(), pins: [], sort: "lost", words: "", hidden: new Set(), colouring: "state", focus: null, slice: null, cursor_ns: null,
-	scroll: 0, list: "events", row: 0, boxed: [], notes: [], filters: {}, isOfSelection: false,
+	scroll: 0, list: "events", row: 0, longestFirst: false, boxed: [], notes: [], filters: {}, isOfSelection: false,
 };
 
 export class Store {
