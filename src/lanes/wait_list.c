@@ -20,17 +20,12 @@
 
 enum { KEPT_MAX = 1 << 19, THREADS_BETWEEN_LOOKS = 64 };
 
-struct kept_wait {
-	uint64_t begin_ns, end_ns;
-	uint32_t thread, share;
-};
-
 struct wait_list {
 	const struct trace_states *all;
 	const struct lanes *lanes;
 	struct graph_labels *labels;
 	struct lane_filter filter;
-	struct kept_wait *list;
+	struct listed_wait *list;
 	size_t count, capacity;
 	size_t listed;     /* of them: those behind may still have others before them */
 	uint64_t at_ns;    /* up to when all waits are there */
@@ -75,14 +70,14 @@ static bool is_wanted(const struct wait_list *list, const struct state *state, u
 	       lane_filter_has_time(&list->filter, state->begin_ns, state->end_ns);
 }
 
-static uint64_t length_ns(const struct kept_wait *wait)
+static uint64_t length_ns(const struct listed_wait *wait)
 {
 	return wait->end_ns - wait->begin_ns;
 }
 
 static int by_begin(const void *a, const void *b)
 {
-	const struct kept_wait *x = a, *y = b;
+	const struct listed_wait *x = a, *y = b;
 
 	if (x->begin_ns != y->begin_ns)
 		return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
@@ -115,7 +110,7 @@ static void add(struct wait_list *list, uint32_t thread, const struct state *sta
 		return;
 	}
 	ARRAY_GROW(list->list, list->count, list->capacity, 256);
-	list->list[list->count++] = (struct kept_wait){ state->begin_ns, state->end_ns, thread, share };
+	list->list[list->count++] = (struct listed_wait){ state->begin_ns, state->end_ns, thread, share };
 }
 
 static void search_thread(struct wait_list *list, uint32_t thread, uint64_t to_ns)
@@ -186,7 +181,7 @@ static const char *what_of(const struct wait_list *list, uint32_t thread, const 
 
 static void put_row(const struct wait_list *list, struct json *json, size_t row)
 {
-	const struct kept_wait *wait = &list->list[row];
+	const struct listed_wait *wait = &list->list[row];
 	uint64_t first_ns = trace_states_time(list->all, 0);
 	bool is_known;
 	struct state state;
@@ -243,4 +238,10 @@ size_t wait_list_row_at(const struct wait_list *list, uint64_t time_ns)
 	if (list->filter.longest_first)
 		return row_among_lengths(list, time_ns);
 	return BOUND(0, list->listed, i, list->list[i].begin_ns < time_ns);
+}
+
+const struct listed_wait *wait_list_found(const struct wait_list *list, struct wait_list_count *out)
+{
+	*out = (struct wait_list_count){ list->listed, list->left_out, list->at_ns >= list->until_ns };
+	return list->list;
 }

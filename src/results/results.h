@@ -38,3 +38,4 @@ const struct report_type *result_now_type(void);
 const struct report_type *result_stretch_type(void);
 const struct report_type *result_state_type(void);
 const struct report_type *result_alike_type(void);
+const struct report_type *result_wait_lengths_type(void);

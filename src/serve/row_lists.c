@@ -12,6 +12,7 @@
 #include "lanes/lanes.h"
 #include "lanes/lanes_json.h"
 #include "lanes/span_list.h"
+#include "lanes/wait_lengths.h"
 #include "lanes/wait_list.h"
 #include "query/trace_states.h"
 #include "serve/answer.h"
@@ -170,6 +171,16 @@ void row_lists_answer(struct row_lists *lists, enum row_list_kind kind, const st
 		span_list_put_rows(lists->source.all, &chosen.filter, row, count, &reply->body);
 		break;
 	}
+}
+
+void row_lists_answer_lengths(struct row_lists *lists, enum row_list_kind kind, const struct request *request,
+			      struct reply *reply)
+{
+	struct chosen chosen;
+
+	(void)kind; /* others have no lengths to be looked at */
+	if (take_filter(lists, request, &chosen, reply))
+		wait_lengths_put_json(waits_of(lists, &chosen.filter), lists->source.labels, &reply->body);
 }
 
 static size_t row_at(struct row_lists *lists, enum row_list_kind kind, const struct lane_filter *filter,

@@ -36,6 +36,10 @@ enum row_list_kind { ROW_LIST_ACTIVITIES, ROW_LIST_WAITS, ROW_LIST_SPANS };
 void row_lists_answer(struct row_lists *lists, enum row_list_kind kind, const struct request *request,
 		      struct reply *reply);
 
+/* How long the waits with these filters are, as far as they are found. */
+void row_lists_answer_lengths(struct row_lists *lists, enum row_list_kind kind, const struct request *request,
+			      struct reply *reply);
+
 /* The number of the first row at or after the parameter time, with the same filters. */
 void row_lists_answer_at(struct row_lists *lists, enum row_list_kind kind, const struct request *request,
 			 struct reply *reply);

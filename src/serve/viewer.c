@@ -406,6 +406,7 @@ static const struct list_route {
 	{ "/activities/at", ROW_LIST_ACTIVITIES, row_lists_answer_at },
 	{ "/waits", ROW_LIST_WAITS, row_lists_answer },
 	{ "/waits/at", ROW_LIST_WAITS, row_lists_answer_at },
+	{ "/waits/lengths", ROW_LIST_WAITS, row_lists_answer_lengths },
 	{ "/spans", ROW_LIST_SPANS, row_lists_answer },
 	{ "/spans/at", ROW_LIST_SPANS, row_lists_answer_at },
 };

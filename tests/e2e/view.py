@@ -224,6 +224,23 @@ def check_lengths(reader, path, rows):
     assert got[at]["time_ns"] == middle, (path, at, middle)
 
 
+def check_boxes(reader, rows):
+    """How long waits are, by thread and in all, equals the rows."""
+    got = reader.json("/waits/lengths")
+    assert got["is_counted"] and got["count"] == len(rows) and got["ns"] == sum(row["end_ns"] - row["time_ns"] for row in rows), got
+    assert sum(one["count"] for one in got["lengths"]) == len(rows) and sum(one["ns"] for one in got["lengths"]) == got["ns"]
+    boxes = {}
+    for row in rows:
+        boxes.setdefault(row["thread"], []).append(row["end_ns"] - row["time_ns"])
+    for box in got["boxes"]:
+        own = sorted(boxes.pop(box["thread"]))
+        expected = [own[-(-len(own) * percent // 100) - 1] for percent in (25, 50, 75)]
+        assert [box[name] for name in ("p25_ns", "p50_ns", "p75_ns")] == expected and (box["min_ns"], box["max_ns"]) == (own[0], own[-1]), box
+        assert (box["count"], box["ns"]) == (len(own), sum(own)), box
+    assert not boxes, boxes
+    assert reader.get("/waits/lengths?cause=x")[0] == 400
+
+
 def check_row_at(reader, path, rows):
     time = rows[len(rows) // 2]["time_ns"]
     assert reader.json(f"{path}/at?time={time}")["row"] == sum(row["time_ns"] < time for row in rows), time
@@ -251,6 +268,7 @@ def wait_rows():
         assert [(row["time_ns"], row["thread"]) for row in found] == [(row["time_ns"], row["thread"]) for row in rows if chosen(row)], query
     check_row_at(reader, "/waits", rows)
     check_lengths(reader, "/waits", rows)
+    check_boxes(reader, rows)
     reader.end()
 
 

@@ -65,6 +65,7 @@ export class ViewServer {
 			"/drawn-activities": of => this.trace.activitiesIn(Number(of.get("from")), Number(of.get("to")), lanesOf(of.get("lanes"))),
 			"/activities": of => this.rows(this.activitiesOf(of), of), "/activities/at": of => this.rowAt(this.activitiesOf(of), of),
 			"/waits": of => this.rows(this.waitsOf(of), of), "/waits/at": of => this.rowAt(this.waitsOf(of), of),
+			"/waits/lengths": of => this.lengthsOf(this.waitsOf(of)),
 			"/spans": of => this.rows([], of), "/spans/at": of => this.rowAt([], of),
 			"/stretch": of => this.trace.stretch(Number(of.get("from")), Number(of.get("to")), lanesOf(of.get("lanes"))),
 			"/events": of => this.events(of), "/events/at": of => this.eventAt(of) }[url.pathname];
@@ -144,6 +145,21 @@ export class ViewServer {
 		return lanes.flatMap(lane => trace.statesOf(lane.thread).map((slice, i, all) => ({ time_ns: slice.begin, end_ns: slice.end, thread: lane.thread, share: SHARES[slice.share],
 			text: `wait for ${SHARES[slice.share]}`, ended_by: all[i + 1]?.waker ? `thread ${all[i + 1].waker}` : null }))).filter(one => !["unknown", "running", "spinning"].includes(one.share)
 			&& this.passes(of, one) && (!causes.length || causes.includes(one.share))).sort((a, b) => a.time_ns - b.time_ns || a.thread - b.thread);
+	}
+
+	lengthsOf(waits) {
+		const lengths = waits.map(wait => wait.end_ns - wait.time_ns), sum = all => all.reduce((total, ns) => total + ns, 0), buckets = new Map();
+		const boxes = [...new Set(waits.map(wait => wait.thread))].map(thread => {
+			const own = waits.filter(wait => wait.thread === thread).map(wait => wait.end_ns - wait.time_ns).sort((a, b) => a - b), at = share => own[Math.ceil(own.length * share) - 1];
+			return { thread, who: `thread ${thread}`, count: own.length, ns: sum(own), min_ns: own[0], p25_ns: at(0.25), p50_ns: at(0.5), p75_ns: at(0.75), max_ns: own[own.length - 1] };
+		}).sort((a, b) => b.ns - a.ns);
+
+		for (const ns of lengths) {
+			const up_to_ns = Math.round(2 ** (Math.ceil(Math.log2(ns) * 4) / 4)), bucket = buckets.get(up_to_ns) ?? { up_to_ns, count: 0, ns: 0 };
+			buckets.set(up_to_ns, { up_to_ns, count: bucket.count + 1, ns: bucket.ns + ns });
+		}
+		return { count: waits.length, ns: sum(lengths), is_counted: true, left_out: 0, boxes: boxes.slice(0, 100), box_left_out: Math.max(0, boxes.length - 100),
+			lengths: [...buckets.values()].sort((a, b) => a.up_to_ns - b.up_to_ns) };
 	}
 
 	rows(inTime, of) {

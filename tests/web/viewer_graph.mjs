@@ -265,6 +265,36 @@ test("what is seen is saved as a picture of pixels or paths, how the selection s
 	await end(page);
 });
 
+test("a time that is written is selected, and its sums follow: states, lengths of waits, boxes of threads; a filter holds for them", async () => {
+	const page = await view({ events: 3000, mean_ns: 2e7 }), { trace } = page, field = page.getByLabel("Select a time"), threads = trace.lanes.filter(lane => lane.kind === "thread");
+	const sumsOf = async chosen => {
+		const shares = SHARES.map((name, share) => chosen.reduce((sum, lane) => sum + (trace.sharesIn(lane, 3e8, 5e8).get(share) ?? 0), 0)), csv = [...shares].filter(ns => ns > 0).sort((a, b) => b - a);
+		const digits = all => all.map(text => text.replace(/\D/g, "")).join();
+		await page.waitForFunction(all => [...document.querySelectorAll("#sums .slices li")].map(item => item.dataset.tip.replace(/\D/g, "")).join() === all, digits(csv.map(String)));
+	};
+
+	await field.fill("500ms..300ms");
+	await field.press("Enter");
+	await page.locator("input.time[aria-invalid=true]").waitFor();
+	await field.fill("300..500ms");
+	await field.press("Enter");
+	await address(page, search => search.get("sel") === "300000000~500000000");
+	await page.locator("input.time[aria-invalid=false]").waitFor();
+	await page.locator("#sums").scrollIntoViewIfNeeded();
+	await sumsOf(threads);
+	const waits = page.server.waitsOf(new URLSearchParams("from=300000000&to=500000000"));
+	await page.locator("#sums").getByText(`${waits.length.toLocaleString("en")}`).first().waitFor();
+	const boxes = page.locator("#sums .boxes g[data-tip]"), most = page.server.lengthsOf(waits).boxes[0];
+	assert(await boxes.count() === page.server.lengthsOf(waits).boxes.length, `${await boxes.count()} boxes`);
+	await boxes.first().click();
+	await address(page, search => search.get("focus") === String(trace.laneOf.get(most.thread)));
+	await shot(page, "viewer-sums", true);
+	assert(!(await faults(page)).length, `${await faults(page)}`);
+	await page.getByLabel("Only this thread").fill("worker1");
+	await sumsOf(threads.filter(lane => lane.name === "worker1"));
+	await end(page);
+});
+
 test("activities, waits, spans and samples are lists like that of events: filtered, and in step with the graph", async () => {
 	const page = await view({ events: 3000, mean_ns: 2e7 }), { trace } = page, status = page.locator("#events [role=status]"), query = text => new URLSearchParams(text);
 	const shown = () => page.$$eval("#events tbody tr", rows => rows.map(row => [...row.cells].map(cell => cell.textContent)));

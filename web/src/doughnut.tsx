@@ -20,7 +20,7 @@ function arc(from: number, to: number): string {
 		`A${HOLE} ${HOLE} 0 ${large} 0 ${at(from, HOLE)} Z`;
 }
 
-export function Doughnut({ shares, label }: { shares: Share[]; label: string }) {
+export function Doughnut({ shares, label, unit }: { shares: Share[]; label: string; unit: string }) {
 	const whole = shares.reduce((sum, share) => sum + share.value, 0);
 	let at = 0;
 
@@ -32,6 +32,6 @@ export function Doughnut({ shares, label }: { shares: Share[]; label: string }) 
 				data-tip={`${share.name}: ${duration(share.value)}, ${shareOf(share.value, whole)}\n${share.tip}`} />;
 		})}
 		<text x={SIZE / 2} y={SIZE / 2 - 2} text-anchor="middle" class="total">{duration(whole)}</text>
-		<text x={SIZE / 2} y={SIZE / 2 + 16} text-anchor="middle" class="figure">waited</text>
+		<text x={SIZE / 2} y={SIZE / 2 + 16} text-anchor="middle" class="figure">{unit}</text>
 	</svg>;
 }

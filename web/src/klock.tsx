@@ -169,7 +169,7 @@ export function Klock({ klock }: { klock: KernelLocks }) {
 		tools={<CopyCsv of="waits by kind" make={() => ({ titles: ["kind", "waits", "total (ns)"], rows: kinds.map(k => [k.kind, k.waits, k.wait_ns]) })} />}>
 		{kinds.length > 0 && <div class="columns">
 			<div class="chart shares">
-				<Doughnut shares={shares} label="Time waited, by the kind of lock" />
+				<Doughnut shares={shares} label="Time waited, by the kind of lock" unit="waited" />
 				<ul class="slices">{kinds.map((kind, i) => <li key={kind.kind} data-tip={plural(kind.waits, "wait")}>
 					<Swatch colour={`k-${i % KIND_COLOURS}`} /><span>{kind.kind}</span><b>{shareOf(kind.wait_ns, whole)}</b>
 					<span class="muted number">{duration(kind.wait_ns)}</span></li>)}</ul>

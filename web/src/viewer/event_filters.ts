@@ -4,6 +4,7 @@
 import type { Range } from "../range";
 import { chosenThreads, wordsOf } from "./chosen";
 import type { Wanted } from "./event_rows";
+import { timeOf } from "./moment";
 import { filtersOf, type RowKind } from "./row_kinds";
 import type { FilterName, Filters } from "./store";
 import type { LaneKind, Trace } from "./trace";
@@ -34,9 +35,7 @@ function namesOf(trace: Trace, kind: LaneKind, words: string[]): string[] {
 
 /** ns of "1.5ms"; without a unit it is ms. */
 export function lengthOf(text: string): number | null {
-	const match = /^\s*>?\s*([\d.]+)\s*(ns|us|ms|s|)\s*$/.exec(text), units: Record<string, number> = { ns: 1, us: 1e3, ms: 1e6, "": 1e6, s: 1e9 };
-
-	return match && Number(match[1]) >= 0 ? Math.round(Number(match[1]) * units[match[2]]) : null;
+	return timeOf(text.replace(/^\s*>/, ""), "ms");
 }
 
 /** Numbers of the threads that both filters choose; null: all. None: one that there is not. */

@@ -15,7 +15,7 @@ import { type Wishes, press } from "./keys";
 import { type Labelled, Labels } from "./labels";
 import { MarkStore } from "./marks";
 import { NoteList } from "./note_list";
-import { exactly, moment } from "./moment";
+import { exactly, moment, stretchOf } from "./moment";
 import { levelOf } from "./overlays";
 import { Save } from "./save";
 import { headOf, Scene } from "./scene";
@@ -205,6 +205,20 @@ export function rangeWords({ from_ns, to_ns }: Range): string {
 	return `${moment(from_ns, step_ns, to_ns)} to ${moment(to_ns, step_ns, to_ns)} (${duration(to_ns - from_ns)})`;
 }
 
+/** Selects a time that the user writes. */
+function TimeField({ session }: { session: Session }) {
+	const [isWrong, setWrong] = useState(false);
+	const take = (text: string) => {
+		const stretch = stretchOf(text, session.whole);
+		setWrong(text.trim() !== "" && !stretch);
+		if (stretch)
+			session.select(stretch);
+	};
+
+	return <input type="text" class="time" placeholder="1.2s..1.4s" aria-label="Select a time, such as 1.2s..1.4s" aria-invalid={isWrong}
+		data-tip="Selects this time: from..to, since the trace begins" onChange={event => take(event.currentTarget.value)} onKeyDown={event => event.stopPropagation()} />;
+}
+
 /** What is seen and what is selected, with the buttons that those need who have no wheel and no keys. */
 function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
 	const hasView = useStored(session.store, state => state.view !== null || state.follow !== null), selection = useRange();
@@ -221,6 +235,7 @@ function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
 		<button type="button" aria-label="Zoom out" data-tip="Zoom out (S)" disabled={!hasView} onClick={() => session.zoom(2, middle)}>&minus;</button>
 		<button type="button" data-tip="The whole trace (0, double click)" disabled={!hasView} onClick={() => session.showAll()}>All</button>
 		<button type="button" data-tip="Zoom to the selected time (F)" disabled={!selection} onClick={() => session.zoomToSelection()}>Selection</button>
+		<TimeField session={session} />
 		<button type="button" aria-label="Keys" data-tip="All keys (?)" onClick={wishes.onHelp}>?</button>
 		<span class="muted range">{hasView ? rangeWords({ from_ns, to_ns }) : `all ${duration(session.whole.to_ns - session.whole.from_ns)}`}</span>
 		<button type="button" data-tip="A note at the cursor, or in the middle (M)" onClick={() => session.addNote(session.store.state.cursor_ns ?? middle,

@@ -114,7 +114,7 @@ export interface Alike {
 	is_cut: boolean;		// it ends at to_ns, earlier than was asked for
 	count: number;
 	ns: number;
-	lengths: { up_to_ns: number; count: number; ns: number }[];
+	lengths: Length[];
 	longest: AlikeWait[];
 }
 
@@ -151,6 +151,35 @@ export interface Stretch {
 	from_ns: number;
 	to_ns: number;
 	lanes: { lane: number; ns: number[] }[];
+}
+
+/** How long the waits of a thread are. */
+export interface WaitBox {
+	thread: number;
+	who: string;
+	count: number;
+	ns: number;
+	min_ns: number;
+	p25_ns: number;
+	p50_ns: number;
+	p75_ns: number;
+	max_ns: number;
+}
+
+export interface Length {
+	up_to_ns: number;
+	count: number;
+	ns: number;
+}
+
+export interface WaitLengths {
+	count: number;
+	ns: number;
+	is_counted: boolean;
+	left_out: number;
+	boxes: WaitBox[];		// who waited longest comes first
+	box_left_out: number;
+	lengths: Length[];
 }
 
 /** A lane is -1 where the thread has none. */

@@ -14,6 +14,7 @@ import { Length, LiveBar } from "./live_bar";
 import { ReportOfSelection } from "./report";
 import { type Connection, Refusal, Server } from "./server";
 import { Session } from "./session";
+import { SumsOfSelection } from "./sums";
 import { type Answer, traceOf, type Unready } from "./trace";
 import "./viewer.css";
 
@@ -101,7 +102,7 @@ function onLink(event: MouseEvent): void {
 		target.focus({ preventScroll: true });
 }
 
-const links: [string, string][] = [["lanes", "Graph"], ["events", "Lists"], ["report", "Report"]];
+const links: [string, string][] = [["lanes", "Graph"], ["sums", "Sums"], ["events", "Lists"], ["report", "Report"]];
 
 function Looked({ session, live }: { session: Session; live: Live }) {
 	const [isHelp, setHelp] = useState(false);
@@ -118,6 +119,7 @@ function Looked({ session, live }: { session: Session; live: Live }) {
 			<Graph session={session} wishes={wishes} search={search} />
 			<Details session={session} panel={panel} />
 		</section>
+		<SumsOfSelection session={session} />
 		<EventList session={session} />
 		<ReportOfSelection session={session} />
 		<Help isOpen={isHelp} onClose={() => setHelp(false)} />
