@@ -411,9 +411,9 @@ test("a copied link opens the same picture", async () => {
 test("the report of the selection has the sections of a report, and its charts share the selected time", async () => {
 	const page = await view({ whole_ns: 2.4e9 });
 
-	await go(page, "sel=400000000~1600000000");
 	await page.locator("#report").scrollIntoViewIfNeeded();
 	await page.locator("#verdict").waitFor();
+	await go(page, "sel=400000000~1600000000");
 	await page.getByRole("button", { name: "Report of the selection" }).click();
 	await page.waitForFunction(() => /0\.4/.test(document.querySelector("#report .about").textContent));
 	await page.locator("#verdict").waitFor();
