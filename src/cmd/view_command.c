@@ -11,6 +11,7 @@
 #include "cmd/record_command.h"
 #include "cmd/trace_source.h"
 #include "cmd/view_live.h"
+#include "cmd/view_pair.h"
 #include "cmd/view_page.h"
 #include "collect/target/launch.h"
 #include "engine/trace_open.h"
@@ -108,9 +109,9 @@ static int view(struct settings *settings, struct inheritance *inheritance, int 
 	}
 	if (settings->has_target || has_command || (rest + 1 == argc && address_is_stream(argv[rest])))
 		return view_live(settings, inheritance, argc, argv, rest);
-	if (rest + 1 != argc) {
-		fail_plain(-EINVAL, "%s: pinch view [options] FILE, or -- COMMAND [ARG...]",
-			   rest == argc ? "no trace given" : "one trace at a time can be viewed");
+	if (rest + 1 != argc && rest + 2 != argc) {
+		fail_plain(-EINVAL, "%s: pinch view [options] FILE, FILE FILE, or -- COMMAND [ARG...]",
+			   rest == argc ? "no trace given" : "at most two traces can be viewed at a time");
 		return EXIT_USAGE;
 	}
 	if (settings->trace_path[0] || trace_ring_is_asked(&settings->ring)) {
@@ -121,6 +122,8 @@ static int view(struct settings *settings, struct inheritance *inheritance, int 
 		fail_plain(-EPERM, "cannot drop the capabilities of this binary");
 		return EXIT_FAILED;
 	}
+	if (rest + 2 == argc)
+		return view_pair(settings, argv + rest);
 	return view_source(settings, argv[rest]);
 }
 
@@ -173,14 +176,15 @@ const struct command view_command = {
 	.name = "view",
 	.is_privileged = true,
 	.usage =
-		"[options] FILE\n       pinch view [options] -- COMMAND [ARG...]\n       pinch view [options] -p PID... | -n NAME | "
+		"[options] FILE [FILE]\n       pinch view [options] -- COMMAND [ARG...]\n       pinch view [options] -p PID... | -n NAME | "
 		"--cgroup DIR | --all\n       pinch view [options] tcp:HOST:PORT | tls:HOST:PORT | unix:PATH",
 	.summary = "Look at a trace in a browser: what each thread did when, and why it waited",
 	.description =
 		"Serves a page on this machine, prints a link to it, and opens it if there is a browser. Each link\n"
 		"can be used once; then there is another one. Ctrl-C ends it. A command, processes that run and the\n"
 		"trace of a pinch scope are recorded, as pinch record does, and shown meanwhile: the first Ctrl-C\n"
-		"ends that. So is a file that is still being written.",
+		"ends that. So is a file that is still being written. Two files are shown one above the other, and\n"
+		"compared.",
 	.options = options,
 	.run = view_run,
 };
