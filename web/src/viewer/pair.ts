@@ -57,6 +57,11 @@ export class Pair implements Companion {
 		this.second.store.set({});		// what is selected has other times, too
 	}
 
+	/** The offset with which both sides begin at the same place. */
+	get begins_ns(): number {
+		return Math.round(this.second.own.from_ns - this.first.own.from_ns);
+	}
+
 	/** What is chosen on both sides begins at the same place. */
 	align(): void {
 		const a = this.first.store.state.slice, b = this.second.store.state.slice;

@@ -40,7 +40,7 @@ function Alignment({ pair }: { pair: Pair }) {
 			onChange={event => Number.isFinite(event.currentTarget.valueAsNumber) && (pair.offset_ns = event.currentTarget.valueAsNumber * NS_PER_MS)} /> ms</label>
 		<button type="button" disabled={!a || !b} data-tip={a && b ? `${exactly(a.time_ns)} of A beside ${exactly(b.time_ns)} of B` : "Choose a moment in each graph first: a click on a state of a thread"}
 			onClick={() => pair.align()}>Align here</button>
-		<button type="button" disabled={!offset_ns} onClick={() => { pair.offset_ns = 0; }}>Align begins</button>
+		<button type="button" disabled={offset_ns === pair.begins_ns} data-tip="The first thing that is known of a thread, of both" onClick={() => { pair.offset_ns = pair.begins_ns; }}>Align begins</button>
 	</div>;
 }
 
