@@ -215,7 +215,7 @@ async function summed(page, range) {
 		const stretch = await json(page, `${prefix}stretch?from=${from}&to=${to}&lanes=${threads.map(lane => lane.id).sort((a, b) => a - b).join()}`);
 		for (const { lane, ns } of stretch.lanes)
 			ns.forEach((one, share) => {
-				const key = `${trace.lanes[lane].name.replace(/\d+/g, "N")}/${trace.shares[share]}`;
+				const key = `${trace.lanes[lane].name.replace(/\d+/g, "*")}/${trace.shares[share]}`;
 				sums.set(key, (sums.get(key) ?? 0) + one);
 			});
 		sides.push(sums);
@@ -302,7 +302,22 @@ test("with keys alone the graphs are moved, and a state of each is chosen", asyn
 		await page.waitForFunction(before => document.querySelector(".side-a .graph-canvas canvas").dataset.view !== before, before);
 		await settled(page);
 		await assertSame(page, 0, `keys in ${side}`);
+		const chosen = search => search.get(side === "a" ? "slice" : "b.slice");
+		for (let i = 0; i < 6 && !chosen(await address(page)); i++) {
+			await page.keyboard.press("ArrowDown");
+			await page.keyboard.press("ArrowRight");
+			const isThread = await page.locator(`.side-${side} .lane.is-thread.is-focused`).count();
+			if (isThread) {
+				await page.keyboard.press("Enter");
+				await address(page, chosen);
+			}
+		}
+		assert(chosen(await address(page)), `no state of ${side} is chosen`);
 	}
+	const places = ["slice", "b.slice"].map(name => new URLSearchParams(new URL(page.url()).hash.slice(1)).get(name)).map(place => Number(place.split("@")[1]));
+	await page.getByRole("button", { name: "Align here" }).focus();
+	await page.keyboard.press("Enter");
+	await address(page, search => Number(search.get("offset") ?? 0) === places[1] - places[0]);
 	await end(page);
 });
 

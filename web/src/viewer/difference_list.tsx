@@ -37,7 +37,7 @@ function Line({ difference, longest_ns }: { difference: Difference; longest_ns: 
 		<td><Swatch colour={colourOf(state)} />{stateTitle(state)}</td>
 		{ns.map((one, side) => <td class="number" key={side} data-ns={one} data-tip={exactNs(one)}>{duration(one)}</td>)}
 		<td class="number" data-ns={change_ns} data-tip={`${change_ns < 0 ? "\u2212" : "+"}${exactNs(Math.abs(change_ns))}`}>{signed(change_ns)}</td>
-		<td class="bars" aria-hidden="true">{ns.map((one, side) => <span key={side} class="bar" style={{ width: `${100 * one / longest_ns}%`, background: `var(--${colourOf(state)})` }} />)}</td>
+		<td class="bars" aria-hidden="true">{ns.map((one, side) => <span key={side} class="bar" style={{ width: `${100 * one / longest_ns}%`, minWidth: one ? "1px" : 0, background: `var(--${colourOf(state)})` }} />)}</td>
 	</tr>;
 }
 

@@ -6,7 +6,7 @@ import { commonOf, type State } from "./store";
 import type { Lane, Trace } from "./trace";
 
 /** A name without its numbers: threads of a pool are told apart by these. */
-const collapsed = (name: string) => name.replace(/\d+/g, "N");
+const collapsed = (name: string) => name.replace(/\d+/g, "*");
 
 /** What a lane is called on both sides, whatever its numbers are: its names from the process on. */
 export function namesOf(trace: Trace): string[] {
