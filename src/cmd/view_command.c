@@ -98,13 +98,29 @@ static int view_source(const struct settings *settings, const char *argument)
 	return status;
 }
 
-static int view(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
+/* How many words stand behind the first "--", before options are taken out of them. */
+static int count_behind_dashes(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return argc - i - 1;
+	return 0;
+}
+
+/* command_words: those that can be a command and its arguments. */
+static int view(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest,
+		int command_words)
 {
 	bool has_command = rest < argc && !strcmp(argv[rest - 1], "--");
 
 	if (!strcmp(settings->trace_path, "-")) {
 		fail_plain(-EINVAL,
 			   "what is viewed while it is recorded cannot go to standard output: give a file to -o");
+		return EXIT_USAGE;
+	}
+	if (has_command && argc - rest > command_words) {
+		fail_plain(-EINVAL, "a command is viewed alone, and %s stands before its --: leave out one of them",
+			   argv[rest]);
 		return EXIT_USAGE;
 	}
 	if (settings->has_target || has_command || (rest + 1 == argc && address_is_stream(argv[rest])))
@@ -131,7 +147,7 @@ static int view_run(int argc, char **argv)
 {
 	struct inheritance inheritance;
 	struct settings settings;
-	int rest, err, status = EXIT_USAGE;
+	int rest, err, status = EXIT_USAGE, command_words = count_behind_dashes(argc, argv);
 
 	inheritance_take(&inheritance);
 	settings_init(&settings);
@@ -145,7 +161,7 @@ static int view_run(int argc, char **argv)
 	} else if (door_check(&settings.door)) {
 		status = EXIT_USAGE;
 	} else {
-		status = view(&settings, &inheritance, argc, argv, rest);
+		status = view(&settings, &inheritance, argc, argv, rest, command_words);
 	}
 	settings_fini(&settings);
 	return status;

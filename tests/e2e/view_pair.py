@@ -59,7 +59,8 @@ def refused():
     record("a.pinch")
     for arguments, status, words in ((("a.pinch", "a.pinch", "a.pinch"), 2, "at most two traces"), (("a.pinch", "tcp:127.0.0.1:1"), 2, "record it first"),
                                      (("-", "a.pinch"), 2, "record it first"), (("-o", "x.pinch", "a.pinch", "a.pinch"), 2, "-o"),
-                                     (("a.pinch", "nothing"), 1, "nothing")):
+                                     (("a.pinch", "nothing"), 1, "nothing"), (("a.pinch", "--", "/bin/true"), 2, "stands before its --"),
+                                     (("a.pinch", "a.pinch", "--", "/bin/true"), 2, "stands before its --")):
         result = pinch("view", *arguments)
         assert result.status == status and words in result.text, (arguments, result.status, result.text)
 
