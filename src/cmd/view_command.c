@@ -11,6 +11,7 @@
 #include "cmd/record_command.h"
 #include "cmd/trace_source.h"
 #include "cmd/view_live.h"
+#include "cmd/view_pair.h"
 #include "cmd/view_page.h"
 #include "collect/target/launch.h"
 #include "engine/trace_open.h"
@@ -97,7 +98,18 @@ static int view_source(const struct settings *settings, const char *argument)
 	return status;
 }
 
-static int view(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
+/* How many words stand behind the first "--", before options are taken out of them. */
+static int count_behind_dashes(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return argc - i - 1;
+	return 0;
+}
+
+/* command_words: those that can be a command and its arguments. */
+static int view(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest,
+		int command_words)
 {
 	bool has_command = rest < argc && !strcmp(argv[rest - 1], "--");
 
@@ -106,11 +118,16 @@ static int view(struct settings *settings, struct inheritance *inheritance, int 
 			   "what is viewed while it is recorded cannot go to standard output: give a file to -o");
 		return EXIT_USAGE;
 	}
+	if (has_command && argc - rest > command_words) {
+		fail_plain(-EINVAL, "a command is viewed alone, and %s stands before its --: leave out one of them",
+			   argv[rest]);
+		return EXIT_USAGE;
+	}
 	if (settings->has_target || has_command || (rest + 1 == argc && address_is_stream(argv[rest])))
 		return view_live(settings, inheritance, argc, argv, rest);
-	if (rest + 1 != argc) {
-		fail_plain(-EINVAL, "%s: pinch view [options] FILE, or -- COMMAND [ARG...]",
-			   rest == argc ? "no trace given" : "one trace at a time can be viewed");
+	if (rest + 1 != argc && rest + 2 != argc) {
+		fail_plain(-EINVAL, "%s: pinch view [options] FILE, FILE FILE, or -- COMMAND [ARG...]",
+			   rest == argc ? "no trace given" : "at most two traces can be viewed at a time");
 		return EXIT_USAGE;
 	}
 	if (settings->trace_path[0] || trace_ring_is_asked(&settings->ring)) {
@@ -121,6 +138,8 @@ static int view(struct settings *settings, struct inheritance *inheritance, int 
 		fail_plain(-EPERM, "cannot drop the capabilities of this binary");
 		return EXIT_FAILED;
 	}
+	if (rest + 2 == argc)
+		return view_pair(settings, argv + rest);
 	return view_source(settings, argv[rest]);
 }
 
@@ -128,7 +147,7 @@ static int view_run(int argc, char **argv)
 {
 	struct inheritance inheritance;
 	struct settings settings;
-	int rest, err, status = EXIT_USAGE;
+	int rest, err, status = EXIT_USAGE, command_words = count_behind_dashes(argc, argv);
 
 	inheritance_take(&inheritance);
 	settings_init(&settings);
@@ -142,7 +161,7 @@ static int view_run(int argc, char **argv)
 	} else if (door_check(&settings.door)) {
 		status = EXIT_USAGE;
 	} else {
-		status = view(&settings, &inheritance, argc, argv, rest);
+		status = view(&settings, &inheritance, argc, argv, rest, command_words);
 	}
 	settings_fini(&settings);
 	return status;
@@ -173,14 +192,15 @@ const struct command view_command = {
 	.name = "view",
 	.is_privileged = true,
 	.usage =
-		"[options] FILE\n       pinch view [options] -- COMMAND [ARG...]\n       pinch view [options] -p PID... | -n NAME | "
+		"[options] FILE [FILE]\n       pinch view [options] -- COMMAND [ARG...]\n       pinch view [options] -p PID... | -n NAME | "
 		"--cgroup DIR | --all\n       pinch view [options] tcp:HOST:PORT | tls:HOST:PORT | unix:PATH",
 	.summary = "Look at a trace in a browser: what each thread did when, and why it waited",
 	.description =
 		"Serves a page on this machine, prints a link to it, and opens it if there is a browser. Each link\n"
 		"can be used once; then there is another one. Ctrl-C ends it. A command, processes that run and the\n"
 		"trace of a pinch scope are recorded, as pinch record does, and shown meanwhile: the first Ctrl-C\n"
-		"ends that. So is a file that is still being written.",
+		"ends that. So is a file that is still being written. Two files are shown one above the other, and\n"
+		"compared.",
 	.options = options,
 	.run = view_run,
 };

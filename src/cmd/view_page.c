@@ -7,6 +7,7 @@
 #include "options/settings.h"
 #include "serve/browser.h"
 #include "serve/http_server.h"
+#include "serve/viewer_pair.h"
 
 static const uint64_t look_interval_ns = 50000000;
 
@@ -48,7 +49,7 @@ static void look_for_signals(void *data)
 		take_signal(page, number, &info);
 }
 
-int view_page_open(struct view_page *page, const struct viewer_options *options, const struct settings *settings)
+static int serve(struct view_page *page, const struct http_answers *answers, const struct settings *settings)
 {
 	const struct http_place place = {
 		.port = settings->port,
@@ -57,13 +58,8 @@ int view_page_open(struct view_page *page, const struct viewer_options *options,
 		.key = settings->door.tls_key,
 	};
 	char link[HTTP_LINK_BYTES];
-	int err;
+	int err = http_server_open(&place, answers, &page->server);
 
-	page->viewer = viewer_new(options);
-	page->waiter.pause = (struct pause){ look_for_signals, page, look_interval_ns, 0 };
-	err = viewer_read_rules(page->viewer);
-	if (!err)
-		err = http_server_open(&place, &(struct http_answers){ viewer_answer, page->viewer }, &page->server);
 	if (err)
 		return err;
 	http_server_link(page->server, link);
@@ -73,9 +69,47 @@ int view_page_open(struct view_page *page, const struct viewer_options *options,
 	return 0;
 }
 
+static struct viewer *open_viewer(const struct viewer_options *options, int *err)
+{
+	struct viewer *viewer = viewer_new(options);
+
+	if (!*err)
+		*err = viewer_read_rules(viewer);
+	return viewer;
+}
+
+int view_page_open(struct view_page *page, const struct viewer_options *options, const struct settings *settings)
+{
+	int err = 0;
+
+	page->waiter.pause = (struct pause){ look_for_signals, page, look_interval_ns, 0 };
+	page->viewer = open_viewer(options, &err);
+	return err ? err : serve(page, &(struct http_answers){ viewer_answer, page->viewer }, settings);
+}
+
+int view_page_open_pair(struct view_page *page, const struct viewer_options options[static 2],
+			const struct settings *settings)
+{
+	int err = 0;
+
+	page->waiter.pause = (struct pause){ look_for_signals, page, look_interval_ns, 0 };
+	page->viewer = open_viewer(&options[0], &err);
+	page->second = open_viewer(&options[1], &err);
+	page->pair = viewer_pair_new(&(struct viewer_sides){
+		.first = page->viewer,
+		.second = page->second,
+		.first_path = options[0].path,
+		.second_path = options[1].path,
+		.opens_files = options[0].opens_files,
+	});
+	return err ? err : serve(page, &(struct http_answers){ viewer_pair_answer, page->pair }, settings);
+}
+
 void view_page_close(struct view_page *page)
 {
 	http_server_close(page->server);
+	viewer_pair_free(page->pair);
+	viewer_free(page->second);
 	viewer_free(page->viewer);
 }
 

@@ -13,6 +13,8 @@ struct settings;
 
 struct view_page {
 	struct viewer *viewer;
+	struct viewer *second;    /* of two traces that are compared; NULL: there is one */
+	struct viewer_pair *pair; /* the same */
 	struct http_server *server;
 	struct states_waiter waiter; /* ends when the user wants that */
 	/* A signal that came, and whether it ends the page; NULL: all but SIGCHLD do. sender: 0: the terminal's. */
@@ -25,6 +27,9 @@ void view_page_hold_signals(void);
 
 /* Serves the page where settings say, prints a link, and opens it if it is for this machine. 0 or a negative errno, after a message. */
 int view_page_open(struct view_page *page, const struct viewer_options *options, const struct settings *settings);
+/* The same of two traces, side by side. */
+int view_page_open_pair(struct view_page *page, const struct viewer_options options[static 2],
+			const struct settings *settings);
 void view_page_close(struct view_page *page);
 
 /* Stays until the user ends it. */

@@ -40,11 +40,18 @@ struct part_pages {
 	struct page kept[KEPT];
 };
 
-/* A command, whose last argument is the trace. */
+/* A part of the trace that another one is compared with. */
+struct other_part {
+	const char *trace_path;
+	struct trace_part part;
+};
+
+/* A command, whose last argument is the trace, or whose last two are traces that are compared. */
 struct command_line {
 	const char *arguments[COMMAND_ARGUMENTS_MAX];
 	size_t count;
-	const char *type; /* of what it prints */
+	const char *type;               /* of what it prints */
+	const struct other_part *other; /* NULL: none is compared */
 };
 
 struct part_pages *part_pages_new(const char *trace_path, bool opens_files)
@@ -113,6 +120,10 @@ static void put_key(const struct part_pages *pages, const struct trace_part *par
 	trace_part_put_key(part, key);
 	if (!stat(pages->trace_path, &status))
 		text_printf(key, " %lld", (long long)status.st_size);
+	if (line->other) {
+		text_printf(key, "\n");
+		trace_part_put_key(&line->other->part, key);
+	}
 	for (size_t i = 0; i < line->count; i++)
 		text_printf(key, "\n%s", line->arguments[i]);
 }
@@ -120,15 +131,22 @@ static void put_key(const struct part_pages *pages, const struct trace_part *par
 static int make(const struct part_pages *pages, const struct trace_part *part, const struct command_line *line,
 		struct text *out, struct text *messages)
 {
-	const char *arguments[COMMAND_ARGUMENTS_MAX + 2] = { 0 };
-	struct part_file file;
+	const char *arguments[COMMAND_ARGUMENTS_MAX + 3] = { 0 };
+	const struct other_part *other = line->other;
+	struct part_file file, other_file = { 0 };
 	int err = part_file_make(part, pages->trace_path, &file, messages);
 
 	if (err)
 		return err;
 	memcpy(arguments, line->arguments, sizeof(line->arguments));
 	arguments[line->count] = part_file_path(&file, pages->trace_path);
-	err = own_command_run(arguments, out, messages);
+	if (other) {
+		err = part_file_make(&other->part, other->trace_path, &other_file, messages);
+		arguments[line->count + 1] = part_file_path(&other_file, other->trace_path);
+	}
+	if (!err)
+		err = own_command_run(arguments, out, messages);
+	part_file_remove(&other_file);
 	part_file_remove(&file);
 	return err;
 }
@@ -159,16 +177,19 @@ static void answer(struct part_pages *pages, const struct trace_part *part, cons
 	text_fini(&messages);
 }
 
-static bool read_part(const struct request *request, struct trace_part *part, struct reply *reply)
+static bool check_part(bool is_read, struct reply *reply)
 {
-	bool is_read = trace_part_read(request, part);
-
 	if (!is_read)
 		reply_fail(
 			reply, STATUS_BAD_REQUEST,
 			"a part of the trace needs a range of time that is not empty, and numbers of at most %d threads",
 			PART_THREADS_MAX);
 	return is_read;
+}
+
+static bool read_part(const struct request *request, struct trace_part *part, struct reply *reply)
+{
+	return check_part(trace_part_read(request, part), reply);
 }
 
 void part_pages_report(struct part_pages *pages, const struct request *request, struct reply *reply)
@@ -183,6 +204,27 @@ void part_pages_report(struct part_pages *pages, const struct request *request, 
 	if (pages->opens_files)
 		line.arguments[line.count++] = "--symbols-from-files";
 	if (!read_part(request, &part, reply))
+		return;
+	pthread_mutex_lock(&pages->lock);
+	answer(pages, &part, &line, reply);
+	pthread_mutex_unlock(&pages->lock);
+}
+
+void part_pages_compare(struct part_pages *pages, const char *other_path, const struct request *request,
+			struct reply *reply)
+{
+	struct other_part other = { .trace_path = other_path };
+	struct command_line line = {
+		.arguments = { "compare", "--html", "-" },
+		.count = 3,
+		.type = "text/html; charset=utf-8",
+		.other = &other,
+	};
+	struct trace_part part;
+
+	if (pages->opens_files)
+		line.arguments[line.count++] = "--symbols-from-files";
+	if (!read_part(request, &part, reply) || !check_part(trace_part_read_second(request, &other.part), reply))
 		return;
 	pthread_mutex_lock(&pages->lock);
 	answer(pages, &part, &line, reply);

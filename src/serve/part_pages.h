@@ -26,5 +26,12 @@ void part_pages_report(struct part_pages *pages, const struct request *request, 
 /* The JSON of pinch whatif. One of lock, waits, cause, function: what is made faster; else what would gain most. scale: as --scale. */
 void part_pages_whatif(struct part_pages *pages, const struct request *request, struct reply *reply);
 
+/*
+ * The page of pinch compare --html, of a part of the trace and one of another trace: its parameters are from_b, to_b and thread_b. The path
+ * is borrowed, and the same each time.
+ */
+void part_pages_compare(struct part_pages *pages, const char *other_path, const struct request *request,
+			struct reply *reply);
+
 /* The part as a trace, to be kept. */
 void part_pages_save(struct part_pages *pages, const struct request *request, struct reply *reply);

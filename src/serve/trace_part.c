@@ -13,14 +13,19 @@
 
 enum { NUMBER_BYTES = 32, ARGUMENTS_MAX = 10 + 2 * PART_THREADS_MAX };
 
-bool trace_part_read(const struct request *request, struct trace_part *out)
+/* What the parameters are called. */
+struct part_names {
+	const char *from, *to, *thread;
+};
+
+static bool read_part(const struct request *request, const struct part_names *names, struct trace_part *out)
 {
 	char number[NUMBER_BYTES], *end;
 
 	*out = (struct trace_part){ .to_ns = INT64_MAX };
-	request_number(request, "from", 0, INT64_MAX, &out->from_ns);
-	request_number(request, "to", 0, INT64_MAX, &out->to_ns);
-	while (request_text_at(request, "thread", out->thread_count, number, sizeof(number))) {
+	request_number(request, names->from, 0, INT64_MAX, &out->from_ns);
+	request_number(request, names->to, 0, INT64_MAX, &out->to_ns);
+	while (request_text_at(request, names->thread, out->thread_count, number, sizeof(number))) {
 		if (out->thread_count == PART_THREADS_MAX || number[0] < '0' || number[0] > '9')
 			return false;
 		out->threads[out->thread_count++] = strtoul(number, &end, 10);
@@ -28,6 +33,16 @@ bool trace_part_read(const struct request *request, struct trace_part *out)
 			return false;
 	}
 	return out->from_ns < out->to_ns;
+}
+
+bool trace_part_read(const struct request *request, struct trace_part *out)
+{
+	return read_part(request, &(struct part_names){ "from", "to", "thread" }, out);
+}
+
+bool trace_part_read_second(const struct request *request, struct trace_part *out)
+{
+	return read_part(request, &(struct part_names){ "from_b", "to_b", "thread_b" }, out);
 }
 
 bool trace_part_is_whole(const struct trace_part *part)

@@ -20,6 +20,9 @@ struct trace_part {
 /* Parameters: from, to; thread: numbers, it may be repeated. All may be left out. False: they make no sense. */
 bool trace_part_read(const struct request *request, struct trace_part *out);
 
+/* The same of the second of two traces that are compared: from_b, to_b, thread_b. */
+bool trace_part_read_second(const struct request *request, struct trace_part *out);
+
 bool trace_part_is_whole(const struct trace_part *part);
 
 /* Puts what tells it from other parts. */

@@ -164,6 +164,8 @@ static void answer_page(struct viewer *viewer, const struct request *request, st
 	json_begin_object(&json);
 	json_put_string(&json, "name", viewer->options.name);
 	json_put_string(&json, "pinch", PINCH_VERSION);
+	if (viewer->options.other_name)
+		json_put_string(&json, "other", viewer->options.other_name);
 	json_end_object(&json);
 	json_fini(&json);
 	html_serve(html);

@@ -21,6 +21,7 @@ struct viewer;
 struct viewer_options {
 	const char *path;           /* of the trace */
 	const char *name;           /* how the user calls it */
+	const char *other_name;     /* of the trace that the page compares it with; NULL: of none */
 	const char *what;           /* is recorded there, in words; NULL: it is a file */
 	bool opens_files;           /* a trace without names has those of the files that it names */
 	const char *const *scripts; /* paths, borrowed: their decoders find activities */

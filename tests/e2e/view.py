@@ -328,7 +328,7 @@ def no_trace():
     for path in ("x", "missing"):
         result = pinch("view", path)
         assert result.status == 1 and path in result.text and "http" not in result.text, result.text
-    for arguments in ((), ("a", "b"), ("--port", "70000", "x"), ("--port", "x", "x")):
+    for arguments in ((), ("a", "b", "c"), ("--port", "70000", "x"), ("--port", "x", "x")):
         assert pinch("view", *arguments).status == 2, arguments
 
 

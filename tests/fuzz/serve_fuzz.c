@@ -19,12 +19,14 @@
 #include "query/trace_states_make.h"
 #include "serve/answer.h"
 #include "serve/viewer.h"
+#include "serve/viewer_pair.h"
 #include "trace/trace_writer.h"
 #include "values.h"
 
 enum { THREADS = 4, TURNS = 3000, REQUEST_BYTES_MAX = 4096 };
 
 static struct viewer *viewer;
+static struct viewer_pair *pair; /* the same trace twice */
 static char directory[] = "/tmp/serve-fuzz-XXXXXX", path[sizeof(directory) + 16], states[sizeof(path) + 16];
 
 /* Reports are made by other processes, of which there are none here. */
@@ -109,6 +111,7 @@ int LLVMFuzzerInitialize(int *count, char ***args)
 	write_trace();
 	viewer = viewer_new(&(struct viewer_options){ .path = path, .name = "t.pinch" });
 	expect(!viewer_load(viewer, &waiter));
+	pair = viewer_pair_new(&(struct viewer_sides){ viewer, viewer, path, path, false });
 	atexit(clean_up);
 	return 0;
 }
@@ -146,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	query = strchr(request, '?');
 	if (query)
 		*query++ = '\0';
-	viewer_answer(viewer, &(struct request){ request, query ? query : "" }, &reply);
+	viewer_pair_answer(pair, &(struct request){ request, query ? query : "" }, &reply);
 	check(&reply);
 	text_fini(&reply.body);
 	if (reply.fd >= 0)

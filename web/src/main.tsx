@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { About, Licences } from "./about";
-import { Compared } from "./compare";
+import { ComparisonPart } from "./compare_part";
 import { ConfigurationSection } from "./configurations";
 import { duration, exactNs, visible } from "./format";
 import { Klock } from "./klock";
@@ -17,6 +17,7 @@ import type { Report } from "./report";
 import { Broken, GraphPart, PathPart, ReportSections, Timelined } from "./sections";
 import { ThemeContext, useTheme } from "./theme";
 import { Tip } from "./tip";
+import { PairPage } from "./viewer/pair_page";
 import { ViewerPage } from "./viewer/viewer";
 
 const reportLinks: [string, string][] = [
@@ -57,12 +58,13 @@ function KlockPart() {
 	return value ? <Klock klock={value} /> : <Broken error={error} />;
 }
 
-function ComparisonPart() {
-	const { value, error } = usePart("comparison");
-	const first = { report: usePart("first").value, leftOut: usePart("first_left_out").value };
-	const second = { report: usePart("second").value, leftOut: usePart("second_left_out").value };
+/** Of one trace, or of two that are compared. */
+function ViewerPart() {
+	const { value, error } = usePart("viewer");
 
-	return value ? <Compared comparison={value} first={first} second={second} /> : <Broken error={error} />;
+	if (!value && !error)
+		return null;
+	return value?.other ? <PairPage names={[value.name, value.other]} /> : <ViewerPage />;
 }
 
 function ConfigurationsPart() {
@@ -121,7 +123,7 @@ function App() {
 }
 
 function Page() {
-	return useParts().has("viewer") ? <ViewerPage /> : <App />;
+	return useParts().has("viewer") ? <ViewerPart /> : <App />;
 }
 
 render(<Page />, document.getElementById("app")!);

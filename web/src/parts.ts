@@ -18,7 +18,7 @@ export interface PartTypes {
 	second: Report;
 	second_left_out: LeftOut;
 	klock: KernelLocks;
-	viewer: { name: string; pinch: string };	// the page is served by pinch view, which has the trace
+	viewer: { name: string; pinch: string; other?: string };	// the page is served by pinch view, which has the trace
 }
 
 export type PartName = keyof PartTypes;

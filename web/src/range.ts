@@ -29,13 +29,19 @@ export function onRange(listener: (range: Range | null) => void): () => void {
 	return () => { listeners.delete(listener); };
 }
 
+export function laterBy(range: Range, by_ns: number): Range {
+	return { from_ns: range.from_ns + by_ns, to_ns: range.to_ns + by_ns };
+}
+
 /** What the charts below are of: a report of part of a trace counts its time from the begin of that part. */
 export const RangeFrame = createContext<{ begin_ns: number; whole_ns: number | null }>({ begin_ns: 0, whole_ns: null });
 
 /** In the time of the charts; null, too, when it does not meet them or has all of them. */
 function framed(range: Range | null, begin_ns: number, whole_ns: number | null): Range | null {
-	if (!range || whole_ns === null)
-		return range;
+	if (!range)
+		return null;
+	if (whole_ns === null)
+		return begin_ns ? laterBy(range, -begin_ns) : range;
 	const from_ns = Math.max(0, range.from_ns - begin_ns), to_ns = Math.min(whole_ns, range.to_ns - begin_ns);
 
 	return to_ns <= from_ns || (from_ns === 0 && to_ns === whole_ns) ? null : { from_ns, to_ns };

@@ -146,6 +146,7 @@ export class Gestures {
 		const words = tellAt(this.scene, this.marks, x, y);
 
 		this.scene.pointer = { x, y };
+		this.scene.session.companion?.hover(this.scene.session, this.scene.timeAt(x));
 		if (words)
 			showTip(words, event.clientX, event.clientY);
 		else
@@ -187,6 +188,7 @@ export class Gestures {
 
 	private onLeave(): void {
 		this.scene.pointer = null;
+		this.scene.session.companion?.hover(this.scene.session, null);
 		hideTip();
 	}
 }

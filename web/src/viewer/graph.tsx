@@ -266,6 +266,11 @@ function Drawn({ session }: { session: Session }) {
 	</div>;
 }
 
+/** What two graphs have in common stands above the first: of the second, the picture alone is shown. */
+export function SecondGraph({ session, wishes }: { session: Session; wishes: Wishes }) {
+	return <div class="graph-box"><Picture session={session} wishes={wishes} /></div>;
+}
+
 export function Graph({ session, wishes, search }: { session: Session; wishes: Wishes; search: { current: HTMLInputElement | null } }) {
 	const words = useStored(session.store, state => state.words), sort = useStored(session.store, state => state.sort);
 	const colouring = useStored(session.store, state => state.colouring);

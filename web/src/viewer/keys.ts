@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Everything by keys.
-import { getRange } from "../range";
 import { slicesIn } from "./find";
 import { levelOf } from "./overlays";
 import { Scene } from "./scene";
@@ -77,10 +76,10 @@ function stepSlice(scene: Scene, by: number): boolean {
 
 /** The edge that the cursor is not at stays. */
 function stretch(scene: Scene, by: number): void {
-	const { session, view } = scene, { cursor_ns } = session.store.state, now = getRange(), step_ns = by * SELECT * (view.to_ns - view.from_ns);
+	const { session, view } = scene, { cursor_ns } = session.store.state, now = session.store.selection, step_ns = by * SELECT * (view.to_ns - view.from_ns);
 	const anchor_ns = now ? (Math.abs(now.from_ns - (cursor_ns ?? 0)) < Math.abs(now.to_ns - (cursor_ns ?? 0)) ? now.to_ns : now.from_ns)
 		: cursor_ns ?? (view.from_ns + view.to_ns) / 2;
-	const edge_ns = Math.max(0, Math.min(session.trace.whole_ns, (now ? (anchor_ns === now.from_ns ? now.to_ns : now.from_ns) : anchor_ns) + step_ns));
+	const edge_ns = Math.max(Math.min(0, session.whole.from_ns), Math.min(session.whole.to_ns, (now ? (anchor_ns === now.from_ns ? now.to_ns : now.from_ns) : anchor_ns) + step_ns));
 
 	session.select(edge_ns === anchor_ns ? null : { from_ns: Math.min(anchor_ns, edge_ns), to_ns: Math.max(anchor_ns, edge_ns) });
 	session.store.set({ cursor_ns: Math.round(edge_ns) });
@@ -89,7 +88,7 @@ function stretch(scene: Scene, by: number): void {
 function escape(scene: Scene): void {
 	const { session } = scene;
 
-	if (getRange())
+	if (session.store.selection)
 		session.select(null);
 	else
 		session.store.set({ slice: null, cursor_ns: null });

@@ -149,6 +149,7 @@ interface Wanted {
 	sort: Sort;
 	words: string;
 	threads: ReadonlySet<number> | null;	// those that are looked at; null: all
+	alone: ReadonlySet<number> | null;	// what a trace that this one is compared with has not; null: it is compared with none
 }
 
 export interface Layout {
@@ -161,13 +162,14 @@ export interface Layout {
 
 export function layout(tree: LaneTree, wanted: Wanted): Layout {
 	const { lanes } = tree.trace, shown = found(tree, wanted.words, wanted.threads), order = orderOf(wanted.sort), pins = new Set(wanted.pins);
+	const titled = (lane: Lane) => wanted.alone?.has(lane.id) ? `${titleOf(lane)} \u2013 only here` : titleOf(lane);
 	const rows: Row[] = [], pinned: Row[] = [], byLane = new Map<number, Row>();
 	let top = 0, pinnedHeight = 0;
 
 	for (const id of wanted.pins)
 		if (lanes[id]) {
 			const row = { lane: lanes[id], key: id, depth: 0, top: pinnedHeight, height: HEIGHTS[lanes[id].kind], isOpen: null, isPinned: true,
-				title: titleOf(lanes[id]) };
+				title: titled(lanes[id]) };
 			pinned.push(row);
 			byLane.set(id, row);
 			pinnedHeight += row.height;
@@ -183,7 +185,7 @@ export function layout(tree: LaneTree, wanted: Wanted): Layout {
 			}
 			const isOpen = tree.isOpenAtFirst(lane) !== wanted.toggled.has(lane.id) || (shown !== null && shown[lane.id] === 2);
 			const row = { lane, key: lane.id, depth, top, height: HEIGHTS[lane.kind], isOpen: below.length ? isOpen : null,
-				isPinned: pins.has(lane.id), title: titleOf(lane) };
+				isPinned: pins.has(lane.id), title: titled(lane) };
 			rows.push(row);
 			byLane.set(lane.id, row);
 			top += row.height;

@@ -3,7 +3,7 @@
 // navigation. What changes in one go is one step of it.
 import { getRange, type Range, setRange } from "../range";
 import { merged, type Note, noteOf, NOTES_MAX, noteText } from "./notes";
-import { colourings, type Filters, filterNames, initial, listNames, type Overlay, overlays, type State, type Store } from "./store";
+import { colourings, commonOf, type Filters, filterNames, initial, listNames, type Overlay, overlays, type State, type Store } from "./store";
 import type { Place } from "./trace";
 
 const SETTLED_MS = 250, NUMBERS_MAX = 10000;
@@ -84,17 +84,31 @@ function read(text: string): { state: State; selection: Range | null } {
 	};
 }
 
+/** What a second side has of its own, in the same link: names begin with "b.". */
+function ownWordsOf({ toggled, pins, focus, slice, boxed }: State): [string, string][] {
+	return [["b.open", [...toggled].join(".")], ["b.pin", pins.join(".")], ["b.focus", String(focus ?? "")], ["b.slice", slice ? `${slice.lane}@${Math.round(slice.time_ns)}` : ""], ["b.box", boxed.join(".")]];
+}
+
+/** The same as it was written, with what both sides have in common. */
+function readSecond(text: string, first: State, offset_ns: number): State {
+	const search = new URLSearchParams(text);
+
+	return { ...initial, ...commonOf(first, offset_ns), toggled: new Set(numbersOf(search.get("b.open"))), pins: numbersOf(search.get("b.pin")), focus: numberOf(search.get("b.focus")),
+		slice: placeOf(search.get("b.slice")), boxed: numbersOf(search.get("b.box")), scroll: first.scroll };
+}
+
 export class Link {
 	private timer = 0;
 	private isReading = false;
 	private last = "";			// the step of the history at which it stands
 	private depth = 0;
-	private stop: () => void;
+	private stops: (() => void)[];
 
-	constructor(private store: Store) {
+	/** second: of the other side, if two are compared. */
+	constructor(private store: Store, private second: Store | null = null) {
 		this.read(linked => linked);
 		history.replaceState({ depth: 0 }, "", this.address);
-		this.stop = store.on(() => this.later());
+		this.stops = [store, ...second ? [second] : []].map(one => one.on(() => this.later()));
 		addEventListener("popstate", this.onPop);
 	}
 
@@ -113,13 +127,13 @@ export class Link {
 	}
 
 	end(): void {
-		this.stop();
+		this.stops.forEach(stop => stop());
 		removeEventListener("popstate", this.onPop);
 	}
 
 	/** Now, rather than when nothing has changed for a while. */
 	settle(): void {
-		const step = fragmentOf(wordsOf(this.store.state));
+		const step = fragmentOf(this.words);
 
 		clearTimeout(this.timer);
 		if (step !== this.last)
@@ -130,7 +144,16 @@ export class Link {
 	}
 
 	private get address(): string {
-		return location.pathname + location.search + "#" + fragment(this.store.state);
+		return location.pathname + location.search + "#" + [fragment(this.store.state), fragmentOf(this.secondWords)].filter(Boolean).join("&");
+	}
+
+	private get secondWords(): [string, string][] {
+		return this.second ? [["offset", this.second.offset_ns ? String(Math.round(this.second.offset_ns)) : ""], ...ownWordsOf(this.second.state)] : [];
+	}
+
+	/** What makes a step of the history. */
+	private get words(): [string, string][] {
+		return [...wordsOf(this.store.state), ...this.secondWords];
 	}
 
 	private later(): void {
@@ -152,8 +175,11 @@ export class Link {
 
 		this.isReading = true;
 		setRange(selection);
+		if (this.second)
+			this.second.offset_ns = numberOf(new URLSearchParams(location.hash.slice(1)).get("offset")) ?? 0;
 		this.store.set(state);
+		this.second?.set({ ...readSecond(location.hash.slice(1), state, this.second.offset_ns), notes: this.second.state.notes });
 		this.isReading = false;
-		this.last = fragmentOf(wordsOf(state));
+		this.last = fragmentOf(this.words);
 	}
 }

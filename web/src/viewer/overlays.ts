@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What lies over the lanes: words in wide slices, wake-ups, events of programs' own, the selected time and slice.
 import { plural } from "../format";
-import { getRange } from "../range";
 import { stateTitle } from "../states";
 import { colour } from "../theme";
 import { drawActivities, drawMessages } from "./activity_overlays";
@@ -164,7 +163,7 @@ function selectedHeights(scene: Scene): [number, number][] {
 }
 
 function drawSelection(pen: Pen, scene: Scene): void {
-	const range = scene.dragged ?? getRange();
+	const range = scene.dragged ?? scene.session.store.selection;
 
 	if (!range)
 		return;
@@ -217,6 +216,16 @@ function drawFocus(pen: Pen, scene: Scene): void {
 	}
 }
 
+/** Where the pointer is on the other one of two sides. */
+function drawHovered(pen: Pen, scene: Scene): void {
+	const { hovered_ns } = scene.session;
+
+	if (hovered_ns === null)
+		return;
+	pen.fillStyle = colour("accent");
+	pen.fillRect(Math.round(scene.xOf(hovered_ns)), OVERVIEW_PX, 1, scene.height - OVERVIEW_PX);
+}
+
 /** Returns what is left out, in words. */
 export function drawOverlays(pen: Pen, scene: Scene, marks: MarkStore): string {
 	const { hidden } = scene.session.store.state, known = knownSlices(scene), said: string[] = [];
@@ -246,6 +255,7 @@ export function drawOverlays(pen: Pen, scene: Scene, marks: MarkStore): string {
 	pen.clip();
 	drawFocus(pen, scene);
 	drawNotes(pen, scene);
+	drawHovered(pen, scene);
 	pen.restore();
 	return said.join(". ");
 }

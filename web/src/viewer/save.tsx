@@ -2,15 +2,14 @@
 // What is seen, or selected, as files: the picture as it is drawn, and how the lanes spent the time, as the server says it.
 import { useState } from "preact/hooks";
 import { type Cell, csvText } from "../csv";
-import { getRange } from "../range";
 import type { Drawer } from "./draw";
 import { titleOf } from "./lanes";
-import { isAborted, query } from "./server";
+import { isAborted } from "./server";
 import type { Session } from "./session";
-import { rangesOf } from "./tiles";
+import { stretchOfLanes } from "./stretches";
 import type { Lane, Stretch } from "./trace";
 
-const LANES_AT_ONCE = 500, LABELS_PX = 220;
+const LABELS_PX = 220;
 
 export function download(name: string, content: Blob): void {
 	const url = URL.createObjectURL(content), link = document.createElement("a");
@@ -44,15 +43,8 @@ function lanesOf(session: Session): Lane[] {
 	return (boxed.length ? shown.filter(lane => boxed.includes(lane.id)) : shown).filter(lane => lane.kind !== "cpu");
 }
 
-async function stretchOf(session: Session): Promise<Stretch> {
-	const { from_ns, to_ns } = getRange() ?? session.view, ids = lanesOf(session).map(lane => lane.id).sort((a, b) => a - b), lanes: Stretch["lanes"] = [];
-	let got: Stretch = { from_ns, to_ns, lanes };
-
-	for (let i = 0; i < ids.length; i += LANES_AT_ONCE) {
-		got = await session.server.json<Stretch>(query("stretch", { from: Math.round(from_ns), to: Math.round(to_ns), lanes: rangesOf(ids.slice(i, i + LANES_AT_ONCE)) }));
-		lanes.push(...got.lanes);
-	}
-	return { ...got, lanes };
+function stretchOf(session: Session): Promise<Stretch> {
+	return stretchOfLanes(session.server, session.store.selection ?? session.view, lanesOf(session).map(lane => lane.id));
 }
 
 function named(session: Session, { from_ns, to_ns, lanes }: Stretch) {

@@ -17,6 +17,14 @@ export class Server {
 	private listeners = new Set<() => void>();
 	private isWaiting = false;
 
+	/** prefix: of all paths, for there may be several traces: "b/". */
+	constructor(private prefix = "") {}
+
+	/** What a path of the trace is for a link of the page. */
+	path(path: string): string {
+		return this.prefix + path;
+	}
+
 	/** When it goes, and when it is back. Returns what ends it. */
 	onConnection(listener: () => void): () => void {
 		this.listeners.add(listener);
@@ -28,7 +36,7 @@ export class Server {
 		let response: Response;
 
 		try {
-			response = await fetch(path, { signal, credentials: "same-origin" });
+			response = await fetch(this.path(path), { signal, credentials: "same-origin" });
 		} catch (error) {
 			if (!signal?.aborted)
 				this.lose();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All that belongs to the trace that is looked at, and the ways to move in it.
-import { getRange, type Range, setRange } from "../range";
+import { laterBy, type Range } from "../range";
 import { chosenThreads, whoseNames } from "./chosen";
 import { type Curve, stacked } from "./curves";
 import { LaneTree, layout, type Layout, placesIn } from "./lanes";
@@ -13,25 +13,34 @@ import type { Lane, Trace } from "./trace";
 
 const VIEW_NS_MIN = 100, AROUND = 4, SEEN_SHARE = 0.004, FOLLOWED_NS = 10e9;
 
-function laterBy(range: Range | null, by_ns: number): Range | null {
-	return range && { from_ns: range.from_ns + by_ns, to_ns: range.to_ns + by_ns };
+/** The other of two traces that are compared. */
+export interface Companion {
+	/** In the time of the session. */
+	whole(of: Session): Range;
+	/** Lanes of what the other trace has not; the same set as long as they are the same. */
+	alone(of: Session): ReadonlySet<number>;
+	/** Where the pointer is; null: nowhere. */
+	hover(of: Session, time_ns: number | null): void;
 }
 
 export class Session {
 	tree: LaneTree;
-	readonly store = new Store();
-	readonly link: Link;
 	readonly tiles: Tiles;
+	companion: Companion | null = null;
+	hovered_ns: number | null = null;	// where the pointer is on the other side
 	private tileListeners = new Set<() => void>();
 	private made: { of: unknown[]; layout: Layout } | null = null;
 	private filtered: { of: unknown[]; threads: ReadonlySet<number> | null } | null = null;
 	private drawn: { of: unknown[]; curves: Curve[] } | null = null;
 
-	constructor(readonly server: Server, public trace: Trace) {
+	constructor(readonly server: Server, public trace: Trace, readonly store = new Store(), readonly link = new Link(store)) {
 		this.tree = new LaneTree(trace);
-		this.link = new Link(this.store);
-		keepNotes(this.store, trace);
-		this.tiles = new Tiles(server, trace, () => this.tileListeners.forEach(listener => listener()));
+		keepNotes(store, trace);
+		this.tiles = new Tiles(server, trace, () => this.redraw());
+	}
+
+	redraw(): void {
+		this.tileListeners.forEach(listener => listener());
 	}
 
 	/** When tiles have come. Returns what ends it. */
@@ -48,7 +57,7 @@ export class Session {
 		this.trace = trace;
 		this.tree = new LaneTree(trace);
 		if (by_ns)
-			setRange(laterBy(getRange(), -by_ns));
+			this.store.selection = this.store.selection && laterBy(this.store.selection, -by_ns);
 		this.store.set(by_ns || [...places].some(([from, to]) => from !== to) ? this.moved(places, by_ns) : {});
 	}
 
@@ -58,7 +67,7 @@ export class Session {
 		const placesOf = (lane: number): number[] => places.has(lane) ? [places.get(lane)!] : [];
 
 		return {
-			view: laterBy(view, -by_ns), toggled: new Set([...toggled].flatMap(placesOf)), pins: pins.flatMap(placesOf),
+			view: view && laterBy(view, -by_ns), toggled: new Set([...toggled].flatMap(placesOf)), pins: pins.flatMap(placesOf),
 			focus: focus === null ? null : placesOf(focus)[0] ?? null, cursor_ns: cursor_ns === null ? null : cursor_ns - by_ns,
 			slice: slice && placesOf(slice.lane).map(lane => ({ lane, time_ns: slice.time_ns - by_ns }))[0] || null,
 		};
@@ -96,8 +105,13 @@ export class Session {
 		return view && view.from_ns < this.whole.to_ns ? view : this.whole;	// a link may be of a longer trace
 	}
 
-	/** As long as anything is known of a thread: tracing begins earlier. */
+	/** What can be seen: of two traces that are compared, the time of both. */
 	get whole(): Range {
+		return this.companion?.whole(this) ?? this.own;
+	}
+
+	/** As long as anything is known of a thread: tracing begins earlier. */
+	get own(): Range {
 		const { begin_ns, whole_ns } = this.trace;
 
 		return { from_ns: begin_ns, to_ns: Math.max(begin_ns + 1, whole_ns) };
@@ -105,10 +119,10 @@ export class Session {
 
 	/** The rows that are shown; made when something that they depend on is another one. */
 	get layout(): Layout {
-		const { toggled, pins, sort, words } = this.store.state, threads = this.filteredThreads, of = [this.tree, toggled, pins, sort, words, threads];
+		const { toggled, pins, sort, words } = this.store.state, threads = this.filteredThreads, alone = this.companion?.alone(this) ?? null, of = [this.tree, toggled, pins, sort, words, threads, alone];
 
 		if (!this.made || of.some((part, i) => part !== this.made!.of[i]))
-			this.made = { of, layout: layout(this.tree, { toggled, pins, sort, words, threads }) };
+			this.made = { of, layout: layout(this.tree, { toggled, pins, sort, words, threads, alone }) };
 		return this.made.layout;
 	}
 
@@ -127,16 +141,16 @@ export class Session {
 
 	/** Within the trace, and not nearer than can be told apart. */
 	setView(from_ns: number, to_ns: number): void {
-		const { begin_ns, whole_ns } = this.trace, width_ns = Math.max(VIEW_NS_MIN, to_ns - from_ns);
+		const { whole } = this, width_ns = Math.max(VIEW_NS_MIN, to_ns - from_ns);
 
-		if (width_ns >= whole_ns - begin_ns) {
+		if (width_ns >= whole.to_ns - whole.from_ns) {
 			if (this.trace.is_live && width_ns <= this.view.to_ns - this.view.from_ns + 1)	// moved, not wider
 				this.store.set({ view: this.view, follow: null });
 			else
 				this.showAll();
 			return;
 		}
-		const from = Math.max(Math.min(0, begin_ns), Math.min(from_ns, whole_ns - width_ns));
+		const from = Math.max(Math.min(0, whole.from_ns), Math.min(from_ns, whole.to_ns - width_ns));
 		this.store.set({ view: { from_ns: from, to_ns: from + width_ns }, follow: null });
 	}
 
@@ -160,7 +174,7 @@ export class Session {
 	}
 
 	zoomToSelection(): void {
-		const selection = getRange(), { slice } = this.store.state;
+		const { selection } = this.store, { slice } = this.store.state;
 
 		if (selection)
 			this.setView(selection.from_ns, selection.to_ns);
@@ -170,11 +184,11 @@ export class Session {
 
 	/** A stretch of time, and lanes; none: all of them. */
 	select(range: Range | null, boxed: readonly number[] = []): void {
-		const { begin_ns, whole_ns } = this.trace;
+		const { whole } = this;
 
 		if (boxed.length || this.store.state.boxed.length)
 			this.store.set({ boxed: range ? [...new Set(boxed)] : [] });
-		setRange(range && { from_ns: Math.max(Math.min(0, Math.floor(begin_ns)), Math.round(range.from_ns)), to_ns: Math.min(whole_ns, Math.round(range.to_ns)) });
+		this.store.selection = range && { from_ns: Math.max(Math.min(0, Math.floor(whole.from_ns)), Math.round(range.from_ns)), to_ns: Math.min(whole.to_ns, Math.round(range.to_ns)) };
 	}
 
 	/** Numbers of the threads that the filters choose; null: all. The same set as long as they are the same. */

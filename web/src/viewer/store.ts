@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the user looks at: all of it is in the link. The selected time is in range.ts, for all charts share it.
 import { useEffect, useState } from "preact/hooks";
-import { getRange, onRange, type Range } from "../range";
+import { getRange, laterBy, onRange, type Range, setRange } from "../range";
 import { type CurveName, curveNames } from "./curves";
 import type { Note } from "./notes";
 import type { Place } from "./trace";
@@ -45,8 +45,14 @@ export const initial: State = {
 	scroll: 0, list: "events", row: 0, longestFirst: false, boxed: [], notes: [], filters: {}, isOfSelection: false,
 };
 
+/** What two sides that are compared have in common; the other one's times are later by by_ns. */
+export function commonOf({ view, cursor_ns, sort, words, hidden, colouring, list, longestFirst, filters, isOfSelection }: State, by_ns: number) {
+	return { view: view && laterBy(view, by_ns), cursor_ns: cursor_ns === null ? null : cursor_ns + by_ns, sort, words, hidden, colouring, list, longestFirst, filters, isOfSelection };
+}
+
 export class Store {
 	state: State = initial;
+	offset_ns = 0;			// its times are so much later than those of the range that all charts share
 	private listeners = new Set<() => void>();
 
 	constructor() {
@@ -54,7 +60,13 @@ export class Store {
 	}
 
 	get selection(): Range | null {
-		return getRange();
+		const range = getRange();
+
+		return range && laterBy(range, this.offset_ns);
+	}
+
+	set selection(range: Range | null) {
+		setRange(range && laterBy(range, -this.offset_ns));
 	}
 
 	set(part: Partial<State>): void {

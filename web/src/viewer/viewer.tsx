@@ -15,15 +15,15 @@ import { ReportOfSelection } from "./report";
 import { type Connection, Refusal, Server } from "./server";
 import { Session } from "./session";
 import { SumsOfSelection } from "./sums";
-import { type Answer, traceOf, type Unready } from "./trace";
+import { type Answer, type Trace, traceOf, type Unready } from "./trace";
 import "./viewer.css";
 
 const UNREADY_MS = 300;
 
-type Opened = { session: Session; live: Live } | { done: number } | { error: string };
+export type Opened = { session: Session; live: Live } | { done: number } | { error: string };
 
 /** The trace, as soon as there is one; a longer one when it grows or the server has been away. */
-function useSession(server: Server): Opened {
+export function useSession(server: Server, make = (trace: Trace) => new Session(server, trace)): Opened {
 	const [opened, setOpened] = useState<Opened>({ done: 0 });
 	const session = useRef<Session | null>(null);
 
@@ -31,7 +31,7 @@ function useSession(server: Server): Opened {
 		let timer = 0, live: Live | null = null;
 		const shown = () => session.current && { key: session.current.trace.key, isLive: session.current.trace.is_live, grow: (whole_ns: number) => session.current!.grow(whole_ns) };
 		const open = (answer: Answer) => {
-			session.current = new Session(server, traceOf(answer));
+			session.current = make(traceOf(answer));
 			if (answer.is_live && session.current.store.state.view === null)
 				session.current.follow();
 			live = new Live(server, shown, ask);
@@ -74,14 +74,14 @@ function useSession(server: Server): Opened {
 	return opened;
 }
 
-function useConnection(server: Server): Connection {
+export function useConnection(server: Server): Connection {
 	const [connection, set] = useState(server.connection);
 
 	useEffect(() => server.onConnection(() => set(server.connection)), [server]);
 	return connection;
 }
 
-function Gone({ connection }: { connection: Connection }) {
+export function Gone({ connection }: { connection: Connection }) {
 	switch (connection) {
 	case "gone": return <p class="gone" role="alert">The server does not answer: what is here stays, and the page goes on when it is back.</p>;
 	case "refused": return <p class="gone" role="alert">The server does not know this browser: open the address that pinch view has printed.</p>;
@@ -126,11 +126,20 @@ function Looked({ session, live }: { session: Session; live: Live }) {
 	</>;
 }
 
-function Opening({ opened }: { opened: Opened }) {
+export function Opening({ opened }: { opened: Opened }) {
 	if ("error" in opened)
 		return <p role="alert">The trace cannot be shown: {opened.error}</p>;
 	return "done" in opened ? <p class="opening" role="status">{"The trace is being indexed: "}{share(opened.done)}
 		<progress max={1} value={opened.done} aria-label="How much of the trace is indexed" /></p> : null;
+}
+
+/** The page takes all of the window. */
+export function useWholeWindow(): void {
+	useEffect(() => {
+		document.documentElement.classList.add("viewer");
+		document.addEventListener("click", onLink);
+		return () => document.removeEventListener("click", onLink);
+	}, []);
 }
 
 export function ViewerPage() {
@@ -138,11 +147,7 @@ export function ViewerPage() {
 	const opened = useSession(server), connection = useConnection(server);
 	const session = "session" in opened ? opened.session : null;
 
-	useEffect(() => {
-		document.documentElement.classList.add("viewer");
-		document.addEventListener("click", onLink);
-		return () => document.removeEventListener("click", onLink);
-	}, []);
+	useWholeWindow();
 	useEffect(() => { document.title = `${session ? visible(session.trace.name) : "opening"} \u2013 pinch view`; }, [session]);
 	return <ThemeContext.Provider value={theme}>
 		<header>
