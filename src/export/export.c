@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "export/export_format.h"
+#include "export/export_names.h"
 #include "export/export_out.h"
 #include "export/export_state.h"
 #include "export/export_walk.h"
@@ -105,6 +106,14 @@ static bool is_sample(const struct ev_header *header)
 	return header->subsys == TRACE_SUBSYS_SCHED && header->event == TRACE_EVENT_SCHED_SAMPLE;
 }
 
+static void follow_exec(struct exporting *exporting)
+{
+	const struct ev_header *event = exporting->event;
+
+	if (event->subsys == TRACE_SUBSYS_SPACE && event->event == TRACE_EVENT_SPACE_EXEC)
+		export_names_exec(exporting->walk.names, ((const struct ev_space_exec *)event)->pid);
+}
+
 static void take_event(struct exporting *exporting)
 {
 	const struct ev_header *event = exporting->event;
@@ -114,6 +123,7 @@ static void take_event(struct exporting *exporting)
 
 	if (exporting->choice)
 		row_choice_take(exporting->choice, trace_reader_known(exporting->reader), &exporting->line);
+	follow_exec(exporting);
 	if (event->time_ns < options->from_ns || event->time_ns >= options->to_ns || (!is_own && !is_sample(event)))
 		return;
 	thread = export_walk_find(&exporting->walk, event->thread);

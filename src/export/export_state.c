@@ -3,9 +3,9 @@
 
 #include "base/text.h"
 #include "events.h"
+#include "export/export_names.h"
 #include "export/export_walk.h"
 #include "export/stack_sums.h"
-#include "graph/graph_label.h"
 #include "graph/wait_end.h"
 #include "lanes/lanes_json.h"
 #include "lanes/state_json.h"
@@ -67,7 +67,6 @@ void export_unsampled(struct export_walk *walk)
 void export_state(struct export_walk *walk, struct walked_thread *thread)
 {
 	const struct state *state = &thread->state;
-	struct graph_labels *labels = walk->options->labels;
 	bool is_wait = state->kind == STATE_BLOCKED;
 	bool is_active = state->kind != STATE_UNKNOWN && !is_wait;
 	struct export_slice slice = {
@@ -85,10 +84,10 @@ void export_state(struct export_walk *walk, struct walked_thread *thread)
 	slice.state = lane_share_name(slice.share);
 	if (is_wait) {
 		wait = graph_wait_of(thread->thread.number, state);
-		slice.object = graph_wait_object(labels, &wait);
-		slice.frame_count = graph_wait_frames(labels, &wait, &slice.frames);
+		slice.object = export_names_object(walk->names, &wait);
+		slice.frame_count = export_names_wait(walk->names, &wait, &slice.frames);
 		if (state->end_ns == walk->now_ns)
-			slice.ended_by = state_ended_by(labels, &state->ended);
+			slice.ended_by = state_ended_by(walk->options->labels, &state->ended);
 	}
 	put_slice(walk, &slice);
 	if (walk->sums && (is_wait || state->kind == STATE_RUNNABLE))
@@ -100,8 +99,7 @@ void export_state(struct export_walk *walk, struct walked_thread *thread)
 void export_sample(struct export_walk *walk, struct walked_thread *thread, const struct ev_sched_sample *e)
 {
 	const struct report_frame *frames;
-	size_t count = graph_sample_frames(walk->options->labels, thread->thread.number, e->header.time_ns, e->stack,
-					   e->ip, e->kernel_ip, &frames);
+	size_t count = export_names_sample(walk->names, thread->thread.number, e, &frames);
 
 	walk->counts->samples++;
 	if (walk->format->sample)

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "export/export_names.h"
 #include "query/trace_states.h"
 #include "session/external_threads.h"
 #include "session/hosts.h"
@@ -88,7 +89,7 @@ struct walked_thread *export_walk_find(struct export_walk *walk, uint32_t number
 
 uint64_t export_walk_share_ns(const struct export_walk *walk)
 {
-	return walk->share >> SHARE_SHIFT;
+	return walk->share_ns;
 }
 
 static void tell_counters(struct export_walk *walk)
@@ -103,15 +104,15 @@ static void tell_counters(struct export_walk *walk)
 
 void export_walk_advance(struct export_walk *walk, uint64_t now_ns)
 {
-	uint64_t active = walk->running + walk->runnable, span;
+	uint64_t active = walk->running + walk->runnable, span_ns = now_ns - walk->now_ns;
 
 	if (now_ns <= walk->now_ns)
 		return;
 	tell_counters(walk);
 	if (active) {
-		span = ((now_ns - walk->now_ns) << SHARE_SHIFT) + walk->share_rest;
-		walk->share += span / active;
-		walk->share_rest = span % active;
+		walk->share_fraction += (span_ns % active << 32) / active;
+		walk->share_ns += span_ns / active + (walk->share_fraction >> 32);
+		walk->share_fraction &= UINT32_MAX;
 	}
 	walk->now_ns = now_ns;
 }
@@ -232,6 +233,7 @@ void export_walk_init(struct export_walk *walk, const struct trace_states *all, 
 		.format = options->format,
 		.on_state = on_state,
 		.counts = counts,
+		.names = export_names_new(options->labels, all->threads),
 		.by_number = table_new(),
 	};
 	states_each_thread(all->states, add_thread, walk);
@@ -251,6 +253,7 @@ void export_walk_init(struct export_walk *walk, const struct trace_states *all, 
 
 void export_walk_fini(struct export_walk *walk)
 {
+	export_names_free(walk->names);
 	table_free(walk->by_number);
 	free(walk->threads);
 	free(walk->heap);

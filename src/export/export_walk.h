@@ -10,9 +10,8 @@
 #include "export/export_format.h"
 #include "states/states.h"
 
+struct export_names;
 struct table;
-
-enum { SHARE_SHIFT = 10 }; /* fractions of a nanosecond in a share */
 
 struct walked_thread {
 	struct export_thread thread;
@@ -34,14 +33,15 @@ struct export_walk {
 			 struct walked_thread *thread); /* a state of a wanted thread ends now */
 	struct stack_sums *sums;                        /* NULL: none are wanted */
 	struct export_counts *counts;
+	struct export_names *names;
 	struct walked_thread *threads;
 	size_t count, capacity;
 	struct table *by_number; /* places in threads, plus 1 */
 	struct heap_entry *heap; /* who changes next; number: its place in threads */
 	size_t heap_count;
 	uint64_t now_ns;
-	/* The share: the integral of dt / n since the beginning, CMetric of a thread that is always active; of it what does not divide. */
-	uint64_t share, share_rest;
+	/* The share: the integral of dt / n since the beginning, CMetric of a thread that is always active; its fraction in 2^-32 ns. */
+	uint64_t share_ns, share_fraction;
 	uint32_t running, runnable; /* of all traced threads */
 	struct export_counters told;
 };
