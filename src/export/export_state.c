@@ -46,9 +46,9 @@ static void add_running(struct export_walk *walk, struct walked_thread *thread, 
 	uint32_t path = stack_sums_path(walk->sums, part);
 
 	stack_sums_add(walk->sums, path, SUM_CPU, thread->unsampled_ns);
-	stack_sums_add(walk->sums, path, SUM_CMETRIC, thread->unsampled_share_ns);
+	stack_sums_add(walk->sums, path, SUM_CMETRIC, thread->unsampled_cmetric_ns);
 	thread->unsampled_ns = 0;
-	thread->unsampled_share_ns = 0;
+	thread->unsampled_cmetric_ns = 0;
 }
 
 void export_unsampled(struct export_walk *walk)
@@ -56,7 +56,7 @@ void export_unsampled(struct export_walk *walk)
 	for (size_t i = 0; i < walk->count && walk->sums; i++) {
 		struct walked_thread *thread = &walk->threads[i];
 
-		if (thread->is_chosen && (thread->unsampled_ns || thread->unsampled_share_ns))
+		if (thread->is_chosen && (thread->unsampled_ns || thread->unsampled_cmetric_ns))
 			add_running(walk, thread,
 				    &(struct sum_part){ .thread = thread->thread.name, .last = "[no sample]" });
 	}
@@ -74,7 +74,7 @@ void export_state(struct export_walk *walk, struct walked_thread *thread)
 		.begin_ns = state->begin_ns,
 		.end_ns = walk->now_ns,
 		.share = state_share(state->kind, state->value.why),
-		.cmetric_ns = is_active ? export_walk_share_ns(walk) - thread->begin_share_ns : 0,
+		.cmetric_ns = is_active ? export_walk_cmetric_ns(walk, thread) : 0,
 		.cpu = state->cpu,
 		.has_cpu = state->kind == STATE_RUNNING || state->kind == STATE_SPINNING,
 		.woken_by = thread->woken_by,
@@ -105,12 +105,8 @@ void export_sample(struct export_walk *walk, struct walked_thread *thread, const
 	if (walk->format->sample)
 		walk->format->sample(walk->data,
 				     &(struct export_sample){ &thread->thread, e->header.time_ns, frames, count });
-	if (thread->is_open && (thread->state.kind == STATE_RUNNING || thread->state.kind == STATE_SPINNING)) {
-		thread->unsampled_ns += walk->now_ns - thread->mark_ns;
-		thread->unsampled_share_ns += export_walk_share_ns(walk) - thread->mark_share_ns;
-		thread->mark_ns = walk->now_ns;
-		thread->mark_share_ns = export_walk_share_ns(walk);
-	}
+	if (thread->is_open && (thread->state.kind == STATE_RUNNING || thread->state.kind == STATE_SPINNING))
+		export_walk_mark(walk, thread);
 	if (walk->sums)
 		add_running(walk, thread,
 			    &(struct sum_part){

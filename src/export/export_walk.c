@@ -22,6 +22,7 @@ static void add_thread(void *data, uint32_t number)
 		return;
 	ARRAY_GROW(walk->threads, walk->count, walk->capacity, 64);
 	walk->threads[walk->count++] = (struct walked_thread){
+		.carry = 1u << 31, /* a half: what a thread has in all is rounded, as in the report */
 		.thread = {
 			.number = number,
 			.tid = thread->tid,
@@ -87,9 +88,19 @@ struct walked_thread *export_walk_find(struct export_walk *walk, uint32_t number
 
 /* --- Time ------------------------------------------------------------------------------------- */
 
-uint64_t export_walk_share_ns(const struct export_walk *walk)
+uint64_t export_walk_cmetric_ns(const struct export_walk *walk, const struct walked_thread *thread)
 {
-	return walk->share_ns;
+	return (walk->parallelism.share - thread->begin_share) >> 32;
+}
+
+void export_walk_mark(struct export_walk *walk, struct walked_thread *thread)
+{
+	uint64_t cmetric_ns = export_walk_cmetric_ns(walk, thread);
+
+	thread->unsampled_ns += walk->now_ns - thread->mark_ns;
+	thread->unsampled_cmetric_ns += cmetric_ns - thread->mark_cmetric_ns;
+	thread->mark_ns = walk->now_ns;
+	thread->mark_cmetric_ns = cmetric_ns;
 }
 
 static void tell_counters(struct export_walk *walk)
@@ -104,16 +115,10 @@ static void tell_counters(struct export_walk *walk)
 
 void export_walk_advance(struct export_walk *walk, uint64_t now_ns)
 {
-	uint64_t active = walk->running + walk->runnable, span_ns = now_ns - walk->now_ns;
-
 	if (now_ns <= walk->now_ns)
 		return;
 	tell_counters(walk);
-	if (active) {
-		walk->share_fraction += (span_ns % active << 32) / active;
-		walk->share_ns += span_ns / active + (walk->share_fraction >> 32);
-		walk->share_fraction &= UINT32_MAX;
-	}
+	parallelism_advance(&walk->parallelism, now_ns);
 	walk->now_ns = now_ns;
 }
 
@@ -141,15 +146,15 @@ static bool fetch(const struct export_walk *walk, struct walked_thread *thread)
 
 static void open_state(struct export_walk *walk, struct walked_thread *thread)
 {
+	bool is_active = is_running(&thread->state) || thread->state.kind == STATE_RUNNABLE;
+
 	thread->is_open = true;
-	thread->begin_share_ns = export_walk_share_ns(walk);
-	if (is_running(&thread->state)) {
-		walk->running++;
-		thread->mark_ns = walk->now_ns;
-		thread->mark_share_ns = thread->begin_share_ns;
-	} else if (thread->state.kind == STATE_RUNNABLE) {
-		walk->runnable++;
-	}
+	thread->begin_share = walk->parallelism.share - thread->carry;
+	thread->mark_ns = walk->now_ns;
+	thread->mark_cmetric_ns = 0;
+	walk->running += is_running(&thread->state);
+	walk->runnable += thread->state.kind == STATE_RUNNABLE;
+	parallelism_change(&walk->parallelism, is_active, 1);
 }
 
 static void tell_wake(struct export_walk *walk, struct walked_thread *woken)
@@ -176,14 +181,16 @@ static void tell_wake(struct export_walk *walk, struct walked_thread *woken)
 
 static void close_state(struct export_walk *walk, struct walked_thread *thread)
 {
+	bool is_active = is_running(&thread->state) || thread->state.kind == STATE_RUNNABLE;
+
 	thread->is_open = false;
-	if (is_running(&thread->state)) {
-		walk->running--;
-		thread->unsampled_ns += walk->now_ns - thread->mark_ns;
-		thread->unsampled_share_ns += export_walk_share_ns(walk) - thread->mark_share_ns;
-	} else if (thread->state.kind == STATE_RUNNABLE) {
-		walk->runnable--;
-	}
+	if (is_running(&thread->state))
+		export_walk_mark(walk, thread);
+	if (is_active)
+		thread->carry = (walk->parallelism.share - thread->begin_share) & UINT32_MAX;
+	walk->running -= is_running(&thread->state);
+	walk->runnable -= thread->state.kind == STATE_RUNNABLE;
+	parallelism_change(&walk->parallelism, -(int)is_active, -1);
 	if (!thread->is_chosen)
 		return;
 	announce(walk, thread);
@@ -249,11 +256,13 @@ void export_walk_init(struct export_walk *walk, const struct trace_states *all, 
 	}
 	heap_make(walk->heap, walk->heap_count);
 	walk->now_ns = export_walk_next_ns(walk);
+	parallelism_advance(&walk->parallelism, walk->now_ns);
 }
 
 void export_walk_fini(struct export_walk *walk)
 {
 	export_names_free(walk->names);
+	parallelism_fini(&walk->parallelism);
 	table_free(walk->by_number);
 	free(walk->threads);
 	free(walk->heap);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "account/measures/parallelism.h"
 #include "base/heap.h"
 #include "export/export_format.h"
 #include "states/states.h"
@@ -18,10 +19,11 @@ struct walked_thread {
 	struct state_walk walk;
 	struct state state; /* clipped to the range; valid while has_state */
 	bool has_state, is_open, is_chosen, is_announced;
-	uint64_t begin_share_ns; /* of the state that is open */
-	uint64_t woken_by;       /* the number of the wake-up before the state to come; 0: none */
-	/* What it ran since its last sample, up to the mark. */
-	uint64_t mark_ns, mark_share_ns, unsampled_ns, unsampled_share_ns;
+	fixed_ns begin_share; /* of the state that is open, less what did not make a whole ns before it */
+	uint64_t carry;       /* of the CMetric, what has not made a whole ns: 2^-32 ns */
+	uint64_t woken_by;    /* the number of the wake-up before the state to come; 0: none */
+	/* What it ran since its last sample: of the state that is open up to the mark, with so much of its CMetric. */
+	uint64_t mark_ns, mark_cmetric_ns, unsampled_ns, unsampled_cmetric_ns;
 };
 
 struct export_walk {
@@ -40,9 +42,8 @@ struct export_walk {
 	struct heap_entry *heap; /* who changes next; number: its place in threads */
 	size_t heap_count;
 	uint64_t now_ns;
-	/* The share: the integral of dt / n since the beginning, CMetric of a thread that is always active; its fraction in 2^-32 ns. */
-	uint64_t share_ns, share_fraction;
-	uint32_t running, runnable; /* of all traced threads */
+	struct parallelism parallelism; /* of all traced threads */
+	uint32_t running, runnable;     /* of all traced threads */
 	struct export_counters told;
 };
 
@@ -60,8 +61,11 @@ void export_walk_step(struct export_walk *walk);
 /* Time has come to then, which is not behind the next change. */
 void export_walk_advance(struct export_walk *walk, uint64_t now_ns);
 
-/* The share so far, whole ns. */
-uint64_t export_walk_share_ns(const struct export_walk *walk);
+/* The CMetric of the thread in the state that is open, or is being closed, in whole ns: those of its states add up. */
+uint64_t export_walk_cmetric_ns(const struct export_walk *walk, const struct walked_thread *thread);
+
+/* What the thread, which runs, has run since its last sample is counted as such up to now. */
+void export_walk_mark(struct export_walk *walk, struct walked_thread *thread);
 
 /* A thread that is wanted, which the format knows from then on; NULL: it is not wanted. */
 struct walked_thread *export_walk_find(struct export_walk *walk, uint32_t number);
