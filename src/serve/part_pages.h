@@ -26,5 +26,5 @@ void part_pages_report(struct part_pages *pages, const struct request *request, 
 /* The JSON of pinch whatif. One of lock, waits, cause, function: what is made faster; else what would gain most. scale: as --scale. */
 void part_pages_whatif(struct part_pages *pages, const struct request *request, struct reply *reply);
 
-/* The part as a trace, to be kept. */
+/* The part, to be kept: as a trace, or in the format of pinch export that the parameter format names. */
 void part_pages_save(struct part_pages *pages, const struct request *request, struct reply *reply);

@@ -350,4 +350,4 @@ def terminal():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(jobs=2))
