@@ -4,7 +4,7 @@
  * events in this form only.
  *
  * Owns: events by names, filters of them, what an activity is, and what a script language has to offer.
- * Used by: activity/lua, activity/decode, findings/parts, options, query, lanes, rows, serve, cmd.
+ * Used by: activity/lua, activity/decode, findings/parts, options, query, lanes, rows, export, serve, cmd.
  */
 #pragma once
 

@@ -5,7 +5,7 @@
  * those above it, so that the parts of a node add up to its time.
  *
  * Owns: who waited for whom, and the critical path through that.
- * Used by: whatif, spans, compare, view/graph, view/trace, tui/rows, query, lanes, show, serve, cmd.
+ * Used by: whatif, spans, compare, view/graph, view/trace, tui/rows, query, lanes, export, show, serve, cmd.
  */
 #pragma once
 

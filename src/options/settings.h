@@ -132,6 +132,7 @@ struct settings {
 	bool is_reporting;                              /* nothing is traced: text goes to standard output */
 	uint32_t pages;                                 /* --page; 0: the text as a whole */
 	bool is_quiet, is_verbose, has_tui, wants_help;
+	const char *export_format;   /* NULL: not given */
 	uint16_t port;               /* of pinch view; 0: one that is free */
 	bool opens_files;            /* which a trace without names names */
 	enum page_number first_page; /* of the terminal UI; KLOCKS: of the page for a browser, too */

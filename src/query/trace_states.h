@@ -4,7 +4,7 @@
  * known of threads, files and addresses. The caller owns the struct.
  *
  * Owns: what commands ask of a trace: its history, threads, ranges and spans.
- * Used by: lanes, rows, derive, show, live, serve, cmd.
+ * Used by: lanes, rows, export, derive, show, live, serve, cmd.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
  * counted so far.
  *
  * Owns: events as rows and lines, and which of them somebody wants to see.
- * Used by: serve, cmd.
+ * Used by: export, serve, cmd.
  */
 #pragma once
 

@@ -259,23 +259,86 @@ void part_pages_whatif(struct part_pages *pages, const struct request *request, 
 	pthread_mutex_unlock(&pages->lock);
 }
 
+/* What a part may be saved as: by pinch export, or as the trace that it is. */
+static const struct saved_form {
+	const char *format, *file_name;
+} saved_forms[] = {
+	{ "perfetto", "part.pftrace" },
+	{ "speedscope", "part.speedscope.json" },
+	{ "folded", "part.folded.txt" },
+};
+
+static const struct saved_form as_trace = { NULL, "part.pinch" };
+
+/* NULL: there is none of that name. */
+static const struct saved_form *form_of(const struct request *request)
+{
+	char format[WORD_BYTES];
+
+	if (!request_text(request, "format", format, sizeof(format)))
+		return &as_trace;
+	for (size_t i = 0; i < sizeof(saved_forms) / sizeof(*saved_forms); i++)
+		if (!strcmp(saved_forms[i].format, format))
+			return &saved_forms[i];
+	return NULL;
+}
+
+/* A descriptor of the trace at that path in that form, which has no name any more; or a negative errno. */
+static int open_form(const struct part_pages *pages, const struct saved_form *form, const char *path,
+		     struct text *messages)
+{
+	const char *arguments[] = {
+		"export",
+		"--format",
+		form->format,
+		"-o",
+		NULL,
+		path,
+		pages->opens_files ? "--symbols-from-files" : NULL,
+		NULL,
+	};
+	struct text printed = { 0 };
+	struct part_file made;
+	int err, fd;
+
+	if (!form->format) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	}
+	err = part_file_place(&made);
+	if (err)
+		return err;
+	arguments[4] = made.path;
+	fd = err = own_command_run(arguments, &printed, messages);
+	if (!err) {
+		fd = open(made.path, O_RDONLY | O_CLOEXEC);
+		fd = fd < 0 ? -errno : fd;
+	}
+	part_file_remove(&made);
+	text_fini(&printed);
+	return fd;
+}
+
 void part_pages_save(struct part_pages *pages, const struct request *request, struct reply *reply)
 {
+	const struct saved_form *form = form_of(request);
 	struct text messages = { 0 };
 	struct trace_part part;
 	struct part_file file;
 	int err;
 
-	if (!read_part(request, &part, reply))
+	if (!form)
+		reply_fail(reply, STATUS_BAD_REQUEST, "format: one of perfetto, speedscope and folded");
+	if (!form || !read_part(request, &part, reply))
 		return;
 	err = (pages->is_growing ? part_file_cut : part_file_make)(&part, pages->trace_path, &file, &messages);
 	if (!err) {
-		reply->fd = open(part_file_path(&file, pages->trace_path), O_RDONLY | O_CLOEXEC);
-		err = reply->fd < 0 ? -errno : 0;
+		reply->fd = open_form(pages, form, part_file_path(&file, pages->trace_path), &messages);
+		err = reply->fd < 0 ? reply->fd : 0;
 		part_file_remove(&file);
 	}
 	reply->type = "application/octet-stream";
-	reply->file_name = "part.pinch";
+	reply->file_name = form->file_name;
 	reply_made(reply, err, &messages);
 	text_fini(&messages);
 }

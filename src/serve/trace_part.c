@@ -90,10 +90,8 @@ int part_file_make(const struct trace_part *part, const char *trace_path, struct
 	return trace_part_is_whole(part) ? 0 : part_file_cut(part, trace_path, out, messages);
 }
 
-int part_file_cut(const struct trace_part *part, const char *trace_path, struct part_file *out, struct text *messages)
+int part_file_place(struct part_file *out)
 {
-	int err;
-
 	*out = (struct part_file){ 0 };
 	snprintf(out->directory, sizeof(out->directory), "/var/tmp/pinch-view-XXXXXX");
 	if (!mkdtemp(out->directory)) {
@@ -101,6 +99,15 @@ int part_file_cut(const struct trace_part *part, const char *trace_path, struct 
 		return -errno;
 	}
 	snprintf(out->path, sizeof(out->path), "%s/part.pinch", out->directory);
+	return 0;
+}
+
+int part_file_cut(const struct trace_part *part, const char *trace_path, struct part_file *out, struct text *messages)
+{
+	int err = part_file_place(out);
+
+	if (err)
+		return err;
 	err = cut(part, trace_path, out->path, messages);
 	if (err)
 		part_file_remove(out);

@@ -37,6 +37,8 @@ struct part_file {
 int part_file_make(const struct trace_part *part, const char *trace_path, struct part_file *out, struct text *messages);
 /* The same of the whole, too, which may be growing. */
 int part_file_cut(const struct trace_part *part, const char *trace_path, struct part_file *out, struct text *messages);
+/* Where nothing lies yet. 0 or a negative errno. */
+int part_file_place(struct part_file *out);
 void part_file_remove(struct part_file *file);
 
 /* Its path. */

@@ -5,7 +5,7 @@
  * unpacks one block. The file may be an enemy's.
  *
  * Owns: the history of states: what each thread did when, in a file beside the trace.
- * Used by: graph, whatif, spans, compare, query, lanes, rows, show, serve, cmd.
+ * Used by: graph, whatif, spans, compare, query, lanes, rows, export, show, serve, cmd.
  */
 #pragma once
 

@@ -4,7 +4,7 @@
  * ends the writer, all chunks before can be read. The first error stays; what comes after it is dropped.
  *
  * Owns: the trace file: its format, writing and reading.
- * Used by: own, collect/own, states, options, engine, query, lanes, rows, derive, show, scope, live, outside, cmd.
+ * Used by: own, collect/own, states, options, engine, query, lanes, rows, export, derive, show, scope, live, outside, cmd.
  */
 #pragma once
 

@@ -31,7 +31,9 @@ COMMANDS = (
     ("dump", "--json"), ("dump", "--activities", "--subsystem", "sched"),
     ("cut", "-o", "cut.pinch", "--from", "1ms"), ("merge", "-o", "merged.pinch", "plain.pinch"),
     ("graph", "--json", "json", "-o", "text"), ("graph", "--html", "html"), ("critical-path",), ("whatif",),
-    ("spans",), ("compare", "plain.pinch"), ("klock", "-o", "text"), ("view",),
+    ("spans",), ("compare", "plain.pinch"), ("klock", "-o", "text"),
+    ("export", "--format", "perfetto", "-o", "out"), ("export", "--format", "pprof", "-o", "out"),
+    ("export", "--format", "csv", "-o", "out"), ("view",),
 )
 VIEW = COMMANDS[-1]         # it ends when its user wants that
 

@@ -182,7 +182,11 @@ def saved():
     found = reader.json(f"/whatif?lock=journal_lock&scale=0&from={begin}&to={end}")
     assert found["name"] == "journal_lock" and found["scale"] == 0 and 0.9 * (end - begin) < found["recorded_ns"] <= end - begin, found
     assert reader.get("/whatif?lock=no_such_lock")[0] == 500
-    assert reader.get("/save?thread=x")[0] == 400
+    for form, name in (("perfetto", "part.pftrace"), ("speedscope", "part.speedscope.json"), ("folded", "part.folded.txt")):
+        status, headers, body = reader.get(f"/save?format={form}&from={begin}&to={end}&thread={lane['thread']}")
+        exported = pinch("export", "--format", form, "cut.pinch")
+        assert status == 200 and f'"{name}"' in headers["Content-Disposition"] and exported.out == body != b"", form
+    assert reader.get("/save?thread=x")[0] == 400 and reader.get("/save?format=svg")[0] == 400
     reader.end()
 
 

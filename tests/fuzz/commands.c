@@ -64,6 +64,12 @@ static const char *const lines[][ARGUMENTS_MAX] = {
 	{ "compare", TRACE },
 	{ "compare", "--json", "json", "--html", "html", "-o", "text", "source.pinch", TRACE },
 	{ "klock", "--json", "json", "-o", "text", TRACE },
+	{ "export", "--format", "perfetto", "-o", "out", TRACE },
+	{ "export", "--format", "chrome", "-o", "out", "--from", "1ms", "--to", "1h", TRACE },
+	{ "export", "--format", "csv", "-o", "out", TRACE },
+	{ "export", "--format", "speedscope", "-o", "out", TRACE },
+	{ "export", "--format", "folded", "-o", "out", TRACE },
+	{ "export", "--format", "pprof", "-o", "out", TRACE },
 	{ "view", TRACE },
 };
 

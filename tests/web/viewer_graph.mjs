@@ -234,6 +234,12 @@ test("a box selects time and lanes; the trace that is saved and the list are of 
 	await page.locator("#report").scrollIntoViewIfNeeded();
 	const link = new URL(await page.locator("a.button", { hasText: "Save as trace" }).getAttribute("href"), page.server.url);
 	assert(String(link.searchParams.getAll("thread")) === String(numbers.sort((a, b) => a - b)) && link.searchParams.get("from") === String(from), link.search);
+	for (const [title, format] of [["Perfetto", "perfetto"], ["speedscope", "speedscope"], ["Folded", "folded"]]) {
+		const other = new URL(await page.locator("a.button", { hasText: title }).getAttribute("href"), page.server.url);
+		assert(other.pathname === link.pathname && other.searchParams.get("format") === format, other.href);
+		other.searchParams.delete("format");
+		assert(other.search === link.search, `${title} would be of another part: ${other.search}`);
+	}
 	await page.locator(".graph-canvas").press("Escape");
 	await address(page, search => !search.get("sel") && !search.get("box"));
 	await end(page);

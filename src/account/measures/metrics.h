@@ -3,7 +3,7 @@
  * What the account adds up to: of a thread, of a call path, of all.
  *
  * Owns: what is measured of threads and call paths, and the integrals over time that it is made of.
- * Used by: account, states, findings/parts.
+ * Used by: account, states, findings/parts, export.
  */
 #pragma once
 

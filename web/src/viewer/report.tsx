@@ -13,6 +13,12 @@ import { isAborted, query } from "./server";
 import type { Session } from "./session";
 import { useStored } from "./store";
 
+// What else a part is saved as: by pinch export.
+const EXPORTS = [
+	["Perfetto", "perfetto", "The same part for ui.perfetto.dev: states with their causes, wake-ups, samples"],
+	["speedscope", "speedscope", "The same part for speedscope.app: call paths by CMetric, lost time and CPU"],
+	["Folded", "folded", "The same part as folded stacks, for flame graph tools"],
+] as const;
 const THREADS_MAX = 64;		// for the server
 
 /** What a report is of. */
@@ -85,6 +91,8 @@ export function ReportOfSelection({ session }: { session: Session }) {
 				<a class="button" href={query("save", { from: selection?.from_ns, to: selection?.to_ns, thread: wanted.threads?.map(String) })} download
 					data-tip={isTooMany ? `The selected time as a trace of its own; of all threads, for more than ${THREADS_MAX} are chosen`
 						: selection || numbers ? "The selected time, of the threads that are chosen, as a trace of its own" : "All of it; select a stretch of time for a part"}>Save as trace</a>
+				{EXPORTS.map(([title, format, tip]) => <a class="button" key={format} download data-tip={tip}
+					href={query("save", { format, from: selection?.from_ns, to: selection?.to_ns, thread: wanted.threads?.map(String) })}>{title}</a>)}
 				{made?.error && <button type="button" onClick={() => make(made)}>Again</button>}
 			</div>}>
 			{made?.error && <p role="alert">{made.error}</p>}

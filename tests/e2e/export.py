@@ -1,0 +1,353 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Traces in the formats of other tools, read by decoders that know nothing of pinch: what they add up to is what the
+report says, to the nanosecond, and what they show are the wake-ups and events of the trace.
+"""
+import csv
+import gzip
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from collections import Counter, defaultdict
+
+from lib import HERE, LIMIT_S, PINCH, Skip, finish, main, parse_report, pinch, program, read, start, test
+
+PROTO = os.path.join(HERE, "proto")
+FORMATS = ("perfetto", "speedscope", "folded", "chrome", "pprof", "csv")
+BLOCKED, RUNNABLE, RUNNING = "blocked", "runnable", "running"
+
+
+def record(*command, options=()):
+    result = pinch("record", "-q", "-o", "t.pinch", *options, "--", *command)
+    assert result.status == 0, result.text
+
+
+def export(form, *options, trace="t.pinch"):
+    name = f"out.{form}"
+    result = pinch("export", "--format", form, "-o", name, *options, trace)
+    assert result.status == 0, result.text
+    return read(name, "rb")
+
+
+def report(trace="t.pinch"):
+    result = pinch("report", "--json", "report.json", "-q", "--top", 1000, trace)
+    assert result.status == 0, result.text
+    return parse_report(read("report.json", "rb"))
+
+
+def dump(*options, trace="t.pinch"):
+    result = pinch("dump", "--json", *options, trace)
+    assert result.status == 0, result.text
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+# --- Decoders -----------------------------------------------------------------------------------
+
+def protoc(proto, message, content):
+    """What protoc says of it, as dictionaries of lists."""
+    if not shutil.which("protoc"):
+        raise Skip("there is no protoc: install protobuf-compiler")
+    done = subprocess.run(["protoc", f"--decode={message}", f"--proto_path={PROTO}", proto], input=content,
+                          capture_output=True, timeout=LIMIT_S, check=True)
+    stack = [defaultdict(list)]
+    for line in done.stdout.decode().splitlines():
+        line = line.strip()
+        if line == "}":
+            stack.pop()
+        elif line.endswith("{"):
+            inner = defaultdict(list)
+            stack[-1][line.split(" ", 1)[0]].append(inner)
+            stack.append(inner)
+        else:
+            name, value = line.split(": ", 1)
+            assert not name.isdigit(), f"a field that the format does not have: {line}"
+            stack[-1][name].append(value)
+    return stack[0]
+
+
+def number(message, name, other=0):
+    value = message[name][0] if message[name] else other
+    return int(value, 0) if isinstance(value, str) else value
+
+
+class Perfetto:
+    """A trace of Perfetto's, as its reader has it."""
+
+    def __init__(self, content):
+        self.tracks, self.slices, self.flows, self.flow_ends = {}, [], {}, {}
+        self.instants, self.counters = [], []
+        names = {"event_names": {}, "event_categories": {}, "debug_annotation_names": {},
+                 "debug_annotation_string_values": {}}
+        opened = {}
+        for packet in protoc("perfetto.proto", "Trace", content)["packet"]:
+            for track in packet["track_descriptor"]:
+                uuid = number(track, "uuid")
+                assert uuid not in self.tracks, "a track is described once"
+                self.tracks[uuid] = track
+            for interned in packet["interned_data"]:
+                for field, known in names.items():
+                    for entry in interned[field]:
+                        assert number(entry, "iid") not in known
+                        known[number(entry, "iid")] = entry["name"][0].strip('"')
+            for event in packet["track_event"]:
+                self.take(event, number(packet, "timestamp"), names, opened)
+        assert not opened, "each slice has an end"
+
+    def take(self, event, time_ns, names, opened):
+        track, kind = number(event, "track_uuid"), number(event, "type")
+        assert track in self.tracks, "a track is described before its events"
+        arguments = {names["debug_annotation_names"][number(a, "name_iid")]:
+                     number(a, "uint_value") if a["uint_value"] else
+                     names["debug_annotation_string_values"][number(a, "string_value_iid")]
+                     for a in event["debug_annotations"]}
+        if kind == 4:
+            self.counters.append((track, time_ns, number(event, "counter_value")))
+            return
+        if kind == 2:
+            name, begin_ns, arguments = opened.pop(track)
+            assert time_ns >= begin_ns, (begin_ns, time_ns)
+            self.slices.append((track, begin_ns, time_ns, name, arguments))
+            return
+        name = names["event_names"][number(event, "name_iid")]
+        for flow in event["flow_ids"]:
+            assert flow not in self.flows
+            self.flows[flow] = (track, time_ns)
+        for flow in event["terminating_flow_ids"]:
+            self.flow_ends[flow] = (track, time_ns)
+        if kind == 1:
+            assert track not in opened
+            opened[track] = (name, time_ns, arguments)
+        else:
+            self.instants.append((track, time_ns, name, arguments))
+
+    def thread(self, track):
+        described = self.tracks[track]["thread"]
+        return (number(described[0], "tid"), number(described[0], "pid")) if described else None
+
+    def sums(self):
+        """Of each thread: how long it did what."""
+        sums = defaultdict(Counter)
+        for track, begin_ns, end_ns, name, arguments in self.slices:
+            if self.thread(track):
+                sums[self.thread(track)][kind_of(name)] += end_ns - begin_ns
+                sums[self.thread(track)]["cmetric"] += arguments.get("cmetric_ns", 0)
+        return sums
+
+
+def number_of(track):
+    """Of the thread that has the track."""
+    return track & (1 << 56) - 1
+
+
+def kind_of(state):
+    if state in ("running", "spinning"):
+        return RUNNING
+    return state if state in (RUNNABLE, "unknown") else BLOCKED
+
+
+def chrome_sums(content):
+    sums = defaultdict(Counter)
+    for event in json.loads(content, parse_float=str)["traceEvents"]:
+        if event["ph"] == "X":
+            whole, part = event["dur"].split(".")
+            sums[event["tid"], event["pid"]][kind_of(event["name"])] += int(whole) * 1000 + int(part)
+            sums[event["tid"], event["pid"]]["cmetric"] += event.get("args", {}).get("cmetric_ns", 0)
+    return sums
+
+
+def csv_sums(content):
+    sums = Counter()
+    for row in csv.DictReader(content.decode().splitlines()):
+        if row["kind"] == "state":
+            sums[kind_of(row["name"])] += int(row["end_ns"]) - int(row["begin_ns"])
+            sums["cmetric"] += int(row["cmetric_ns"] or 0)
+    return sums
+
+
+def folded_sums(content):
+    sums, causes = Counter(), Counter()
+    for line in content.decode().splitlines():
+        stack, ns = line.rsplit(" ", 1)
+        frames = stack.split(";")
+        sums[frames[0]] += int(ns)
+        if frames[0] == "lost":
+            causes[frames[1]] += int(ns)
+    return sums, causes
+
+
+def speedscope_sums(content):
+    document = json.loads(content)
+    assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    frames, sums = document["shared"]["frames"], {}
+    for profile in document["profiles"]:
+        assert profile["type"] == "sampled" and profile["unit"] == "nanoseconds"
+        assert len(profile["samples"]) == len(profile["weights"])
+        assert all(0 <= f < len(frames) for sample in profile["samples"] for f in sample)
+        assert profile["endValue"] - profile["startValue"] == sum(profile["weights"])
+        sums[profile["name"]] = sum(profile["weights"])
+    return {"cmetric": sums["CMetric"], "lost": sums["lost time"], "cpu": sums["CPU"]}
+
+
+def pprof_sums(content):
+    profile = protoc("profile.proto", "Profile", gzip.decompress(content))
+    strings = [s.strip('"') for s in profile["string_table"]]
+    assert strings[0] == "" and len(set(strings)) == len(strings)
+    types = [(strings[number(t, "type")], strings[number(t, "unit")]) for t in profile["sample_type"]]
+    assert all(unit == "nanoseconds" for _, unit in types)
+    functions = {number(f, "id") for f in profile["function"]}
+    mappings = {0} | {number(m, "id") for m in profile["mapping"]}
+    locations = {number(l, "id") for l in profile["location"]}
+    for location in profile["location"]:
+        assert number(location, "mapping_id") in mappings
+        assert number(location["line"][0], "function_id") in functions
+    sums = Counter()
+    for sample in profile["sample"]:
+        assert sample["location_id"] and all(int(l) in locations for l in sample["location_id"])
+        assert len(sample["value"]) == len(types)
+        for (name, _), value in zip(types, sample["value"]):
+            sums[name] += int(value)
+    return sums
+
+
+# --- The tests ----------------------------------------------------------------------------------
+
+@test("states of each thread in Perfetto's and Chrome's formats add up to the report's, to the nanosecond")
+def states():
+    for name in ("multi_mutex", "tcp_slow"):
+        record(program(name))
+        threads = {(t["host_tid"], t["host_pid"]): t for t in report()["threads"]}
+        for sums in (Perfetto(export("perfetto")).sums(), chrome_sums(export("chrome"))):
+            assert sums.keys() == threads.keys(), (name, sums.keys() ^ threads.keys())
+            for key, thread in threads.items():
+                said = sums[key]
+                assert said[RUNNING] == thread["running_ns"], (name, thread, said)
+                assert said[RUNNABLE] == thread["cpu_wait_ns"], (name, thread, said)
+                assert said[BLOCKED] == thread["blocked_ns"], (name, thread, said)
+                assert said["cmetric"] == thread["cmetric_ns"], (name, thread, said)
+
+
+@test("all formats have the same sums, which are the report's")
+def sums():
+    record(program("multi_mutex"))
+    threads = report()["threads"]
+    folded, causes = folded_sums(export("folded"))
+    lost_ns = sum(t["cpu_wait_ns"] + t["blocked_ns"] for t in threads)
+    assert folded["cpu"] == sum(t["running_ns"] for t in threads), folded
+    assert folded["lost"] == lost_ns, folded
+    assert folded["cmetric"] == sum(t["cmetric_ns"] for t in threads), folded
+    assert speedscope_sums(export("speedscope")) == folded
+    profile = pprof_sums(export("pprof"))
+    assert profile.pop("lock") == causes["lock"] > 0
+    assert profile == folded, (profile, folded)
+    table = csv_sums(export("csv"))
+    assert table[RUNNING] == folded["cpu"] and table[BLOCKED] + table[RUNNABLE] == folded["lost"]
+    assert table["cmetric"] == folded["cmetric"], (table, folded)
+
+
+@test("parts of the time add up to the whole, and threads to all of them")
+def parts():
+    record(program("multi_mutex"))
+    whole, _ = folded_sums(export("folded"))
+    half_ns = (dump()[-1]["time_ns"] - dump()[0]["time_ns"]) // 2
+    first, _ = folded_sums(export("folded", "--to", f"{half_ns}ns"))
+    second, _ = folded_sums(export("folded", "--from", f"{half_ns}ns"))
+    for kind in ("cpu", "lost"):
+        assert first[kind] + second[kind] == whole[kind] and first[kind] and second[kind], kind
+    assert abs(first["cmetric"] + second["cmetric"] - whole["cmetric"]) <= len(report()["threads"])
+    each = Counter()
+    for thread in report()["threads"]:
+        each.update(folded_sums(export("folded", "--thread", thread["host_tid"]))[0])
+    assert each == whole, (each, whole)
+
+
+@test("flows are the wake-ups of the trace: when, by whom, of whom")
+def wakes():
+    record(program("multi_mutex"))
+    wakes = [(e["time_ns"], e["fields"]["waker"], e["thread"]) for e in dump() if e["event"] == "sched.WAKE"]
+    perfetto = Perfetto(export("perfetto"))
+    assert perfetto.flow_ends.keys() <= perfetto.flows.keys()
+    got = Counter((time_ns, number_of(track)) for track, time_ns in perfetto.flows.values())
+    wanted = Counter((time_ns, waker) for time_ns, waker, _ in wakes if waker)
+    assert got and got == wanted, (got - wanted, wanted - got)
+    pairs = Counter((time_ns, number_of(perfetto.flows[flow][0]), number_of(track))
+                    for flow, (track, time_ns) in perfetto.flow_ends.items())
+    assert pairs and not pairs - Counter(wakes), pairs - Counter(wakes)
+
+
+@test("samples and counters are those of the trace")
+def samples():
+    record(program("multi_mutex"))
+    perfetto = Perfetto(export("perfetto"))
+    wanted = Counter(e["time_ns"] for e in dump("--subsystem", "sched") if e["event"] == "sched.SAMPLE")
+    got = Counter(t for track, t, _, _ in perfetto.instants
+                  if perfetto.tracks[track]["name"] and perfetto.tracks[track]["name"][0] == '"samples"')
+    assert got == wanted and got, (got - wanted, wanted - got)
+    assert {perfetto.tracks[track]["name"][0].strip('"') for track, _, _ in perfetto.counters} == \
+        {"running threads", "run queue"}
+    changes = sorted((end_ns if is_end else begin_ns, -1 if is_end else 1)
+                     for track, begin_ns, end_ns, name, _ in perfetto.slices
+                     if perfetto.thread(track) and kind_of(name) == RUNNING for is_end in (False, True))
+    at, running = {}, 0
+    for time_ns, change in changes:
+        running += change
+        at[time_ns] = running
+    for track, time_ns, value in perfetto.counters:
+        if time_ns in at and perfetto.tracks[track]["name"][0] == '"running threads"':
+            assert at[time_ns] == value, (time_ns, at[time_ns], value)
+
+
+@test("a program's own events and activities are there, with their fields")
+def own():
+    record(program("own_events"), "threads", "2", "50", "0")
+    events = [e for e in dump() if "argument" in e]
+    perfetto = Perfetto(export("perfetto"))
+    got = Counter((t, name) for _, t, name, _ in perfetto.instants if "." in name)
+    assert events and got == Counter((e["time_ns"], e["event"]) for e in events), len(events)
+    rows = [row for row in csv.DictReader(export("csv").decode().splitlines()) if row["kind"] == "event"]
+    assert len(rows) == len(events) and all(row["object"] for row in rows)
+
+
+@test("what is written and what is missing is said, on standard error alone")
+def said():
+    record(program("multi_mutex"))
+    for form in FORMATS:
+        result = pinch("export", "--format", form, "t.pinch")
+        assert result.status == 0 and result.out == export(form), form
+        assert "the format has no" in result.text, result.text
+
+
+@test("wrong usage is refused: no format, an unknown one, an empty range, a thread that is not there")
+def usage():
+    record(program("multi_mutex"))
+    for options, status in (((), 2), (("--format", "svg"), 2), (("--format", "csv", "--from", "2s", "--to", "1s"), 2),
+                            (("--format", "csv", "--thread", "nobody"), 1), (("--format", "csv", "-o", "/none/x"), 1)):
+        result = pinch("export", *options, "t.pinch")
+        assert result.status == status and result.text and not result.out, (options, result.text)
+
+
+@test("a binary format is not written to a terminal, and text is")
+def terminal():
+    record(program("multi_mutex"))
+    for form, status in (("perfetto", 1), ("pprof", 1), ("folded", 0)):
+        ours, theirs = pty.openpty()
+        process = start(PINCH, "export", "--format", form, "t.pinch", stdout=theirs, stderr=subprocess.PIPE)
+        os.close(theirs)
+        got = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:         # its other end is closed
+                break
+            if not piece:
+                break
+            got += piece
+        os.close(ours)
+        assert finish(process).status == status and bool(got) == (status == 0), form
+
+
+if __name__ == "__main__":
+    sys.exit(main(jobs=2))
