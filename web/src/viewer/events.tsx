@@ -21,9 +21,10 @@ const ROW_PX = 24, HEAD_PX = 62, CONTEXT_ROWS = 3, REST_MS = 150, GROWN_MS = 250
 /** The rows that match, anew when what is wanted is something else. */
 function useRows(session: Session, kind: RowKind) {
 	const filters = useStored(session.store, state => state.filters), isWithin = useStored(session.store, state => state.isOfSelection);
-	const boxed = useStored(session.store, state => state.boxed);
+	const boxed = useStored(session.store, state => state.boxed), script = useStored(session.store, state => state.scriptRun?.id ?? null);
 	const selection = useRange(), [version, again] = useState(0);
-	const wanted = wantedOf(kind, session.trace, filters, isWithin ? selection : null, isWithin && boxed.length ? session.boxedThreads : []), key = kind.path + JSON.stringify(wanted);
+	const chosen = wantedOf(kind, session.trace, filters, isWithin ? selection : null, isWithin && boxed.length ? session.boxedThreads : []);
+	const wanted = kind.hasScripts ? { ...chosen, script } : chosen, key = kind.path + JSON.stringify(wanted);
 	const rows = useMemo(() => new EventRows(session, kind.path, wanted, () => again(n => n + 1)), [session, key]);
 
 	useEffect(() => () => rows.stop(), [rows]);

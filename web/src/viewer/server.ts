@@ -24,11 +24,11 @@ export class Server {
 	}
 
 	/** Rejects with a Refusal, with an AbortError, or, when the server is gone, with another error. */
-	private async ask(path: string, signal?: AbortSignal): Promise<Response> {
+	private async ask(path: string, signal?: AbortSignal, body?: string): Promise<Response> {
 		let response: Response;
 
 		try {
-			response = await fetch(path, { signal, credentials: "same-origin" });
+			response = await fetch(path, { signal, credentials: "same-origin", ...body !== undefined && { method: "POST", body } });
 		} catch (error) {
 			if (!signal?.aborted)
 				this.lose();
@@ -47,6 +47,10 @@ export class Server {
 
 	async json<T>(path: string, signal?: AbortSignal): Promise<T> {
 		return (await this.ask(path, signal)).json();
+	}
+
+	async post<T>(path: string, body: string, signal?: AbortSignal): Promise<T> {
+		return (await this.ask(path, signal, body)).json();
 	}
 
 	async text(path: string, signal?: AbortSignal): Promise<string> {

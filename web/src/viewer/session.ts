@@ -6,6 +6,7 @@ import { type Curve, stacked } from "./curves";
 import { LaneTree, layout, type Layout, placesIn } from "./lanes";
 import { Link } from "./link";
 import { isSamePlace, keepNotes, NOTES_MAX } from "./notes";
+import { Scripts } from "./scripts";
 import type { Server } from "./server";
 import { flipped, type State, Store } from "./store";
 import { Tiles } from "./tiles";
@@ -22,6 +23,7 @@ export class Session {
 	readonly store = new Store();
 	readonly link: Link;
 	readonly tiles: Tiles;
+	readonly scripts: Scripts;
 	private tileListeners = new Set<() => void>();
 	private made: { of: unknown[]; layout: Layout } | null = null;
 	private filtered: { of: unknown[]; threads: ReadonlySet<number> | null } | null = null;
@@ -32,6 +34,13 @@ export class Session {
 		this.link = new Link(this.store);
 		keepNotes(this.store, trace);
 		this.tiles = new Tiles(server, trace, () => this.tileListeners.forEach(listener => listener()));
+		this.scripts = new Scripts(this);
+		this.scripts.open();
+	}
+
+	/** What the server calls the script in use; null: there is none. */
+	get scriptId(): string | null {
+		return this.store.state.scriptRun?.id ?? null;
 	}
 
 	/** When tiles have come. Returns what ends it. */
