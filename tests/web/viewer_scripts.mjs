@@ -116,7 +116,8 @@ test("a decoder is written and run: its activities are those of pinch dump, in t
 	await page.waitForFunction(() => document.querySelector("#events tbody td.is-event")?.textContent === "off CPU");
 	await hasRows(page, found);
 	await address(page, search => search.get("script") === "off_cpu.lua");
-	await shot(page, "scripts-decoder");
+	await page.locator("#scripts").scrollIntoViewIfNeeded();
+	await shot(page, "scripts-decoder", false);
 	await page.getByRole("button", { name: "Use none" }).click();
 	await hasRows(page, 0);
 	await end(page);
@@ -153,7 +154,7 @@ test("an error stands beside the editor, and leads to its line; an endless loop 
 	await says(page, ".lua:3: wrong <b>here</b>");
 	await page.getByRole("button", { name: "Go to line 3" }).click();
 	assert(await editor(page).evaluate(one => one.value.slice(one.selectionStart, one.selectionEnd)) === "\terror('wrong <b>here</b>')", "another line is selected");
-	await shot(page, "scripts-error");
+	await shot(page, "scripts-error", false);
 	await run(page, "while true do end");
 	await says(page, ".lua:1: stopped");
 	await run(page, "function filter() for i = 1, 1e5 do end return true end");
@@ -201,7 +202,7 @@ test("the tab has no serious fault for assistive technology, light and dark, and
 		assert(!found.length, `${width} ${scheme}: ${JSON.stringify(found)}`);
 		assert(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width} px: it scrolls sideways`);
 		await page.locator("#scripts").scrollIntoViewIfNeeded();
-		await shot(page, `scripts-${width}-${scheme}`);
+		await shot(page, `scripts-${width}-${scheme}`, false);
 		await end(page);
 	}
 });

@@ -73,8 +73,8 @@ function Shelf({ session, edited, onEdit }: { session: Session; edited: Edited; 
 	};
 
 	return <div class="choices">
-		<select aria-label="Saved scripts" value={saved.has(name) ? name : ""} onChange={event => onEdit({ name: event.currentTarget.value, text: saved.get(event.currentTarget.value) ?? "" })}>
-			<option value="" disabled>{saved.size ? "Saved scripts" : "No saved script"}</option>
+		<select aria-label="Saved scripts" value={saved.has(name) ? name : ""} onChange={({ currentTarget: { value } }) => value && onEdit({ name: value, text: saved.get(value) ?? "" })}>
+			<option value="">{saved.size ? "Saved scripts" : "No saved script"}</option>
 			{[...saved.keys()].sort().map(one => <option key={one} value={one}>{one}</option>)}
 		</select>
 		<input type="text" class="script-name" aria-label="Name of the script" value={edited.name} onInput={event => onEdit({ ...edited, name: event.currentTarget.value })} />
