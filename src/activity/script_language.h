@@ -22,6 +22,13 @@ struct text;
 /* So many scripts at a time. */
 enum { SCRIPTS_MAX = 32 };
 
+/* A script that is not in a file; borrowed. */
+struct script_text {
+	const char *name; /* for messages, and of the source of its activities: "waits.lua" */
+	const char *text;
+	size_t text_bytes;
+};
+
 /* What a script may do. Both copy what they keep. */
 struct script_host {
 	void (*emit)(void *data, const struct activity *activity); /* source is filled in by the host */

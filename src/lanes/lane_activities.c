@@ -35,7 +35,9 @@ struct lane_activities {
 	struct decoders *decoders;
 	struct activity_store *store;
 	uint64_t until_ns;
-	bool is_growing, is_complete; /* complete: as far as it has grown */
+	int looks_every; /* so many events */
+	bool is_growing, is_stopped;
+	bool is_complete; /* as far as it has grown */
 };
 
 static void take(void *data, const struct activity *activity)
@@ -63,12 +65,14 @@ int lane_activities_open(const struct lane_activities_options *options, const st
 	struct decoders_options decoding = {
 		.scripts = options->scripts,
 		.script_count = options->script_count,
+		.text = options->text,
 		.sink = { take, activities },
 	};
 	int err = trace_open(options->trace_path, &activities->trace);
 
 	activities->lanes = lanes;
 	activities->is_growing = options->is_growing;
+	activities->looks_every = options->text ? 1 : EVENTS_BETWEEN_LOOKS; /* an event may take it long */
 	activities->store = activity_store_new();
 	activities->lane_of = lanes_by_thread(lanes);
 	activities->session = session_new(1, 0);
@@ -101,7 +105,7 @@ void lane_activities_close(struct lane_activities *activities)
 void lane_activities_grow(struct lane_activities *activities)
 {
 	trace_reader_grow(activities->trace);
-	activities->is_complete = false;
+	activities->is_complete = activities->is_stopped;
 	table_free(activities->lane_of);
 	activities->lane_of = lanes_by_thread(activities->lanes);
 }
@@ -142,12 +146,42 @@ void lane_activities_step(struct lane_activities *activities, uint64_t budget_ns
 	bool has_more = true;
 
 	while (has_more && !activities->is_complete && clock_ns() - begin_ns < budget_ns) {
-		for (int i = 0; i < EVENTS_BETWEEN_LOOKS && has_more; i++)
+		for (int i = 0; i < activities->looks_every && has_more; i++)
 			has_more = take_event(activities);
 		activities->is_complete = !has_more;
 	}
 	if (!has_more && !activities->is_growing)
 		decoders_finish(activities->decoders);
+}
+
+void lane_activities_stop(struct lane_activities *activities)
+{
+	activities->is_complete = activities->is_stopped = true;
+	decoders_finish(activities->decoders);
+}
+
+bool lane_activities_is_complete(const struct lane_activities *activities, uint64_t *until_ns)
+{
+	*until_ns = activities->until_ns;
+	return activities->is_complete;
+}
+
+const struct decoders *lane_activities_decoders(const struct lane_activities *activities)
+{
+	return activities->decoders;
+}
+
+size_t lane_activities_count_of(struct lane_activities *activities, const char *source)
+{
+	size_t all, count = 0;
+	const struct kept_activity *list = activity_store_list(activities->store, &all);
+	const char *found;
+
+	for (size_t i = 0; i < all; i++) {
+		activity_store_name(activities->store, list[i].name, &found);
+		count += found && !strcmp(found, source);
+	}
+	return count;
 }
 
 /* --- On lanes ------------------------------------------------------------------------------------ */

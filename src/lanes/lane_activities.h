@@ -6,16 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct decoders;
 struct lane_activities;
 struct lane_filter;
 struct lanes;
+struct script_text;
 struct text;
 
 struct lane_activities_options {
 	const char *trace_path;
 	const char *const *scripts; /* paths: their decoders find activities */
 	size_t script_count;
-	bool is_growing; /* the trace */
+	const struct script_text *text; /* one more script, borrowed; NULL: none */
+	bool is_growing;                /* the trace */
 };
 
 /* lanes: borrowed. 0, or a negative errno after a message. */
@@ -28,6 +31,18 @@ void lane_activities_close(struct lane_activities *activities);
 
 /* Goes on reading for about budget_ns. */
 void lane_activities_step(struct lane_activities *activities, uint64_t budget_ns);
+
+/* Reads no more, also when the trace grows. */
+void lane_activities_stop(struct lane_activities *activities);
+
+/* Whether the trace is read, as far as it has grown; up to when it is: CLOCK_MONOTONIC, 0: nothing. */
+bool lane_activities_is_complete(const struct lane_activities *activities, uint64_t *until_ns);
+
+/* Those that find them. */
+const struct decoders *lane_activities_decoders(const struct lane_activities *activities);
+
+/* How many this script has found. */
+size_t lane_activities_count_of(struct lane_activities *activities, const char *source);
 
 /* A stretch of time and threads; first_ns: when the trace begins. Times are CLOCK_MONOTONIC. */
 struct activity_question {

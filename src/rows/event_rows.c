@@ -2,7 +2,9 @@
 #include "rows/event_rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "activity/script_language.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -25,7 +27,8 @@ struct event_rows {
 	struct arena *arena;
 	const char *path;
 	struct row_choice_options choice;
-	struct table *threads; /* that the filter means; NULL: it names none */
+	struct script_text script; /* in the arena */
+	struct table *threads;     /* that the filter means; NULL: it names none */
 	struct row_pass *pass;
 	struct row_index *index;
 	struct row_cpus *cpus;
@@ -49,9 +52,19 @@ static int copy_filter(struct event_rows *rows, const struct event_rows_options 
 	return filter_threads_find(filter, states_file(options->states->states), rows->path, &rows->threads);
 }
 
-static bool is_of_all(const struct event_filter *filter, const char *search)
+static void copy_script(struct event_rows *rows, const struct script_text *script)
 {
-	return !search && !filter->from_ns && !filter->to_ns && !event_filter_is_set(filter);
+	rows->script.name = arena_strdup(rows->arena, script->name);
+	rows->script.text = memcpy(arena_alloc(rows->arena, script->text_bytes + 1), script->text, script->text_bytes);
+	rows->script.text_bytes = script->text_bytes;
+	rows->choice.text = &rows->script;
+}
+
+static bool is_of_all(const struct row_choice_options *choice, const char *search)
+{
+	const struct event_filter *filter = &choice->filter;
+
+	return !search && !choice->text && !filter->from_ns && !filter->to_ns && !event_filter_is_set(filter);
 }
 
 static int open_all(struct event_rows *rows, const struct event_rows_options *options)
@@ -62,7 +75,9 @@ static int open_all(struct event_rows *rows, const struct event_rows_options *op
 
 	if (err)
 		return err;
-	has_all = is_of_all(&rows->choice.filter, search);
+	if (options->script)
+		copy_script(rows, options->script);
+	has_all = is_of_all(&rows->choice, search);
 	err = row_pass_open(rows->path, has_all ? NULL : &rows->choice, search, &rows->pass);
 	if (err)
 		return err;

@@ -19,14 +19,16 @@
 
 struct event_row;
 struct event_rows;
+struct script_text;
 struct text;
 struct trace_states;
 
 struct event_rows_options {
 	/* Of the trace, borrowed; NULL: names are not known, and CPUs only if a thread changed them shortly before. */
 	const struct trace_states *states;
-	struct event_filter filter; /* copied, with its words */
-	const char *search;         /* copied: what lines have in them, whatever the case; NULL or empty: anything */
+	struct event_filter filter;       /* copied, with its words */
+	const struct script_text *script; /* copied: its filter has to pass them; NULL: none */
+	const char *search; /* copied: what lines have in them, whatever the case; NULL or empty: anything */
 };
 
 /* 0, or a negative errno after a message: -ENOENT: a name that the filter has is that of no thread. */

@@ -36,8 +36,8 @@ static bool needs_context(const struct row_choice_options *options)
 {
 	const struct filter_words *words = options->filter.words;
 
-	return options->script_count || options->sink.take || words[FILTER_HOST].count || words[FILTER_CPU].count ||
-	       words[FILTER_PROCESS].count;
+	return options->script_count || options->text || options->sink.take || words[FILTER_HOST].count ||
+	       words[FILTER_CPU].count || words[FILTER_PROCESS].count;
 }
 
 /* Nobody asks for threads that have ended: the reader bounds how many live at a time. */
@@ -82,6 +82,7 @@ int row_choice_open(const struct row_choice_options *options, struct trace_reade
 	struct decoders_options decoding = {
 		.scripts = options->scripts,
 		.script_count = options->script_count,
+		.text = options->text,
 		.filter = &choice->filter,
 		.sink = options->sink,
 		.only_filters = !options->sink.take,

@@ -12,6 +12,7 @@ struct event_context;
 struct event_line;
 struct ev_header;
 struct row_choice;
+struct script_text;
 struct trace_reader;
 
 struct row_choice_options {
@@ -19,7 +20,8 @@ struct row_choice_options {
 	struct event_filter filter;
 	const char *const *scripts; /* paths, borrowed */
 	size_t script_count;
-	struct activity_sink sink; /* gets activities; take may be NULL: none are looked for */
+	const struct script_text *text; /* one more script, borrowed; NULL: none */
+	struct activity_sink sink;      /* gets activities; take may be NULL: none are looked for */
 };
 
 /*

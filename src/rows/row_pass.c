@@ -26,6 +26,7 @@ struct row_pass {
 	const char *search;        /* NULL: all lines */
 	uint64_t from_ns, to_ns;   /* CLOCK_MONOTONIC: chunks that lie beside it need not be read */
 	bool is_in_chunk;
+	int looks_every;      /* so many rows */
 	struct row_bits bits; /* of the chunk */
 	struct text line;
 };
@@ -53,6 +54,7 @@ int row_pass_open(const char *path, const struct row_choice_options *choice, con
 	pass->trace = row_reader_trace(pass->rows);
 	pass->search = search;
 	pass->to_ns = UINT64_MAX;
+	pass->looks_every = choice && choice->text ? 1 : ROWS_BETWEEN_LOOKS; /* a row may take it long */
 	if (choice)
 		err = row_choice_open(choice, pass->trace, path, &pass->choice);
 	if (err)
@@ -125,7 +127,7 @@ static int take_some(struct row_pass *pass, struct row_index *index)
 		trace_reader_begin_chunk(pass->trace, chunk);
 		pass->is_in_chunk = true;
 	}
-	for (int i = 0; pass->is_in_chunk && got && i < ROWS_BETWEEN_LOOKS; i++) {
+	for (int i = 0; pass->is_in_chunk && got && i < pass->looks_every; i++) {
 		got = row_reader_next(pass->rows, &line);
 		if (got == 1)
 			take(pass, &line);

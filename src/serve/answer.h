@@ -16,6 +16,9 @@
 struct request {
 	const char *path;  /* decoded: "/tiles" */
 	const char *query; /* as it came, behind the question mark; never NULL */
+	bool is_post;      /* it asks for something to be done; else for something to be read */
+	const char *body;  /* of these; NULL: there is none */
+	size_t body_bytes;
 };
 
 struct reply {

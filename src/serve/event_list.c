@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "activity/event_filter.h"
+#include "activity/script_language.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "rows/event_rows.h"
 #include "serve/answer.h"
+#include "serve/page_scripts.h"
 #include "view/json/json_parts.h"
 
 enum { KEPT = 4, ROWS_AT_ONCE_MAX = 1000, WORD_BYTES = 256, STATUS_BAD_REQUEST = 400, STATUS_INTERNAL = 500 };
@@ -31,16 +33,19 @@ struct kept {
 struct event_list {
 	const char *trace_path;
 	const struct trace_states *states;
+	struct page_scripts *scripts;
 	uint64_t uses;
 	struct kept kept[KEPT];
 };
 
-struct event_list *event_list_new(const char *trace_path, const struct trace_states *states)
+struct event_list *event_list_new(const char *trace_path, const struct trace_states *states,
+				  struct page_scripts *scripts)
 {
 	struct event_list *list = xcalloc(1, sizeof(*list));
 
 	list->trace_path = trace_path;
 	list->states = states;
+	list->scripts = scripts;
 	return list;
 }
 
@@ -72,6 +77,7 @@ void event_list_grow(struct event_list *list)
 struct chosen {
 	struct event_filter filter;
 	char search[WORD_BYTES];
+	struct page_script script;
 	struct text key;
 	struct arena *arena; /* of words */
 };
@@ -104,8 +110,19 @@ static int take_filters(const struct request *request, struct chosen *chosen)
 	request_text(request, "search", chosen->search, sizeof(chosen->search));
 	chosen->filter.from_ns = from_ns;
 	chosen->filter.to_ns = to_ns;
-	text_printf(&chosen->key, "%lld %lld %s", (long long)from_ns, (long long)to_ns, chosen->search);
+	text_printf(&chosen->key, "%lld %lld %s\n", (long long)from_ns, (long long)to_ns, chosen->search);
 	return err;
+}
+
+/* Its name and its text: another one may have its id. */
+static void take_script(struct chosen *chosen)
+{
+	const struct script_text *text = chosen->script.text;
+
+	if (!text)
+		return;
+	text_printf(&chosen->key, "%s\n", text->name);
+	text_put_bytes(&chosen->key, text->text, strlen(text->text));
 }
 
 static void chosen_fini(struct chosen *chosen)
@@ -150,6 +167,7 @@ static int open_rows(struct event_list *list, const struct chosen *chosen, struc
 					      .states = list->states,
 					      .filter = chosen->filter,
 					      .search = chosen->search,
+					      .script = chosen->script.text,
 				      },
 				      &kept->rows);
 	if (err && err != -ENOENT)
@@ -171,7 +189,10 @@ static bool find_rows(struct event_list *list, const struct request *request, st
 
 	if (err)
 		reply_fail(reply, STATUS_BAD_REQUEST, "a filter of events: %s", strerror(-err));
+	else if (!page_scripts_find(list->scripts, request, reply, &chosen.script))
+		err = -ENOENT;
 	if (!err) {
+		take_script(&chosen);
 		err = open_rows(list, &chosen, out);
 		if (err)
 			reply_fail(reply, STATUS_INTERNAL, "events cannot be read: %s", strerror(-err));

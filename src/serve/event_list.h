@@ -6,12 +6,14 @@
 #pragma once
 
 struct event_list;
+struct page_scripts;
 struct reply;
 struct request;
 struct trace_states;
 
-/* Both are borrowed. */
-struct event_list *event_list_new(const char *trace_path, const struct trace_states *states);
+/* All are borrowed. */
+struct event_list *event_list_new(const char *trace_path, const struct trace_states *states,
+				  struct page_scripts *scripts);
 void event_list_free(struct event_list *list);
 
 /* The trace has grown: lists that are counted begin anew when they are asked for next, but not all the time. */
@@ -19,7 +21,8 @@ void event_list_grow(struct event_list *list);
 
 /*
  * Rows, from the parameter row on, count of them. host, cpu, process, thread, subsystem, event: words of filters, which may be repeated;
- * from, to: ns since the first event; search: a text in lines.
+ * from, to: ns since the first event; search: a text in lines; script: the filter of this script of
+ * the page has to pass them.
  */
 void event_list_answer(struct event_list *list, const struct request *request, struct reply *reply);
 

@@ -25,6 +25,9 @@ enum {
 	STATUS_SEE_OTHER = 303,
 	STATUS_FORBIDDEN = 403,
 	STATUS_METHOD = 405,
+	STATUS_LENGTH = 411,
+	STATUS_TOO_LARGE = 413,
+	STATUS_BAD_REQUEST = 400,
 };
 
 struct http_server {
@@ -172,9 +175,16 @@ static int welcome(struct http_server *server, struct mg_connection *connection)
 	return STATUS_SEE_OTHER;
 }
 
-static int answer(struct http_server *server, struct mg_connection *connection, const struct mg_request_info *info)
+static int answer(struct http_server *server, struct mg_connection *connection, const struct mg_request_info *info,
+		  const struct text *body)
 {
-	struct request request = { .path = info->local_uri, .query = info->query_string ? info->query_string : "" };
+	struct request request = {
+		.path = info->local_uri,
+		.query = info->query_string ? info->query_string : "",
+		.is_post = body,
+		.body = body ? body->bytes : NULL,
+		.body_bytes = body ? body->length : 0,
+	};
 	struct reply reply = { .status = STATUS_OK, .type = "application/json", .fd = -1 };
 
 	server->answers.answer(server->answers.data, &request, &reply);
@@ -185,6 +195,51 @@ static int answer(struct http_server *server, struct mg_connection *connection, 
 	return reply.status;
 }
 
+/* 0; or the status of the refusal, and why. */
+static int read_body(struct mg_connection *connection, long long size_bytes, struct text *body, const char **why)
+{
+	char bytes[FILE_STEP_BYTES];
+	int got;
+
+	*why = "the text does not say how long it is";
+	if (size_bytes < 0)
+		return STATUS_LENGTH;
+	*why = "the text has more than 64 KB";
+	if (size_bytes > HTTP_BODY_BYTES_MAX)
+		return STATUS_TOO_LARGE;
+	while ((long long)body->length < size_bytes) {
+		got = mg_read(connection, bytes, sizeof(bytes));
+		*why = "the text ends too early";
+		if (got <= 0)
+			return STATUS_BAD_REQUEST;
+		text_put_bytes(body, bytes, got);
+	}
+	return 0;
+}
+
+/* Only pages that this server has sent: their requests say so. */
+static int answer_post(struct http_server *server, struct mg_connection *connection, const struct mg_request_info *info)
+{
+	struct text body = { 0 };
+	const char *why;
+	int status;
+
+	if (!mg_get_header(connection, "Origin"))
+		return send_refusal(connection, STATUS_FORBIDDEN, "the request does not say which page it comes from");
+	status = read_body(connection, info->content_length, &body, &why);
+	if (status)
+		send_refusal(connection, status, why);
+	else
+		status = answer(server, connection, info, &body);
+	text_fini(&body);
+	return status;
+}
+
+static bool is_method(const struct mg_request_info *info, const char *method)
+{
+	return !strcmp(info->request_method, method);
+}
+
 static int on_request(struct mg_connection *connection, void *data)
 {
 	const struct mg_request_info *info = mg_get_request_info(connection);
@@ -193,15 +248,18 @@ static int on_request(struct mg_connection *connection, void *data)
 
 	if (why)
 		return send_refusal(connection, STATUS_FORBIDDEN, why);
-	if (strcmp(info->request_method, "GET") != 0 && strcmp(info->request_method, "HEAD") != 0)
+	if (!is_method(info, "GET") && !is_method(info, "HEAD") && !is_method(info, "POST"))
 		return send_refusal(connection, STATUS_METHOD, "this server is for reading: GET");
-	if (!strcmp(info->local_uri, "/") && info->query_string && use_token(server, info->query_string))
+	if (!is_method(info, "POST") && !strcmp(info->local_uri, "/") && info->query_string &&
+	    use_token(server, info->query_string))
 		return welcome(server, connection);
 	if (!has_cookie(server, connection))
 		return send_refusal(connection, STATUS_FORBIDDEN,
 				    "this link was used already, or it is of another run: use the link that pinch view "
 				    "printed last");
-	return answer(server, connection, info);
+	if (is_method(info, "POST"))
+		return answer_post(server, connection, info);
+	return answer(server, connection, info, NULL);
 }
 
 /* Of what goes wrong with one connection, its reader hears. */

@@ -11,6 +11,8 @@ struct http_server;
 struct reply;
 struct request;
 
+enum { HTTP_BODY_BYTES_MAX = 64 << 10 };
+
 struct http_answers {
 	/* Fills the reply in, which begins empty. Called by several threads at a time. */
 	void (*answer)(void *data, const struct request *request, struct reply *reply);

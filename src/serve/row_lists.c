@@ -17,6 +17,7 @@
 #include "query/trace_states.h"
 #include "serve/answer.h"
 #include "serve/lane_list.h"
+#include "serve/page_scripts.h"
 #include "view/json/json_parts.h"
 
 enum { ROWS_AT_ONCE_MAX = 1000, WORD_BYTES = 256, NUMBER_BYTES = 32, STATUS_BAD_REQUEST = 400 };
@@ -45,9 +46,21 @@ void row_lists_free(struct row_lists *lists)
 	free(lists);
 }
 
+/* NULL: the reply says why there are none. */
+static struct lane_activities *activities_of(const struct row_lists *lists, const struct request *request,
+					     struct reply *reply)
+{
+	struct page_script script;
+
+	if (!page_scripts_find(lists->source.scripts, request, reply, &script))
+		return NULL;
+	return script.activities ? script.activities : lists->source.activities;
+}
+
 void row_lists_answer_drawn(struct row_lists *lists, const struct request *request, struct reply *reply)
 {
 	uint64_t first_ns = trace_states_time(lists->source.all, 0);
+	struct lane_activities *activities;
 	struct lane_list list;
 	int64_t from_ns, to_ns;
 
@@ -58,8 +71,11 @@ void row_lists_answer_drawn(struct row_lists *lists, const struct request *reque
 			   "activities need a range of time, from and to, and lanes, such as 0-5,9");
 		return;
 	}
-	lane_activities_step(lists->source.activities, reading_ns);
-	lane_activities_put_json(lists->source.activities,
+	activities = activities_of(lists, request, reply);
+	if (!activities)
+		return;
+	lane_activities_step(activities, reading_ns);
+	lane_activities_put_json(activities,
 				 &(struct activity_question){
 					 .from_ns = first_ns + from_ns,
 					 .to_ns = first_ns + to_ns,
@@ -75,6 +91,7 @@ void row_lists_answer_drawn(struct row_lists *lists, const struct request *reque
 struct chosen {
 	struct lane_filter filter;
 	char search[WORD_BYTES];
+	struct lane_activities *activities;
 };
 
 static bool take_threads(const struct request *request, struct lane_filter *filter)
@@ -124,6 +141,9 @@ static bool take_filter(const struct row_lists *lists, const struct request *req
 	chosen->filter.least_ns = least_ns;
 	request_text(request, "search", chosen->search, sizeof(chosen->search));
 	chosen->filter.search = chosen->search;
+	chosen->activities = activities_of(lists, request, reply);
+	if (!chosen->activities)
+		return false;
 	if (take_threads(request, &chosen->filter) && take_causes(request, &chosen->filter))
 		return true;
 	reply_fail(reply, STATUS_BAD_REQUEST, "rows are of at most %d threads, by number, and of causes by name",
@@ -160,9 +180,9 @@ void row_lists_answer(struct row_lists *lists, enum row_list_kind kind, const st
 		return;
 	switch (kind) {
 	case ROW_LIST_ACTIVITIES:
-		lane_activities_step(lists->source.activities, reading_ns);
-		lane_activities_put_rows(lists->source.activities, &chosen.filter,
-					 trace_states_time(lists->source.all, 0), row, count, &reply->body);
+		lane_activities_step(chosen.activities, reading_ns);
+		lane_activities_put_rows(chosen.activities, &chosen.filter, trace_states_time(lists->source.all, 0),
+					 row, count, &reply->body);
 		break;
 	case ROW_LIST_WAITS:
 		wait_list_put_rows(waits_of(lists, &chosen.filter), row, count, &reply->body);
@@ -183,12 +203,13 @@ void row_lists_answer_lengths(struct row_lists *lists, enum row_list_kind kind, 
 		wait_lengths_put_json(waits_of(lists, &chosen.filter), lists->source.labels, &reply->body);
 }
 
-static size_t row_at(struct row_lists *lists, enum row_list_kind kind, const struct lane_filter *filter,
-		     uint64_t time_ns)
+static size_t row_at(struct row_lists *lists, enum row_list_kind kind, const struct chosen *chosen, uint64_t time_ns)
 {
+	const struct lane_filter *filter = &chosen->filter;
+
 	switch (kind) {
 	case ROW_LIST_ACTIVITIES:
-		return lane_activities_row_at(lists->source.activities, filter, time_ns);
+		return lane_activities_row_at(chosen->activities, filter, time_ns);
 	case ROW_LIST_WAITS:
 		return wait_list_row_at(waits_of(lists, filter), time_ns);
 	case ROW_LIST_SPANS:
@@ -212,8 +233,7 @@ void row_lists_answer_at(struct row_lists *lists, enum row_list_kind kind, const
 		return;
 	json_init(&json, &reply->body);
 	json_begin_object(&json);
-	json_put_uint(&json, "row",
-		      row_at(lists, kind, &chosen.filter, trace_states_time(lists->source.all, 0) + since_ns));
+	json_put_uint(&json, "row", row_at(lists, kind, &chosen, trace_states_time(lists->source.all, 0) + since_ns));
 	json_end_object(&json);
 	json_fini(&json);
 }

@@ -7,6 +7,7 @@
 
 struct graph_labels;
 struct lane_activities;
+struct page_scripts;
 struct lanes;
 struct reply;
 struct request;
@@ -19,6 +20,7 @@ struct row_source {
 	const struct lanes *lanes;
 	struct graph_labels *labels;
 	struct lane_activities *activities;
+	struct page_scripts *scripts;
 };
 
 struct row_lists *row_lists_new(const struct row_source *source);
@@ -31,7 +33,8 @@ enum row_list_kind { ROW_LIST_ACTIVITIES, ROW_LIST_WAITS, ROW_LIST_SPANS };
 
 /*
  * Rows, from the parameter row on, count of them. from, to: when they begin; least: ns that they last; thread: a number, cause: a name of
- * shares, both of which may be repeated; search: a text in names and parameters; longest-first: 1, or they are in the order of their beginnings.
+ * shares, both of which may be repeated; search: a text in names and parameters; longest-first: 1, or they are in the order of their
+ * beginnings; script: of activities: those that are found with this script of the page.
  */
 void row_lists_answer(struct row_lists *lists, enum row_list_kind kind, const struct request *request,
 		      struct reply *reply);

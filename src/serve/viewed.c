@@ -8,6 +8,7 @@
 #include "lanes/lane_activities.h"
 #include "lanes/lane_marks.h"
 #include "serve/event_list.h"
+#include "serve/page_scripts.h"
 #include "serve/row_lists.h"
 #include "states/states.h"
 
@@ -20,7 +21,8 @@ static void take_lanes(struct viewed *viewed)
 
 static struct row_lists *rows_of(struct viewed *viewed)
 {
-	return row_lists_new(&(struct row_source){ &viewed->all, &viewed->lanes, viewed->labels, viewed->activities });
+	return row_lists_new(&(struct row_source){ &viewed->all, &viewed->lanes, viewed->labels, viewed->activities,
+						   viewed->scripts });
 }
 
 static int take_rest(struct viewed *viewed, const struct viewed_options *options)
@@ -39,7 +41,8 @@ static int take_rest(struct viewed *viewed, const struct viewed_options *options
 		err = lane_activities_open(&activities, &viewed->lanes, &viewed->activities);
 	if (err)
 		return err;
-	viewed->events = event_list_new(viewed->trace_path, &viewed->all);
+	viewed->scripts = page_scripts_new(&activities, &viewed->lanes, trace_states_time(&viewed->all, 0));
+	viewed->events = event_list_new(viewed->trace_path, &viewed->all, viewed->scripts);
 	viewed->rows = rows_of(viewed);
 	return 0;
 }
@@ -87,6 +90,7 @@ void viewed_close(struct viewed *viewed)
 		return;
 	row_lists_free(viewed->rows);
 	lane_activities_close(viewed->activities);
+	page_scripts_free(viewed->scripts);
 	lane_marks_close(viewed->marks);
 	event_list_free(viewed->events);
 	graph_labels_free(viewed->labels);
@@ -108,6 +112,7 @@ int viewed_grow(struct viewed *viewed)
 	take_lanes(viewed);
 	lane_marks_grow(viewed->marks);
 	lane_activities_grow(viewed->activities);
+	page_scripts_grow(viewed->scripts);
 	viewed->rows = rows_of(viewed);
 	event_list_grow(viewed->events);
 	return 0;

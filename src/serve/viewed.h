@@ -14,6 +14,7 @@ struct fold_rules;
 struct graph_labels;
 struct lane_activities;
 struct lane_marks;
+struct page_scripts;
 struct row_lists;
 struct states_waiter;
 
@@ -27,6 +28,7 @@ struct viewed {
 	struct event_list *events;
 	struct lane_marks *marks;
 	struct lane_activities *activities;
+	struct page_scripts *scripts; /* of its readers */
 	struct row_lists *rows;
 	bool is_growing;
 };

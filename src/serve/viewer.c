@@ -20,6 +20,7 @@
 #include "serve/answer.h"
 #include "serve/event_list.h"
 #include "serve/lane_list.h"
+#include "serve/page_scripts.h"
 #include "serve/part_pages.h"
 #include "serve/row_lists.h"
 #include "serve/viewed.h"
@@ -34,6 +35,7 @@ enum {
 	STATUS_NO_CONTENT = 204,
 	STATUS_BAD_REQUEST = 400,
 	STATUS_NOT_FOUND = 404,
+	STATUS_METHOD = 405,
 	STATUS_UNAVAILABLE = 503,
 };
 
@@ -413,6 +415,16 @@ static const struct list_route {
 	{ "/spans/at", ROW_LIST_SPANS, row_lists_answer_at },
 };
 
+static const struct script_route {
+	const char *path;
+	bool is_post;
+	void (*answer)(struct page_scripts *scripts, const struct request *request, struct reply *reply);
+} script_routes[] = {
+	{ "/scripts", true, page_scripts_start },
+	{ "/scripts", false, page_scripts_answer },
+	{ "/scripts/stop", true, page_scripts_stop },
+};
+
 /* Lanes are called by their places among those with a key. */
 static bool is_of_others(const struct viewer *viewer, const struct request *request)
 {
@@ -457,8 +469,30 @@ static void answer_list(struct viewer *viewer, const struct list_route *route, c
 	pthread_mutex_unlock(&viewer->lock);
 }
 
+static bool answer_script(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	for (size_t i = 0; i < sizeof(script_routes) / sizeof(*script_routes); i++) {
+		const struct script_route *route = &script_routes[i];
+
+		if (strcmp(route->path, request->path) != 0 || route->is_post != request->is_post)
+			continue;
+		if (begin_of_trace(viewer, true, request, reply)) {
+			route->answer(viewer->viewed->scripts, request, reply);
+			pthread_mutex_unlock(&viewer->lock);
+		}
+		return true;
+	}
+	return false;
+}
+
 void viewer_answer(void *data, const struct request *request, struct reply *reply)
 {
+	if (answer_script(data, request, reply))
+		return;
+	if (request->is_post) {
+		reply_fail(reply, STATUS_METHOD, "%s is for reading: GET", request->path);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(routes) / sizeof(*routes); i++)
 		if (!strcmp(routes[i].path, request->path)) {
 			answer_route(data, &routes[i], request, reply);

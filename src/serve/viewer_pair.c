@@ -46,7 +46,7 @@ void viewer_pair_answer(void *data, const struct request *request, struct reply 
 	struct viewer_pair *pair = data;
 	struct request below = *request;
 
-	if (!strcmp(request->path, "/compare")) {
+	if (!request->is_post && !strcmp(request->path, "/compare")) {
 		part_pages_compare(pair->pages, pair->sides.second_path, request, reply);
 	} else if (is_of_second(request->path)) {
 		below.path += sizeof(second_prefix) - 1;

@@ -27,12 +27,14 @@ class Viewer:
     def next_link(self):
         return re.search(r"http://[^; \n]+", self.process.stderr.readline().decode()).group()
 
-    def ask(self, path, method="GET", **headers):
+    def ask(self, path, method="GET", body=None, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=lib.LIMIT_S)
         connection.putrequest(method, path, skip_host="Host" in headers)
         for name, value in headers.items():
             connection.putheader(name.replace("_", "-"), value)
-        connection.endheaders()
+        if body is not None and "Content_Length" not in headers:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
         reply = connection.getresponse()
         result = reply.status, reply.headers, reply.read()
         connection.close()
@@ -40,6 +42,9 @@ class Viewer:
 
     def get(self, path, **headers):
         return self.ask(path, Cookie=self.cookie, **headers)
+
+    def post(self, path, body=b"", **headers):
+        return self.ask(path, method="POST", body=body, Cookie=self.cookie, **{"Origin": f"http://127.0.0.1:{self.port}", **headers})
 
     def json(self, path):
         status, _, body = self.get(path)

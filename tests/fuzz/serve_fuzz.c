@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Arbitrary requests to the viewer of a small trace: a path, a question mark, a query. Each answer is JSON, tiles, a page, or one line
- * that says what is wrong.
+ * Arbitrary requests to the viewer of a small trace: a path, a question mark, a query; and, behind a newline, the text that a POST brings
+ * along. Each answer is JSON, tiles, a page, or one line that says what is wrong.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -139,17 +139,27 @@ static void check(const struct reply *reply)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	char request[REQUEST_BYTES_MAX], *query;
+	char request[REQUEST_BYTES_MAX], *query, *body;
+	struct request asked = { .path = request, .query = "" };
 	struct reply reply = { .status = 200, .type = "application/json", .fd = -1 };
 
 	if (size >= sizeof(request))
 		return 0;
 	memcpy(request, bytes, size);
 	request[size] = '\0';
+	body = memchr(request, '\n', size);
+	if (body) {
+		*body++ = '\0';
+		asked.is_post = true;
+		asked.body = body;
+		asked.body_bytes = request + size - body;
+	}
 	query = strchr(request, '?');
-	if (query)
+	if (query) {
 		*query++ = '\0';
-	viewer_pair_answer(pair, &(struct request){ request, query ? query : "" }, &reply);
+		asked.query = query;
+	}
+	viewer_pair_answer(pair, &asked, &reply);
 	check(&reply);
 	text_fini(&reply.body);
 	if (reply.fd >= 0)

@@ -87,7 +87,7 @@ static void on_event(void *data, const struct ev_header *header)
 /* Without scripts only what the built-in decoders want. */
 static void subscribe(struct decoders *decoders, struct session *session)
 {
-	bool wants_all = decoders->options.script_count;
+	bool wants_all = decoders->options.script_count || decoders->options.text;
 
 	for (unsigned int subsys = 0; subsys < TRACE_NUM_SUBSYSTEMS; subsys++) {
 		for (unsigned int event = 0; event < EVENTS_MAX; event++) {
@@ -108,7 +108,7 @@ int decoders_open(struct session *session, struct threads *threads, const struct
 	int err;
 
 	decoders->options = *options;
-	err = scripts_open(options->scripts, options->script_count, sink, &decoders->scripts);
+	err = scripts_open(options->scripts, options->script_count, options->text, sink, &decoders->scripts);
 	if (err) {
 		decoders_close(decoders);
 		return err;
@@ -116,8 +116,8 @@ int decoders_open(struct session *session, struct threads *threads, const struct
 	decoders->sums = activity_sums_new();
 	decoders->pairs = pairs_new(sink);
 	decoders->hints = hints_new();
-	decoders->context =
-		event_context_new(session, threads, options->script_count || options->filter || options->sink.take);
+	decoders->context = event_context_new(
+		session, threads, options->script_count || options->text || options->filter || options->sink.take);
 	decoders->own = own_events_new();
 	own_events_subscribe(decoders->own, session);
 	if (!options->only_filters)

@@ -4,7 +4,7 @@
  * filter and the filters of scripts pass, and no others.
  *
  * Owns: decoders of activities and scripts.
- * Used by: findings/parts, engine, lanes, rows.
+ * Used by: findings/parts, engine, lanes, rows, serve.
  */
 #pragma once
 
@@ -22,6 +22,7 @@ struct event_filter;
 struct event_kind;
 struct hint;
 struct named_event;
+struct script_text;
 struct session;
 struct text;
 struct threads;
@@ -29,9 +30,10 @@ struct threads;
 struct decoders_options {
 	const char *const *scripts; /* paths, borrowed */
 	size_t script_count;
-	struct event_filter *filter; /* borrowed; NULL: all events */
-	struct activity_sink sink;   /* gets each activity as it ends; take may be NULL */
-	bool only_filters;           /* no decoder runs: decoders_pass() will be asked */
+	const struct script_text *text; /* one more script, borrowed; NULL: none */
+	struct event_filter *filter;    /* borrowed; NULL: all events */
+	struct activity_sink sink;      /* gets each activity as it ends; take may be NULL */
+	bool only_filters;              /* no decoder runs: decoders_pass() will be asked */
 };
 
 /*

@@ -18,7 +18,7 @@ enum {
 	SCRIPT_BYTES_MAX = 1 << 20,
 	PRINTED_LINES_MAX = 20, /* of a script */
 	LINE_BYTES_MAX = 200,
-	NOTES_MAX = SCRIPTS_MAX * (PRINTED_LINES_MAX + 2),
+	NOTES_MAX = (SCRIPTS_MAX + 1) * (PRINTED_LINES_MAX + 2),
 };
 
 static const struct script_language *const languages[] = { &lua_language };
@@ -34,7 +34,7 @@ struct script {
 };
 
 struct scripts {
-	struct script list[SCRIPTS_MAX];
+	struct script list[SCRIPTS_MAX + 1];
 	size_t count, failed_count;
 	bool have_filters;
 	struct activity_sink sink;
@@ -124,13 +124,22 @@ static int read_script(const char *path, struct text *script)
 	return err;
 }
 
-static int open_script(struct script *script, const char *path)
+static struct script *add_script(struct scripts *scripts, const char *path)
 {
+	struct script *script = &scripts->list[scripts->count++];
+
+	script->all = scripts;
+	script->path = path;
+	script->host = (struct script_host){ .emit = emit, .print = print, .data = script };
+	return script;
+}
+
+static int open_script(struct scripts *scripts, const char *path)
+{
+	struct script *script = add_script(scripts, path);
 	struct text why = { 0 }, said = { 0 }, text = { 0 };
 	int err;
 
-	script->path = path;
-	script->host = (struct script_host){ .emit = emit, .print = print, .data = script };
 	script->language = language_of(path);
 	if (!script->language)
 		return fail_plain(-EINVAL, "--script %s: scripts are written in Lua and have names that end with .lua",
@@ -144,29 +153,46 @@ static int open_script(struct script *script, const char *path)
 			fail_plain(err, "script error: %s", said.bytes);
 		}
 	}
+	scripts->have_filters |= script->parts.has_filter;
 	text_fini(&text);
 	text_fini(&said);
 	text_fini(&why);
 	return err;
 }
 
-int scripts_open(const char *const *paths, size_t count, struct activity_sink sink, struct scripts **out)
+/* Whoever has written it looks at the notes. */
+static void open_text(struct scripts *scripts, const struct script_text *text)
+{
+	struct script *script = add_script(scripts, text->name);
+	struct text why = { 0 }, note = { 0 };
+
+	script->language = &lua_language;
+	if (script->language->open(text->name, text->text, text->text_bytes, &script->host, &script->state,
+				   &script->parts, &why)) {
+		scripts->failed_count++;
+		text_printf(&note, "script error: %s", why.bytes);
+		add_note(scripts, &note);
+	}
+	scripts->have_filters |= script->parts.has_filter;
+	text_fini(&why);
+	text_fini(&note);
+}
+
+int scripts_open(const char *const *paths, size_t count, const struct script_text *text, struct activity_sink sink,
+		 struct scripts **out)
 {
 	struct scripts *scripts = xcalloc(1, sizeof(*scripts));
 	int err = 0;
 
 	scripts->sink = sink;
-	for (size_t i = 0; i < count && i < SCRIPTS_MAX && !err; i++) {
-		struct script *script = &scripts->list[scripts->count++];
-
-		script->all = scripts;
-		err = open_script(script, paths[i]);
-		scripts->have_filters |= script->parts.has_filter;
-	}
+	for (size_t i = 0; i < count && i < SCRIPTS_MAX && !err; i++)
+		err = open_script(scripts, paths[i]);
 	if (err) {
 		scripts_close(scripts);
 		return err;
 	}
+	if (text)
+		open_text(scripts, text);
 	*out = scripts;
 	return 0;
 }

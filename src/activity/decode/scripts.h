@@ -10,13 +10,16 @@
 #include "activity/activity.h"
 
 struct named_event;
+struct script_text;
 struct scripts;
 
 /*
  * Opens so many files, SCRIPTS_MAX at most, in their order. Activities go to sink. 0, or a negative errno after having said which script is wrong, and
  * where. Paths are borrowed.
+ * text: one more, in the last place, or NULL; borrowed. If that one is wrong it is disabled, and a note says why.
  */
-int scripts_open(const char *const *paths, size_t count, struct activity_sink sink, struct scripts **out);
+int scripts_open(const char *const *paths, size_t count, const struct script_text *text, struct activity_sink sink,
+		 struct scripts **out);
 void scripts_close(struct scripts *scripts);
 
 /* Whether all filters pass the event. */

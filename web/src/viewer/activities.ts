@@ -50,7 +50,7 @@ export class ActivityStore {
 
 	/** lanes: of threads. */
 	want(range: Range, lanes: number[]): void {
-		const path = `drawn-activities?from=${Math.floor(range.from_ns)}&to=${Math.ceil(range.to_ns)}&lanes=${rangesOf([...lanes].sort((a, b) => a - b))}`;
+		const script = this.session.scriptId, path = `drawn-activities?from=${Math.floor(range.from_ns)}&to=${Math.ceil(range.to_ns)}&lanes=${rangesOf([...lanes].sort((a, b) => a - b))}${script ? `&script=${script}` : ""}`;
 		const key = `${this.session.trace.whole_ns} ${path}`;	// a trace that has grown has more
 
 		if (key === this.key || !lanes.length)

@@ -22,9 +22,10 @@ const ROW_PX = 24, HEAD_PX = 62, CONTEXT_ROWS = 3, REST_MS = 150, GROWN_MS = 250
 function useRows(session: Session, kind: RowKind) {
 	const filters = useStored(session.store, state => state.filters), isWithin = useStored(session.store, state => state.isOfSelection);
 	const boxed = useStored(session.store, state => state.boxed), longestFirst = useStored(session.store, state => state.longestFirst);
-	const selection = useRange(), [version, again] = useState(0);
+	const script = useStored(session.store, state => state.scriptRun?.id ?? null), selection = useRange(), [version, again] = useState(0);
 	const chosen = wantedOf(kind, session.trace, filters, isWithin ? selection : null, isWithin && boxed.length ? session.boxedThreads : []);
-	const wanted = kind.columns.includes(length) && longestFirst ? { ...chosen, "longest-first": 1 } : chosen, key = kind.path + JSON.stringify(wanted);
+	const wanted = { ...chosen, script: kind.hasScripts ? script : null, "longest-first": kind.columns.includes(length) && longestFirst ? 1 : null };
+	const key = kind.path + JSON.stringify(wanted);
 	const rows = useMemo(() => new EventRows(session, kind.path, wanted, () => again(n => n + 1)), [session, key]);
 
 	useEffect(() => () => rows.stop(), [rows]);

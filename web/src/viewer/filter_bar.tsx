@@ -2,10 +2,24 @@
 // The filters of hosts, processes and threads: what they choose is what the whole page is about.
 import { plural } from "../format";
 import { whoseNames } from "./chosen";
+import { savedScripts } from "./scripts";
 import type { Session } from "./session";
 import { useStored } from "./store";
 
 const HINTS = { host: "host", process: "process or pid", thread: "thread or tid" };
+
+/** The scripts that the browser has, and the one in use. */
+function ScriptMenu({ session }: { session: Session }) {
+	const script = useStored(session.store, state => state.script), saved = savedScripts(), names = [...new Set([...saved.keys(), ...script ? [script] : []])].sort();
+
+	useStored(session.store, state => state);	// one may have been saved
+	return names.length ? <select class="filter" aria-label="Script in use" value={script} data-tip="Its filter chooses events of the list, and its activities are in the graph"
+		onKeyDown={event => event.stopPropagation()}
+		onChange={({ currentTarget: { value } }) => value ? void session.scripts.start(value, saved.get(value) ?? "") : session.scripts.forget()}>
+		<option value="">no script</option>
+		{names.map(name => <option key={name} value={name} disabled={!saved.has(name)}>{name}</option>)}
+	</select> : null;
+}
 
 export function FilterBar({ session }: { session: Session }) {
 	const filters = useStored(session.store, state => state.filters), chosen = session.filteredThreads;
@@ -16,6 +30,7 @@ export function FilterBar({ session }: { session: Session }) {
 		{shown.map(name => <input type="search" class="filter" key={name} value={filters[name] ?? ""} placeholder={HINTS[name]} aria-label={`Only this ${name}`}
 			data-tip={`Graph, lists, report and what is saved are of these alone; several are separated by commas`}
 			onInput={event => set(name, event.currentTarget.value)} onKeyDown={event => event.stopPropagation()} />)}
+		<ScriptMenu session={session} />
 		{chosen && <span class="muted" role="status">{plural(chosen.size, "thread")}</span>}
 	</div>;
 }

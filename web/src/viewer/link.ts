@@ -3,6 +3,7 @@
 // navigation. What changes in one go is one step of it.
 import { getRange, type Range, setRange } from "../range";
 import { merged, type Note, noteOf, NOTES_MAX, noteText } from "./notes";
+import { scriptName } from "./scripts";
 import { colourings, commonOf, type Filters, filterNames, initial, listNames, type Overlay, overlays, type State, type Store } from "./store";
 import type { Place } from "./trace";
 
@@ -32,6 +33,11 @@ function widthOf(text: string | null): number | null {
 	return width && width > 0 ? width : null;
 }
 
+/** Its name alone: to open a link runs nothing that somebody else has written. */
+function scriptOf(text: string | null): string {
+	return text ? scriptName(text) : "";
+}
+
 function placeOf(text: string | null): Place | null {
 	const match = /^(\d{1,9})@(-?\d{1,16})$/.exec(text ?? "");
 
@@ -49,7 +55,7 @@ function wordsOf(state: State): [string, string][] {
 		["colour", state.colouring === initial.colouring ? "" : state.colouring],
 		["focus", String(state.focus ?? "")], ["slice", slice ? `${slice.lane}@${Math.round(slice.time_ns)}` : ""],
 		["at", state.cursor_ns === null ? "" : String(Math.round(state.cursor_ns))], ["within", state.isOfSelection ? "1" : ""], ["list", state.list === initial.list ? "" : state.list],
-		["order", state.longestFirst ? "length" : ""],
+		["order", state.longestFirst ? "length" : ""], ["script", state.script],
 		...filterNames.map((name): [string, string] => [name, filters[name] ?? ""]),
 	];
 }
@@ -77,7 +83,7 @@ function read(text: string): { state: State; selection: Range | null } {
 			hidden: new Set((search.get("hide") ?? "").split(".").filter((word): word is Overlay => overlays.includes(word as Overlay))),
 			colouring: colourings.find(name => name === search.get("colour")) ?? initial.colouring,
 			focus: numberOf(search.get("focus")), slice: placeOf(search.get("slice")), cursor_ns: numberOf(search.get("at")),
-			scroll: Math.max(0, numberOf(search.get("top")) ?? 0), row: Math.max(0, numberOf(search.get("row")) ?? 0), filters, isOfSelection: search.get("within") === "1",
+			scroll: Math.max(0, numberOf(search.get("top")) ?? 0), row: Math.max(0, numberOf(search.get("row")) ?? 0), filters, script: scriptOf(search.get("script")), scriptRun: null, isOfSelection: search.get("within") === "1",
 			list: listNames.find(name => name === search.get("list")) ?? initial.list,
 			longestFirst: search.get("order") === "length", boxed: numbersOf(search.get("box")), notes: search.getAll("note").slice(0, NOTES_MAX).map(noteOf).filter(note => note !== null),
 		},
@@ -171,7 +177,8 @@ export class Link {
 
 	/** notesOf: which there are, by those of the link. */
 	private read(notesOf: (linked: readonly Note[]) => readonly Note[]): void {
-		const { state: linked, selection } = read(location.hash.slice(1)), state = { ...linked, notes: notesOf(linked.notes) };
+		const { state: linked, selection } = read(location.hash.slice(1)), before = this.store.state;
+		const state = { ...linked, scriptRun: linked.script === before.script ? before.scriptRun : null, notes: notesOf(linked.notes) };
 
 		this.isReading = true;
 		setRange(selection);

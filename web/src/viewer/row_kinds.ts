@@ -24,6 +24,7 @@ export interface RowKind {
 	about: string;
 	path: string;			// of the server
 	event: string | null;		// of events: of this name only
+	hasScripts: boolean;		// a script chooses or finds some
 	columns: Column[];
 }
 
@@ -50,19 +51,19 @@ const eventColumns: Column[] = [
 ];
 
 export const rowKinds: RowKind[] = [
-	{ name: "events", title: "Events", one: "event", many: "events", path: "events", event: null, columns: eventColumns,
+	{ name: "events", title: "Events", one: "event", many: "events", path: "events", event: null, hasScripts: true, columns: eventColumns,
 		about: "All that the trace has, in the order of time. A row shows its moment in the graph, and the graph's cursor its row here." },
-	{ name: "activities", title: "Activities", one: "activity", many: "activities", path: "activities", event: null,
+	{ name: "activities", title: "Activities", one: "activity", many: "activities", path: "activities", event: null, hasScripts: true,
 		about: "What lasts from one of the programs' own events to another one, and messages; by when they begin.",
 		columns: [time, length, thread, { title: "activity", name: "event", filter: null, hint: "", show: row => visible(row.name) }, text("parameters", "name or parameter"),
 			{ title: "ended by", name: "other", filter: null, hint: "", show: (row, session) => row.end_thread === row.thread ? "" : threadTitle(session, row.end_thread) },
 			{ title: "found by", name: "other", filter: null, hint: "", show: row => visible(row.source ?? "") }] },
-	{ name: "waits", title: "Waits", one: "wait", many: "waits", path: "waits", event: null, about: "What threads were blocked by, and when they waited for a CPU; by when they begin.",
+	{ name: "waits", title: "Waits", one: "wait", many: "waits", path: "waits", event: null, hasScripts: false, about: "What threads were blocked by, and when they waited for a CPU; by when they begin.",
 		columns: [time, length, thread, { title: "state", name: "event", filter: "cause", hint: "lock, runnable", show: row => stateTitle(row.share ?? "") }, text("waited for", ""),
 			{ title: "ended by", name: "other", filter: null, hint: "", show: row => visible(row.ended_by ?? "") }] },
-	{ name: "spans", title: "Spans", one: "span", many: "spans", path: "spans", event: null, about: "Executions of the spans that were recorded (--span); by when they begin.",
+	{ name: "spans", title: "Spans", one: "span", many: "spans", path: "spans", event: null, hasScripts: false, about: "Executions of the spans that were recorded (--span); by when they begin.",
 		columns: [time, length, thread, { title: "span", name: "event", filter: "search", hint: "name", show: row => visible(row.name) }, text("did", "")] },
-	{ name: "samples", title: "Samples", one: "sample", many: "samples", path: "events", event: "sched.SAMPLE", about: "Where running threads were at ticks of the sampling period.",
+	{ name: "samples", title: "Samples", one: "sample", many: "samples", path: "events", event: "sched.SAMPLE", hasScripts: true, about: "Where running threads were at ticks of the sampling period.",
 		columns: eventColumns.filter(column => column.filter !== "event") },
 ];
 

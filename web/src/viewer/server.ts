@@ -32,11 +32,11 @@ export class Server {
 	}
 
 	/** Rejects with a Refusal, with an AbortError, or, when the server is gone, with another error. */
-	private async ask(path: string, signal?: AbortSignal): Promise<Response> {
+	private async ask(path: string, signal?: AbortSignal, body?: string): Promise<Response> {
 		let response: Response;
 
 		try {
-			response = await fetch(this.path(path), { signal, credentials: "same-origin" });
+			response = await fetch(this.path(path), { signal, credentials: "same-origin", ...body !== undefined && { method: "POST", body } });
 		} catch (error) {
 			if (!signal?.aborted)
 				this.lose();
@@ -55,6 +55,10 @@ export class Server {
 
 	async json<T>(path: string, signal?: AbortSignal): Promise<T> {
 		return (await this.ask(path, signal)).json();
+	}
+
+	async post<T>(path: string, body: string, signal?: AbortSignal): Promise<T> {
+		return (await this.ask(path, signal, body)).json();
 	}
 
 	async text(path: string, signal?: AbortSignal): Promise<string> {

@@ -6,6 +6,7 @@ import { type Curve, stacked } from "./curves";
 import { LaneTree, layout, type Layout, placesIn } from "./lanes";
 import { Link } from "./link";
 import { isSamePlace, keepNotes, NOTES_MAX } from "./notes";
+import { Scripts } from "./scripts";
 import type { Server } from "./server";
 import { flipped, type State, Store } from "./store";
 import { Tiles } from "./tiles";
@@ -26,6 +27,7 @@ export interface Companion {
 export class Session {
 	tree: LaneTree;
 	readonly tiles: Tiles;
+	readonly scripts: Scripts;
 	companion: Companion | null = null;
 	hovered_ns: number | null = null;	// where the pointer is on the other side
 	private tileListeners = new Set<() => void>();
@@ -37,10 +39,17 @@ export class Session {
 		this.tree = new LaneTree(trace);
 		keepNotes(store, trace);
 		this.tiles = new Tiles(server, trace, () => this.redraw());
+		this.scripts = new Scripts(this);
+		this.scripts.open();
 	}
 
 	redraw(): void {
 		this.tileListeners.forEach(listener => listener());
+	}
+
+	/** What the server calls the script in use; null: there is none. */
+	get scriptId(): string | null {
+		return this.store.state.scriptRun?.id ?? null;
 	}
 
 	/** When tiles have come. Returns what ends it. */

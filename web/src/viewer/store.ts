@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { getRange, laterBy, onRange, type Range, setRange } from "../range";
 import { type CurveName, curveNames } from "./curves";
 import type { Note } from "./notes";
+import type { ScriptRun } from "./scripts";
 import type { Place } from "./trace";
 
 export type Sort = "lost" | "name";
@@ -37,12 +38,14 @@ export interface State {
 	boxed: readonly number[];	// the lanes that are selected; none: all
 	notes: readonly Note[];
 	filters: Filters;
+	script: string;			// the name of the one in use; empty: none
+	scriptRun: ScriptRun | null;	// what the server says of it; not in the link
 	isOfSelection: boolean;		// the list has the events of the selected time only
 }
 
 export const initial: State = {
 	view: null, follow: null, toggled: new Set(), pins: [], sort: "lost", words: "", hidden: new Set(), colouring: "state", focus: null, slice: null, cursor_ns: null,
-	scroll: 0, list: "events", row: 0, longestFirst: false, boxed: [], notes: [], filters: {}, isOfSelection: false,
+	scroll: 0, list: "events", row: 0, longestFirst: false, boxed: [], notes: [], filters: {}, script: "", scriptRun: null, isOfSelection: false,
 };
 
 /** What two sides that are compared have in common; the other one's times are later by by_ns. */

@@ -12,6 +12,7 @@ import { Help } from "./help";
 import { Live } from "./live";
 import { Length, LiveBar } from "./live_bar";
 import { ReportOfSelection } from "./report";
+import { ScriptTab } from "./scripts_tab";
 import { type Connection, Refusal, Server } from "./server";
 import { Session } from "./session";
 import { SumsOfSelection } from "./sums";
@@ -102,7 +103,7 @@ function onLink(event: MouseEvent): void {
 		target.focus({ preventScroll: true });
 }
 
-const links: [string, string][] = [["lanes", "Graph"], ["sums", "Sums"], ["events", "Lists"], ["report", "Report"]];
+const links: [string, string][] = [["lanes", "Graph"], ["sums", "Sums"], ["events", "Lists"], ["scripts", "Scripts"], ["report", "Report"]];
 
 function Looked({ session, live }: { session: Session; live: Live }) {
 	const [isHelp, setHelp] = useState(false);
@@ -121,6 +122,7 @@ function Looked({ session, live }: { session: Session; live: Live }) {
 		</section>
 		<SumsOfSelection session={session} />
 		<EventList session={session} />
+		<ScriptTab session={session} />
 		<ReportOfSelection session={session} />
 		<Help isOpen={isHelp} onClose={() => setHelp(false)} />
 	</>;
