@@ -594,7 +594,9 @@ test("hostile names stay text", async () => {
 });
 
 test("fingers pan and pinch, at 360 pixels, where nothing is wider than the screen", async () => {
-	const page = await view({ events: 100e6 }, { width: 360, height: 740, touch: true }), area = await box(page), client = await page.context().newCDPSession(page);
+	const page = await view({ events: 100e6 }, { width: 360, height: 740, touch: true }), client = await page.context().newCDPSession(page);
+	await canvas(page).evaluate(element => element.scrollIntoView());
+	const area = await box(page);
 	const touch = (type, ...points) => client.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x: area.x + x, y: area.y + y, id })) });
 
 	await touch("touchStart", [60, 200], [160, 200]);

@@ -133,6 +133,8 @@ test("a filter of processes and threads holds for the graph, the lists, the repo
 	const asked = (path, wanted) => page.server.asked.some(url => url.startsWith(`/${path}?`) && wanted(new URL(url, "http://x").searchParams));
 	const isOf = list => search => search.getAll("thread").map(Number).sort((a, b) => a - b).join() === list.map(lane => lane.thread).sort((a, b) => a - b).join();
 
+	await page.locator("#report").scrollIntoViewIfNeeded();
+	await page.locator("#verdict").waitFor();
 	await page.getByLabel("Only this process").fill(String(one.pid));
 	await settled(page);
 	assert(await lane(page, other.id).count() === 0, "the other process is still there");
@@ -141,7 +143,6 @@ test("a filter of processes and threads holds for the graph, the lists, the repo
 	await settled(page);
 	assert(await page.locator(".lane.is-thread").count() === some.length, `${await page.locator(".lane.is-thread").count()} lanes, not ${some.length}`);
 	assert((await address(page, search => search.get("thread"))).get("process") === String(one.pid), "the link has no filter");
-	await page.locator("#report").scrollIntoViewIfNeeded();
 	await page.locator("#report").getByRole("button", { name: "Report of the selection" }).click();
 	await page.waitForFunction(count => document.querySelector("#report .about").textContent.replace(/\s/g, " ").includes(`Of ${count} threads`), some.length);
 	assert(asked("report", isOf(some)), `${page.server.asked.filter(url => url.startsWith("/report"))}`);
