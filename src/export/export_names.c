@@ -63,8 +63,8 @@ const char *export_names_object(struct export_names *names, const struct graph_w
 	uint64_t key = hash_u64(space_key(names, wait->thread) ^ wait->object);
 	const char *object;
 
-	key = hash_u64(key ^ ((uint64_t)wait->cause << 40 | (uint64_t)wait->state << 32 | wait->syscall << 16 |
-			      wait->operation));
+	key = hash_u64(key ^ ((uint64_t)wait->cause << 40 | (uint64_t)wait->state << 32 |
+			      (uint32_t)wait->syscall << 16 | wait->operation));
 	object = table_find(names->objects, key);
 	if (!object) {
 		object = graph_wait_object(names->labels, wait);

@@ -3,11 +3,13 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bound.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/table.h"
 #include "graph/graph_label.h"
 #include "graph/wait_end.h"
 #include "lanes/lane_filter.h"
@@ -27,11 +29,12 @@ struct wait_list {
 	struct lane_filter filter;
 	struct listed_wait *list;
 	size_t count, capacity;
-	size_t listed;     /* of them: those behind may still have others before them */
-	uint64_t at_ns;    /* up to when all waits are there */
-	uint64_t until_ns; /* the end of the stretch in which they are looked for */
-	size_t thread;     /* the next one of the stretch from at_ns on */
-	uint64_t kept_ns;  /* none that is shorter is kept any more */
+	size_t listed;         /* of them: those behind may still have others before them */
+	uint64_t at_ns;        /* up to when all waits are there */
+	uint64_t until_ns;     /* the end of the stretch in which they are looked for */
+	size_t thread;         /* the next one of the stretch from at_ns on */
+	struct table *objects; /* by keys of what is waited for: whether it is wanted */
+	uint64_t kept_ns;      /* none that is shorter is kept any more */
 	uint64_t left_out;
 };
 
@@ -48,6 +51,7 @@ struct wait_list *wait_list_new(const struct trace_states *all, const struct lan
 	list->lanes = lanes;
 	list->labels = labels;
 	list->filter = *filter;
+	list->objects = table_new();
 	list->at_ns = filter->from_ns > begin_ns ? filter->from_ns : begin_ns;
 	list->until_ns = filter->to_ns < end_ns ? filter->to_ns : end_ns;
 	return list;
@@ -57,11 +61,47 @@ void wait_list_free(struct wait_list *list)
 {
 	if (!list)
 		return;
+	table_free(list->objects);
 	free(list->list);
 	free(list);
 }
 
 /* --- Finding them -------------------------------------------------------------------------------- */
+
+static struct graph_node node_of(uint32_t thread, const struct state *state)
+{
+	if (state->kind == STATE_BLOCKED)
+		return (struct graph_node){ .kind = GRAPH_WAIT, .wait = graph_wait_of(thread, state) };
+	return (struct graph_node){
+		.kind = state->value.why == READY_THROTTLED ? GRAPH_CPU_LIMIT : GRAPH_CPU,
+		.id = thread,
+	};
+}
+
+static bool is_called_so(const struct wait_list *list, const struct graph_node *node)
+{
+	const char *label = graph_label(list->labels, node);
+
+	for (size_t i = 0; i < list->filter.object_count; i++)
+		if (strcasestr(label, list->filter.objects[i]))
+			return true;
+	return false;
+}
+
+/* Whether it is for one of the objects: looked up once for all that are called alike. */
+static bool is_for_object(struct wait_list *list, uint32_t thread, const struct state *state)
+{
+	static const bool is_so = true, is_not = false; /* what the table points to */
+	struct graph_node node = node_of(thread, state);
+	uint64_t key = graph_label_key(list->labels, &node);
+	const bool *known = table_find(list->objects, key);
+
+	if (!known) {
+		known = is_called_so(list, &node) ? &is_so : &is_not;
+		table_put(list->objects, key, (void *)known);
+	}
+	return *known;
+}
 
 static bool is_wanted(const struct wait_list *list, const struct state *state, unsigned int share)
 {
@@ -122,7 +162,8 @@ static void search_thread(struct wait_list *list, uint32_t thread, uint64_t to_n
 	while (state_walk_next(&walk, &state)) {
 		unsigned int share = state_share(state.kind, state.value.why);
 
-		if (state.begin_ns >= list->at_ns && state.begin_ns < to_ns && is_wanted(list, &state, share))
+		if (state.begin_ns >= list->at_ns && state.begin_ns < to_ns && is_wanted(list, &state, share) &&
+		    (!list->filter.object_count || is_for_object(list, thread, &state)))
 			add(list, thread, &state, share);
 	}
 }
@@ -155,7 +196,7 @@ void wait_list_step(struct wait_list *list, uint64_t budget_ns)
 		if (list->thread == list->lanes->thread_count)
 			end_stretch(list, next_ns);
 	}
-	if (list->filter.longest_first) {
+	if (list->filter.longest_first && list->count) {
 		qsort(list->list, list->count, sizeof(*list->list), longest_first);
 		list->listed = list->count;
 	}
@@ -170,12 +211,8 @@ static const char *ended_by(const struct wait_list *list, const struct state *st
 
 static const char *what_of(const struct wait_list *list, uint32_t thread, const struct state *state)
 {
-	struct graph_node node = { .kind = GRAPH_CPU, .id = thread };
+	struct graph_node node = node_of(thread, state);
 
-	if (state->kind == STATE_BLOCKED)
-		node = (struct graph_node){ .kind = GRAPH_WAIT, .wait = graph_wait_of(thread, state) };
-	else if (state->value.why == READY_THROTTLED)
-		node.kind = GRAPH_CPU_LIMIT;
 	return graph_label(list->labels, &node);
 }
 

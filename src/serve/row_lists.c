@@ -2,6 +2,7 @@
 #include "serve/row_lists.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +124,18 @@ static bool take_causes(const struct request *request, struct lane_filter *filte
 	return true;
 }
 
+static bool take_objects(const struct request *request, struct lane_filter *filter)
+{
+	char word[LANE_FILTER_OBJECT_BYTES];
+
+	while (request_text_at(request, "object", filter->object_count, word, sizeof(word))) {
+		if (filter->object_count == LANE_FILTER_OBJECTS_MAX)
+			return false;
+		snprintf(filter->objects[filter->object_count++], sizeof(word), "%s", word);
+	}
+	return true;
+}
+
 /* False: the reply says what is wrong. */
 static bool take_filter(const struct row_lists *lists, const struct request *request, struct chosen *chosen,
 			struct reply *reply)
@@ -144,10 +157,12 @@ static bool take_filter(const struct row_lists *lists, const struct request *req
 	chosen->activities = activities_of(lists, request, reply);
 	if (!chosen->activities)
 		return false;
-	if (take_threads(request, &chosen->filter) && take_causes(request, &chosen->filter))
+	if (take_threads(request, &chosen->filter) && take_causes(request, &chosen->filter) &&
+	    take_objects(request, &chosen->filter))
 		return true;
-	reply_fail(reply, STATUS_BAD_REQUEST, "rows are of at most %d threads, by number, and of causes by name",
-		   LANE_FILTER_THREADS_MAX);
+	reply_fail(reply, STATUS_BAD_REQUEST,
+		   "rows are of at most %d threads, by number, of causes by name, and of at most %d objects",
+		   LANE_FILTER_THREADS_MAX, LANE_FILTER_OBJECTS_MAX);
 	return false;
 }
 

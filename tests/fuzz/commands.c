@@ -136,7 +136,7 @@ static void ask(struct viewer *viewer, const char *path, const char *query)
 {
 	struct reply reply = { .status = 200, .fd = -1 };
 
-	viewer_answer(viewer, &(struct request){ path, query }, &reply);
+	viewer_answer(viewer, &(struct request){ .path = path, .query = query }, &reply);
 	if (reply.status != 200 &&
 	    (!reply.body.length || strchr(reply.body.bytes, '\n') != reply.body.bytes + reply.body.length - 1))
 		abort();

@@ -140,11 +140,11 @@ export class ViewServer {
 	}
 
 	waitsOf(of) {
-		const { trace } = this, causes = of.getAll("cause"), lanes = trace.lanes.filter(lane => lane.kind === "thread");
+		const { trace } = this, causes = of.getAll("cause"), objects = of.getAll("object"), lanes = trace.lanes.filter(lane => lane.kind === "thread");
 
 		return lanes.flatMap(lane => trace.statesOf(lane.thread).map((slice, i, all) => ({ time_ns: slice.begin, end_ns: slice.end, thread: lane.thread, share: SHARES[slice.share],
 			text: `wait for ${SHARES[slice.share]}`, ended_by: all[i + 1]?.waker ? `thread ${all[i + 1].waker}` : null }))).filter(one => !["unknown", "running", "spinning"].includes(one.share)
-			&& this.passes(of, one) && (!causes.length || causes.includes(one.share))).sort((a, b) => a.time_ns - b.time_ns || a.thread - b.thread);
+			&& this.passes(of, one) && (!causes.length || causes.includes(one.share)) && (!objects.length || objects.some(word => one.text.includes(word)))).sort((a, b) => a.time_ns - b.time_ns || a.thread - b.thread);
 	}
 
 	lengthsOf(waits) {

@@ -302,6 +302,40 @@ test("a time that is written is selected, and its sums follow: states, lengths o
 	await end(page);
 });
 
+test("a filter of causes makes other states pale, and holds for sums, waits, wake-ups and what is saved; a click on a state is such a filter", async () => {
+	const page = await view({ events: 3000, mean_ns: 2e7 }), { trace } = page, id = await threadSeen(page), lock = SHARES.indexOf("lock");
+
+	await hideOverlays(page);
+	const states = await stateColours(page), columns = Array.from({ length: 60 }, (_, i) => 100 + 12 * i), before = (await drawn(page, id, columns)).flat();
+	const pixelsOf = (all, share) => all.filter(pixel => pixel === states[share]).length;
+	assert(pixelsOf(before, lock) && pixelsOf(before, SHARES.indexOf("running")), "the lane has neither locks nor work");
+	await page.getByLabel("Only this cause").fill("lock");
+	await address(page, search => search.get("cause") === "lock");
+	await settled(page);
+	const after = (await drawn(page, id, columns)).flat();
+	assert(pixelsOf(after, lock) === pixelsOf(before, lock), `${pixelsOf(after, lock)} pixels of locks, not ${pixelsOf(before, lock)}`);
+	for (const [share, name] of SHARES.entries())
+		assert(share === lock || name === "unknown" || !pixelsOf(after, share), `${name} is not pale`);
+	const sums = () => page.$$eval("#sums .slices li", all => all.map(item => [item.children[1].textContent, Number(item.dataset.tip.replace(/\D/g, ""))]));
+	await page.waitForFunction(() => document.querySelectorAll("#sums .slices li").length === 2);
+	const whole = trace.lanes.filter(lane => lane.kind === "thread").map(lane => trace.sharesIn(lane, 0, trace.whole_ns));
+	const locked = whole.reduce((sum, shares) => sum + (shares.get(lock) ?? 0), 0), all = whole.reduce((sum, shares) => sum + [...shares.values()].reduce((a, b) => a + b, 0), 0);
+	assert(JSON.stringify((await sums()).sort()) === JSON.stringify([["lock", locked], ["not chosen", all - locked]]), `${await sums()}: ${locked} of ${all}`);
+	const csv = await downloaded(page, "CSV");
+	assert(/,"?lock_ns"?\r?\n/.test(csv.bytes.toString()) && !csv.bytes.toString().includes("running_ns"), csv.bytes.toString().slice(0, 200));
+	await page.locator("#events").getByRole("button", { name: "Waits", exact: true }).click();
+	const waits = page.server.waitsOf(new URLSearchParams("cause=lock"));
+	await page.locator("#events [role=status]").filter({ hasText: waits.length.toLocaleString("en") }).waitFor();
+	await shot(page, "viewer-cause", false);
+	await page.locator(".legend button", { hasText: /^running$/ }).click();
+	await address(page, search => search.get("cause") === "lock, running");
+	await page.locator(".legend button", { hasText: /^running$/ }).click();
+	await page.locator(".legend button", { hasText: /^lock$/ }).click();
+	await address(page, search => !search.has("cause"));
+	assert(!(await faults(page)).length, `${await faults(page)}`);
+	await end(page);
+});
+
 test("activities, waits, spans and samples are lists like that of events: filtered, and in step with the graph", async () => {
 	const page = await view({ events: 3000, mean_ns: 2e7 }), { trace } = page, status = page.locator("#events [role=status]"), query = text => new URLSearchParams(text);
 	const shown = () => page.$$eval("#events tbody tr", rows => rows.map(row => [...row.cells].map(cell => cell.textContent)));

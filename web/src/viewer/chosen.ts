@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which threads are looked at: by the filters of hosts, processes and threads, which belong to the session. The graph, the lists, the
-// report and what is saved follow them. Words are alternatives, separated by commas: a part of a name, or a number.
+// Which threads and states are looked at: by the filters of hosts, processes, threads and causes, which belong to the session. The graph,
+// the lists, the report and what is saved follow those of threads; graph, sums and lists that of causes. Words are alternatives, separated by commas: a part of a name, or a number.
+import { stateTitle } from "../states";
 import type { Filters } from "./store";
 import type { Lane, Trace } from "./trace";
 
@@ -20,6 +21,17 @@ function hostOf(trace: Trace, lane: Lane): string | null {
 	while (at && at.kind !== "host")
 		at = trace.lanes[at.parent];
 	return at ? at.name : null;
+}
+
+/** Of the filter of causes, as bits of the numbers of states: whole names or titles, or else parts of them; null: there is no such filter. */
+export function chosenShares(trace: Trace, filters: Filters): number | null {
+	const words = wordsOf(filters.cause).map(word => word.toLowerCase()), names = trace.shares.map(name => [name, stateTitle(name).toLowerCase()]);
+	const sharesOf = (word: string) => {
+		const exact = names.flatMap((own, share) => own.includes(word) ? share : []);
+		return exact.length ? exact : names.flatMap((own, share) => own.some(name => name.includes(word)) ? share : []);
+	};
+
+	return words.length ? words.flatMap(sharesOf).reduce((bits, share) => bits | 1 << share, 0) : null;
 }
 
 /** Numbers of threads with a lane that the filters choose; null: there is no such filter. */

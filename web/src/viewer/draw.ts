@@ -37,7 +37,9 @@ export class Drawer {
 		if (width < 1 || height <= headPx)
 			return;
 		this.resize();
-		scene.palette ??= paletteOf(session.trace);
+		if (scene.shares !== session.chosenShares)
+			scene.palette = null;
+		scene.palette ??= paletteOf(session.trace, scene.shares = session.chosenShares);
 		tiles.begin();
 		this.drawAll();
 		tiles.end((scene.view.from_ns + scene.view.to_ns) / 2);

@@ -2,7 +2,7 @@
 // What the user types into the filters of the list, as the server wants it: alternatives are separated by commas,
 // threads and processes are found by part of their name, or by number.
 import type { Range } from "../range";
-import { chosenThreads, wordsOf } from "./chosen";
+import { chosenShares, chosenThreads, wordsOf } from "./chosen";
 import type { Wanted } from "./event_rows";
 import { timeOf } from "./moment";
 import { filtersOf, type RowKind } from "./row_kinds";
@@ -45,6 +45,13 @@ function threadsOf(trace: Trace, filters: Filters): string[] | null {
 	return found && (found.size ? [...found].map(String) : [NO_THREAD]);
 }
 
+/** Names of the states that the filter chooses; null: all. None: what is no wait. */
+function causesOf(trace: Trace, filters: Filters): string[] | null {
+	const bits = chosenShares(trace, filters);
+
+	return bits === null ? null : bits ? trace.shares.filter((_, share) => bits >>> share & 1) : ["running"];
+}
+
 /** threads: numbers of those that are selected, unless the filter names some; none: all. */
 export function wantedOf(kind: RowKind, trace: Trace, filters: Filters, range: Range | null, threads: readonly number[]): Wanted {
 	const wanted: Wanted = { from: range?.from_ns, to: range?.to_ns }, selected = threads.length ? threads.map(String) : null;
@@ -52,7 +59,7 @@ export function wantedOf(kind: RowKind, trace: Trace, filters: Filters, range: R
 
 	if (kind.path !== "events")
 		return { ...wanted, thread: threadsOf(trace, filters) ?? selected,
-			search: own.has("search") ? filters.search : null, cause: own.has("cause") ? wordsOf(filters.cause ?? "") : null, least: lengthOf(filters.longer ?? "") };
+			search: own.has("search") ? filters.search : null, cause: own.has("cause") ? causesOf(trace, filters) : null, object: own.has("object") ? wordsOf(filters.object) : null, least: lengthOf(filters.longer ?? "") };
 	for (const name of eventFilters) {
 		const text = filters[name] ?? "";
 		wanted[name] = name === "search" ? text : name === "thread" || name === "process" ? namesOf(trace, name, wordsOf(text)) : wordsOf(text);

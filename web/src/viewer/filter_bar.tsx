@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The filters of hosts, processes and threads: what they choose is what the whole page is about.
+// The filters of hosts, processes, threads and causes: what they choose is what the page is about.
 import { plural } from "../format";
+import { stateTitle } from "../states";
 import { whoseNames } from "./chosen";
 import { savedScripts } from "./scripts";
 import type { Session } from "./session";
@@ -30,6 +31,9 @@ export function FilterBar({ session }: { session: Session }) {
 		{shown.map(name => <input type="search" class="filter" key={name} value={filters[name] ?? ""} placeholder={HINTS[name]} aria-label={`Only this ${name}`}
 			data-tip={`Graph, lists, report and what is saved are of these alone; several are separated by commas`}
 			onInput={event => set(name, event.currentTarget.value)} onKeyDown={event => event.stopPropagation()} />)}
+		<input type="search" class="filter" value={filters.cause ?? ""} placeholder="cause or state" aria-label="Only this cause" list="causes"
+			data-tip="Other states are pale; sums, lists of waits and wake-ups are of these alone" onInput={event => set("cause", event.currentTarget.value)} onKeyDown={event => event.stopPropagation()} />
+		<datalist id="causes">{session.trace.shares.map(name => <option key={name} value={stateTitle(name)} />)}</datalist>
 		<ScriptMenu session={session} />
 		{chosen && <span class="muted" role="status">{plural(chosen.size, "thread")}</span>}
 	</div>;

@@ -180,7 +180,14 @@ function StateLegend({ session }: { session: Session }) {
 	const { shares, lanes } = session.trace;
 	const used = useMemo(() => stateNames.filter(state => lanes.some(lane => lane.ns[shares.indexOf(state)] > 0)), [shares, lanes]);
 
-	return <div class="legend">{used.map(state => <span key={state}><Swatch colour={colourOf(state)} />{stateTitle(state)}</span>)}</div>;
+	const filters = useStored(session.store, state => state.filters), chosen = session.chosenShares, isChosen = (state: string) => chosen === null || (chosen >>> shares.indexOf(state) & 1) === 1;
+	const flip = (state: string) => {
+		const names = flipped(new Set(chosen === null ? [] : used.filter(isChosen)), state);
+		session.store.set({ filters: { ...filters, cause: [...names].join(", ") }, row: 0 });
+	};
+
+	return <div class="legend" role="group" aria-label="States">{used.map(state => <button type="button" key={state} aria-pressed={isChosen(state)} data-tip="Look at this state; again, at all"
+		onClick={() => flip(state)}><Swatch colour={colourOf(state)} />{stateTitle(state)}</button>)}</div>;
 }
 
 const weightTitles = ["1 active thread", "2", "3 to 4", "5 to 8", "more"];

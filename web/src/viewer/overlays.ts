@@ -42,13 +42,15 @@ function knownSlices(scene: Scene): Known[] | null {
 	return known;
 }
 
+/** Wake-ups that end waits of the chosen causes. */
 function wakesOf(scene: Scene, known: Known[]): { wakes: Wake[]; hidden: number } {
 	const { tree, trace, layout } = scene.session, runnable = trace.shares.indexOf("runnable"), wakes: Wake[] = [];
+	const chosen = scene.session.chosenShares, isChosen = (wait: FoundSlice | undefined) => chosen === null || (wait !== undefined && (chosen >>> wait.share & 1) === 1);
 	let hidden = 0;
 
 	for (const { row, slices } of known)
-		for (const { share, who, isCutBegin, begin_ns } of slices) {
-			if (share !== runnable || !who || isCutBegin || begin_ns < scene.view.from_ns)
+		for (const [i, { share, who, isCutBegin, begin_ns }] of slices.entries()) {
+			if (share !== runnable || !who || isCutBegin || begin_ns < scene.view.from_ns || !isChosen(slices[i - 1]))
 				continue;
 			const waker = tree.laneOfThread.get(who), from = waker === undefined ? undefined : tree.shown(waker, layout.byLane);
 			if (waker !== undefined && from && from !== row)

@@ -59,13 +59,14 @@ export function stateOf(trace: Trace, lane: Lane, share: number): string {
 /** CPUs have the shares from here on for the applications that had them. */
 export const CPU_APPLICATION = 8;
 
-/** Of the style sheet as it is now. */
-export function paletteOf(trace: Trace): Palette {
+/** Of the style sheet as it is now. chosen: states that are looked at, as bits; null: all. */
+export function paletteOf(trace: Trace, chosen: number | null): Palette {
 	const ground = bytesOf(colour("bg"));
 	const of = trace.shares.map(state => bytesOf(colour(state === "unknown" ? "c-idle" : colourOf(state))));
 	const rank = (share: number) => (stateNames.indexOf(trace.shares[share]) + stateNames.length + 1) % (stateNames.length + 1);
 	const stack = trace.shares.map((_, share) => share).sort((a, b) => rank(a) - rank(b));
-	const faded = (part: number) => Uint32Array.from(of, one => pixelOf(mixed(one, ground, part)));
+	const isChosen = (share: number) => chosen === null || (chosen >>> share & 1) === 1;
+	const faded = (part: number) => Uint32Array.from(of.map((one, share) => pixelOf(mixed(one, ground, isChosen(share) ? part : Math.min(part, GHOST)))));
 	const own = Array.from({ length: APPLICATION_COLOURS }, (_, i) => pixelOf(bytesOf(colour(`k-${i}`))));
 	const hatched = trace.shares.includes("unknown") ? 1 << trace.shares.indexOf("unknown") : 0;
 	const active = ["running", "spinning"].map(state => trace.shares.indexOf(state)).filter(share => share >= 0);

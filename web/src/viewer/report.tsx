@@ -95,6 +95,7 @@ export function ReportOfSelection({ session }: { session: Session }) {
 					href={query("save", { format, from: selection?.from_ns, to: selection?.to_ns, thread: wanted.threads?.map(String) })}>{title}</a>)}
 				{made?.error && <button type="button" onClick={() => make(made)}>Again</button>}
 			</div>}>
+			{(filters.cause || filters.object) && <p class="muted">The report is of all waits: the filters of causes and of what is waited for hold for graph, sums and lists.</p>}
 			{made?.error && <p role="alert">{made.error}</p>}
 			{made && !made.parts && !made.error && <p class="muted" role="status">{"The report is being made\u2026"}</p>}
 		</Section>

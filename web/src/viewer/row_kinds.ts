@@ -59,7 +59,7 @@ export const rowKinds: RowKind[] = [
 			{ title: "ended by", name: "other", filter: null, hint: "", show: (row, session) => row.end_thread === row.thread ? "" : threadTitle(session, row.end_thread) },
 			{ title: "found by", name: "other", filter: null, hint: "", show: row => visible(row.source ?? "") }] },
 	{ name: "waits", title: "Waits", one: "wait", many: "waits", path: "waits", event: null, hasScripts: false, about: "What threads were blocked by, and when they waited for a CPU; by when they begin.",
-		columns: [time, length, thread, { title: "state", name: "event", filter: "cause", hint: "lock, runnable", show: row => stateTitle(row.share ?? "") }, text("waited for", ""),
+		columns: [time, length, thread, { title: "state", name: "event", filter: "cause", hint: "lock, runnable", show: row => stateTitle(row.share ?? "") }, { title: "waited for", name: "arguments", filter: "object", hint: "lock, file or peer", show: row => visible(row.text) },
 			{ title: "ended by", name: "other", filter: null, hint: "", show: row => visible(row.ended_by ?? "") }] },
 	{ name: "spans", title: "Spans", one: "span", many: "spans", path: "spans", event: null, hasScripts: false, about: "Executions of the spans that were recorded (--span); by when they begin.",
 		columns: [time, length, thread, { title: "span", name: "event", filter: "search", hint: "name", show: row => visible(row.name) }, text("did", "")] },

@@ -55,7 +55,8 @@ function named(session: Session, { from_ns, to_ns, lanes }: Stretch) {
 }
 
 function csvOf(session: Session, { from_ns, to_ns, lanes }: Stretch): string {
-	const { shares } = session.trace, used = shares.map((_, share) => share).filter(share => lanes.some(({ ns }) => ns[share]));
+	const { shares } = session.trace, chosen = session.chosenShares;
+	const used = shares.map((_, share) => share).filter(share => chosen === null || chosen >>> share & 1).filter(share => lanes.some(({ ns }) => ns[share]));
 
 	return csvText({
 		titles: ["kind", "lane", "tid", "pid", "thread", "from_ns", "to_ns", ...used.map(share => `${shares[share]}_ns`)],

@@ -31,6 +31,7 @@ export class Scene {
 	ratio = 1;			// pixels in each
 	scroll = 0;
 	palette: Palette | null = null;
+	shares: number | null = null;	// of which the palette is
 	pointer: { x: number; y: number } | null = null;
 	dragged: Range | null = null;	// the time that is being selected
 	box: { top: number; bottom: number } | null = null;	// px of the lanes that are being selected with it; null: all

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All that belongs to the trace that is looked at, and the ways to move in it.
 import { laterBy, type Range } from "../range";
-import { chosenThreads, whoseNames } from "./chosen";
+import { chosenShares, chosenThreads, whoseNames } from "./chosen";
 import { type Curve, stacked } from "./curves";
 import { LaneTree, layout, type Layout, placesIn } from "./lanes";
 import { Link } from "./link";
@@ -207,6 +207,11 @@ export class Session {
 		if (!this.filtered || of.some((part, i) => part !== this.filtered!.of[i]))
 			this.filtered = { of, threads: chosenThreads(this.trace, filters) };
 		return this.filtered.threads;
+	}
+
+	/** Bits of the states that the filter of causes chooses; null: all. */
+	get chosenShares(): number | null {
+		return chosenShares(this.trace, this.store.state.filters);
 	}
 
 	/** Numbers of the threads of which a report is made and events are saved: by filters and selected lanes; null: of all. */

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { CopyCsv } from "../csv";
 import { Doughnut } from "../doughnut";
-import { count, duration, exactNs, plural, shareOf } from "../format";
+import { count, duration, exactNs, plural, shareOf, visible } from "../format";
 import { Section, Swatch } from "../page";
 import { useRange } from "../range";
 import { colourOf, stateTitle } from "../states";
@@ -75,9 +75,13 @@ function useSums(session: Session) {
 }
 
 function States({ session, ns }: { session: Session; ns: number[] }) {
-	const whole = ns.reduce((sum, one) => sum + one, 0), used = ns.map((value, share) => ({ value, name: session.trace.shares[share] })).filter(({ value }) => value > 0);
+	const whole = ns.reduce((sum, one) => sum + one, 0), chosen = session.chosenShares, isChosen = (share: number) => chosen === null || (chosen >>> share & 1) === 1;
+	const used = ns.map((value, share) => ({ value, share, name: session.trace.shares[share] })).filter(({ value, share }) => value > 0 && isChosen(share));
+	const others = whole - used.reduce((sum, { value }) => sum + value, 0);
 
 	used.sort((a, b) => b.value - a.value);
+	if (others > 0)
+		used.push({ value: others, share: -1, name: "not chosen" });
 	return <div class="shares">
 		<Doughnut label="How the threads spent the time" unit="in all" shares={used.map(({ name, value }) => ({ name: stateTitle(name), value, colour: colourOf(name), tip: exactNs(value) }))} />
 		<div>
@@ -101,10 +105,10 @@ function Waits({ session, waits }: { session: Session; waits: WaitLengths }) {
 }
 
 export function SumsOfSelection({ session }: { session: Session }) {
-	const { sums, error, range, isSelected } = useSums(session);
+	const { sums, error, range, isSelected } = useSums(session), filters = useStored(session.store, state => state.filters);
 
 	return <Section id="sums" title={isSelected ? "Sums of the selection" : "Sums"} about={`How ${session.reportedThreads ? plural(session.reportedThreads.length, "thread") : "all threads"} spent ${
-		rangeWords(range)}; waits are those that begin then.`}>
+		rangeWords(range)}; waits are those that begin then${filters.object ? `, for ${visible(filters.object)}` : ""}${filters.longer ? ", and are as long as the list's" : ""}.`}>
 		{error && <p role="alert">The sums cannot be made: {error}</p>}
 		{sums ? <><States session={session} ns={sums.ns} /><Waits session={session} waits={sums.waits} /></> : !error && <p class="muted">{"Asking\u2026"}</p>}
 	</Section>;
