@@ -9,6 +9,7 @@
 #include "graph/wait_end.h"
 #include "lanes/lanes_json.h"
 #include "lanes/state_json.h"
+#include "values.h"
 
 static void put_slice(struct export_walk *walk, const struct export_slice *slice)
 {
@@ -76,7 +77,7 @@ void export_state(struct export_walk *walk, struct walked_thread *thread)
 		.share = state_share(state->kind, state->value.why),
 		.cmetric_ns = is_active ? export_walk_cmetric_ns(walk, thread) : 0,
 		.cpu = state->cpu,
-		.has_cpu = state->kind == STATE_RUNNING || state->kind == STATE_SPINNING,
+		.has_cpu = (state->kind == STATE_RUNNING || state->kind == STATE_SPINNING) && state->cpu < CPUS_MAX,
 		.woken_by = thread->woken_by,
 	};
 	struct graph_wait wait;

@@ -7,6 +7,7 @@
 #include "graph/critical_path.h"
 #include "graph/graph_label.h"
 #include "graph/wait_end.h"
+#include "lanes/cpu_users.h"
 #include "lanes/lanes_json.h"
 #include "lanes/same_wait.h"
 #include "query/trace_states.h"
@@ -108,11 +109,13 @@ int state_put_json(struct text *out, const struct trace_states *all, const struc
 {
 	uint64_t first_ns = trace_states_time(all, 0);
 	struct result_state result = { .thread = thread };
+	struct result_cpu_user users[CPU_USERS_MAX];
 	struct result_waker waker;
 	struct result_path path;
 	struct graph_wait wait;
 	struct arena *arena;
 	struct state state;
+	uint32_t cpu;
 
 	if (!states_at(all->states, thread, time_ns, &state))
 		return -ENOENT;
@@ -121,7 +124,8 @@ int state_put_json(struct text *out, const struct trace_states *all, const struc
 	result.begin_ns = state.begin_ns - first_ns;
 	result.end_ns = state.end_ns - first_ns;
 	result.share = lane_share_name(state_share(state.kind, state.value.why));
-	result.cpu = state.kind == STATE_RUNNING || state.kind == STATE_SPINNING ? state.cpu : 0;
+	result.cpu = state.cpu;
+	result.has_cpu = (state.kind == STATE_RUNNING || state.kind == STATE_SPINNING) && state.cpu < CPUS_MAX;
 	wait = state_wait(all, lanes, thread, &state, &result.is_stack_of_another);
 	result.what = what_of(labels, thread, &state, &wait);
 	if (state.kind == STATE_BLOCKED) {
@@ -129,6 +133,12 @@ int state_put_json(struct text *out, const struct trace_states *all, const struc
 		result.frame_count = graph_wait_frames(labels, &wait, &result.frames);
 		path = path_of(all, labels, thread, &state, arena);
 		result.path = &path;
+	}
+	result.users = users;
+	result.user_count = cpu_users_of(all, labels, thread, &state, users, &cpu);
+	if (result.user_count) {
+		result.cpu = cpu;
+		result.has_cpu = true;
 	}
 	if (find_waker(labels, &state, &waker))
 		result.waker = &waker;

@@ -237,6 +237,8 @@ def sums():
     folded, causes = folded_sums(export("folded"))
     lost_ns = sum(t["cpu_wait_ns"] + t["blocked_ns"] for t in threads)
     assert folded["cpu"] == sum(t["running_ns"] for t in threads), folded
+    cpus = {row["cpu"] for row in csv.DictReader(export("csv").decode().splitlines()) if row["name"] == "running"}
+    assert cpus <= {"", *map(str, range(os.cpu_count()))}, cpus
     assert folded["lost"] == lost_ns, folded
     assert folded["cmetric"] == sum(t["cmetric_ns"] for t in threads), folded
     assert speedscope_sums(export("speedscope")) == folded

@@ -245,6 +245,18 @@ def check_boxes(reader, rows):
     assert reader.get("/waits/lengths?cause=x")[0] == 400
 
 
+def check_users(reader, rows):
+    """Those who had the CPU for which a thread waited had it no longer than the wait, and never were that thread itself."""
+    known = 0
+    for row in sorted(rows, key=lambda row: row["time_ns"] - row["end_ns"])[:50]:
+        slice = reader.json(f"/slice?thread={row['thread']}&time={row['time_ns']}")
+        users = slice.get("users", [])
+        assert all(user["thread"] != row["thread"] for user in users), slice
+        assert not users or sum(user["ns"] for user in users) <= row["end_ns"] - row["time_ns"], slice
+        known += bool(users) and slice["cpu"] < os.cpu_count()
+    assert known >= min(len(rows), 50) // 2, (known, len(rows))
+
+
 def check_row_at(reader, path, rows):
     time = rows[len(rows) // 2]["time_ns"]
     assert reader.json(f"{path}/at?time={time}")["row"] == sum(row["time_ns"] < time for row in rows), time
@@ -275,6 +287,7 @@ def wait_rows():
     check_row_at(reader, "/waits", rows)
     check_lengths(reader, "/waits", rows)
     check_boxes(reader, rows)
+    check_users(reader, [row for row in rows if row["share"] == "runnable"])
     reader.end()
 
 

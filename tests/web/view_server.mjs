@@ -98,7 +98,7 @@ export class ViewServer {
 			return null;
 		const who = one => `${one.name} (tid ${one.tid})`, middle = Math.floor((slice.begin + slice.end) / 2);
 		const part = (begin_ns, end_ns, of, kind, what, end) => ({ begin_ns: FIRST_NS + begin_ns, end_ns: FIRST_NS + end_ns, depth: of === lane ? 0 : 1, thread: of.thread, who: who(of), kind, what, end });
-		return { thread: lane.thread, who: who(lane), begin_ns: slice.begin, end_ns: slice.end, share: SHARES[slice.share], cpu: slice.share === 1 ? 2 : 0,
+		return { thread: lane.thread, who: who(lane), begin_ns: slice.begin, end_ns: slice.end, share: SHARES[slice.share], cpu: slice.share === 1 ? 2 : undefined,
 			what: slice.share === 4 ? "mutex pool.lock" : SHARES[slice.share], syscall: slice.share === 4 ? "futex" : null,
 			is_stack_of_another: true, stack: [frame("pool_get", "pool.c", 120), frame("serve", "server.c", 42), frame("main", "server.c", 7)],
 			waker: by && { thread: waker, who: who(by), stack: [frame("pool_put", "pool.c", 140), frame("serve", "server.c", 60)] },

@@ -46,13 +46,28 @@ function useDetail(session: Session, place: Place | null): Asked | null {
 	return asked;
 }
 
+/** Of a thread that was ready: why it did not run. */
+function CpuUsers({ session, detail }: { session: Session; detail: SliceDetail }) {
+	const { users, cpu, begin_ns, end_ns } = detail, unknown_ns = users ? end_ns - begin_ns - users.reduce((sum, { ns }) => sum + ns, 0) : 0;
+
+	if (!users?.length)
+		return null;
+	return <>
+		<h4>Who had CPU {cpu} meanwhile</h4>
+		<ol class="users">{users.map(({ thread, who, ns }) => <li key={who}>
+			<Jump session={session} lane={session.tree.laneOfThread.get(thread)} begin_ns={begin_ns} end_ns={end_ns}>{visible(who)}</Jump>
+			{" "}<span class="number" data-tip={exactNs(ns)}>{duration(ns)}, {shareOf(ns, end_ns - begin_ns)}</span></li>)}
+			{unknown_ns > 0 && <li>others, or not known <span class="number" data-tip={exactNs(unknown_ns)}>{duration(unknown_ns)}, {shareOf(unknown_ns, end_ns - begin_ns)}</span></li>}</ol>
+	</>;
+}
+
 function Waker({ session, detail }: { session: Session; detail: SliceDetail }) {
 	const { waker, end_ns } = detail;
 
 	if (!waker)
 		return null;
 	return <>
-		<h4>Ended by</h4>
+		<h4>{detail.share === "runnable" ? "Woken by" : "Ended by"}</h4>
 		<p><Jump session={session} lane={session.tree.laneOfThread.get(waker.thread)} begin_ns={end_ns - 1} end_ns={end_ns}>{visible(waker.who)}</Jump></p>
 		{waker.stack.length > 0 && <Stack frames={waker.stack} />}
 	</>;
@@ -94,13 +109,13 @@ function Found({ session, place, detail }: { session: Session; place: Place; det
 			<div><dt>since</dt><dd>{exactly(begin_ns)}</dd></div>
 			<div><dt>until</dt><dd>{exactly(end_ns)}</dd></div>
 			{syscall && <div><dt>system call</dt><dd>{visible(syscall)}</dd></div>}
-			{share === "running" && <div><dt>CPU</dt><dd>{cpu}</dd></div>}
+			{cpu !== undefined && <div><dt>CPU</dt><dd>{cpu}</dd></div>}
 		</dl>
 		<div class="choices">
 			<button type="button" onClick={() => session.reveal(place.lane, begin_ns, end_ns)}>Show</button>
 			<button type="button" onClick={() => session.select({ from_ns: begin_ns, to_ns: end_ns })}>Select its time</button>
 		</div>
-		<Waker session={session} detail={detail} />
+		<CpuUsers session={session} detail={detail} /><Waker session={session} detail={detail} />
 		{stack.length > 0 && <><h4>Call path</h4>
 			{detail.is_stack_of_another && <p class="muted">None was recorded of this wait: it is that of another one for the same.</p>}
 			<Stack frames={stack} /></>}

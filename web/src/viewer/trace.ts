@@ -83,13 +83,20 @@ export interface Place {
 	time_ns: number;
 }
 
+export interface CpuUser {
+	thread: number;
+	who: string;
+	ns: number;
+}
+
 export interface SliceDetail {
 	thread: number;
 	who: string;
 	begin_ns: number;
 	end_ns: number;
 	share: string;
-	cpu: number;			// where it ran
+	cpu?: number;			// where it ran, if that is known
+	users?: CpuUser[];		// of a thread that was ready: who had the CPU that it got
 	what: string;			// what it did or waited for
 	syscall: string | null;
 	stack: ReportFrame[];
