@@ -540,7 +540,7 @@ test("everything is reached by keys alone", async () => {
 	const page = await view(), told = () => page.locator("[aria-live=polite]").innerText();
 	const focused = () => page.evaluate(() => document.activeElement.className || document.activeElement.tagName);
 
-	for (let i = 0; i < 30 && await focused() !== "graph-canvas"; i++)
+	for (let i = 0; i < 40 && await focused() !== "graph-canvas"; i++)
 		await page.keyboard.press("Tab");
 	assert(await focused() === "graph-canvas", `Tab leads to ${await focused()}`);
 	for (let i = 0; i < 4; i++)
