@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "graph/graph_label.h"
-#include "lanes/state_json.h"
 #include "query/trace_states.h"
 #include "results/results.h"
 #include "states/states.h"
@@ -52,11 +51,13 @@ static bool find_cpu(const struct trace_states *all, uint32_t thread, const stru
 
 static const char *name_of(struct graph_labels *labels, const struct user *user)
 {
-	if (user->thread)
-		return state_who(labels, user->thread);
-	if (!user->tid)
+	struct graph_node node = { .kind = GRAPH_THREAD, .id = user->thread };
+
+	if (!user->thread && !user->tid)
 		return "nobody: it was idle";
-	return graph_label(labels, &(struct graph_node){ .kind = GRAPH_OTHER, .id = user->tid });
+	if (!user->thread)
+		node = (struct graph_node){ .kind = GRAPH_OTHER, .id = user->tid };
+	return graph_label(labels, &node);
 }
 
 size_t cpu_users_of(const struct trace_states *all, struct graph_labels *labels, uint32_t thread,
