@@ -2,10 +2,10 @@
 #include "export/export.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "activity/activity.h"
+#include "activity/parameter_text.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "export/export_format.h"
@@ -51,17 +51,6 @@ struct exporting {
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static void put_parameter(struct text *out, const struct activity_parameter *parameter)
-{
-	text_printf(out, out->length ? " %s=" : "%s=", parameter->name);
-	if (parameter->type == PARAMETER_INTEGER)
-		text_printf(out, "%" PRId64, parameter->integer);
-	else if (parameter->type == PARAMETER_REAL)
-		text_printf(out, "%.9g", parameter->real);
-	else
-		text_put(out, parameter->string);
-}
-
 static void take_activity(void *data, const struct activity *activity)
 {
 	struct exporting *exporting = data;
@@ -72,8 +61,11 @@ static void take_activity(void *data, const struct activity *activity)
 		return;
 	exporting->fields.length = 0;
 	text_put(&exporting->fields, "");
-	for (size_t i = 0; i < activity->parameter_count && exporting->fields.length < FIELDS_BYTES_MAX; i++)
-		put_parameter(&exporting->fields, &activity->parameters[i]);
+	for (size_t i = 0; i < activity->parameter_count && exporting->fields.length < FIELDS_BYTES_MAX; i++) {
+		if (i)
+			text_put(&exporting->fields, " ");
+		activity_parameter_put(&exporting->fields, &activity->parameters[i]);
+	}
 	exporting->walk.format->activity(exporting->walk.data, &(struct export_activity){
 								       .thread = &thread->thread,
 								       .number = ++exporting->walk.counts->activities,

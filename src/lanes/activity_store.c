@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lanes/activity_store.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "activity/activity.h"
+#include "activity/parameter_text.h"
 #include "base/bound.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -77,17 +77,6 @@ static uintptr_t name_of(struct activity_store *store, const struct activity *ac
 	return store->name_count;
 }
 
-static void put_parameter(struct text *out, const struct activity_parameter *parameter)
-{
-	text_printf(out, "%s=", parameter->name);
-	if (parameter->type == PARAMETER_INTEGER)
-		text_printf(out, "%" PRId64, parameter->integer);
-	else if (parameter->type == PARAMETER_REAL)
-		text_printf(out, "%.9g", parameter->real);
-	else
-		text_put(out, parameter->string);
-}
-
 /* Where they begin. */
 static uint32_t put_words(struct activity_store *store, const struct activity *activity)
 {
@@ -98,7 +87,7 @@ static uint32_t put_words(struct activity_store *store, const struct activity *a
 	for (size_t i = 0; i < activity->parameter_count && store->words.length - begin < WORDS_MAX; i++) {
 		if (i)
 			text_put(&store->words, " ");
-		put_parameter(&store->words, &activity->parameters[i]);
+		activity_parameter_put(&store->words, &activity->parameters[i]);
 	}
 	if (store->words.length - begin > WORDS_MAX)
 		store->words.length = begin + WORDS_MAX;

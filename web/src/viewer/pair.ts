@@ -5,7 +5,7 @@ import type { Companion, Session } from "./session";
 import { commonOf, type State } from "./store";
 import type { Lane, Trace } from "./trace";
 
-/** A name without its numbers: threads of a pool are told apart by these. */
+/** A name without its numbers, which threads of a pool differ in. */
 const collapsed = (name: string) => name.replace(/\d+/g, "*");
 
 /** What a lane is called on both sides, whatever its numbers are: its names from the process on. */
