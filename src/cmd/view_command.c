@@ -175,11 +175,12 @@ static int set_port(struct settings *settings, const char *argument)
 	if (argument[0] < '0' || argument[0] > '9' || *end || port > UINT16_MAX)
 		return fail_plain(-EINVAL, "--port takes a number from 0 to %u, not '%s'", UINT16_MAX, argument);
 	settings->port = port;
+	settings->has_port = true;
 	return 0;
 }
 
 static const struct option_spec view_options[] = {
-	{ "port", 0, "PORT", "where on 127.0.0.1 the page is (default: a port that is free)", set_port },
+	{ "port", 0, "PORT", "where on 127.0.0.1 the page is (default: 7462 or the next free one)", set_port },
 	{ 0 },
 };
 

@@ -49,10 +49,17 @@ static void look_for_signals(void *data)
 		take_signal(page, number, &info);
 }
 
+/*
+ * A browser keeps notes and scripts for one port. The usual one is always the same, and few, so that several pages can be open. It is
+ * assigned to nobody in /etc/services; digits of "pinc" on a telephone.
+ */
+enum { PORT_FIRST = 7462, PORT_COUNT = 10 };
+
 static int serve(struct view_page *page, const struct http_answers *answers, const struct settings *settings)
 {
 	const struct http_place place = {
-		.port = settings->port,
+		.port = settings->has_port ? settings->port : PORT_FIRST,
+		.port_count = settings->has_port ? 0 : PORT_COUNT,
 		.listen = settings->door.listen,
 		.certificate = settings->door.tls_cert,
 		.key = settings->door.tls_key,

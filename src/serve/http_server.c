@@ -270,12 +270,11 @@ static int ignore_message(const struct mg_connection *connection, const char *me
 	return 1;
 }
 
-static int listen_on(struct http_server *server, const struct http_place *place)
+/* False: the port is in use, or cannot be had. */
+static bool listen_on_port(struct http_server *server, uint16_t port, bool has_door)
 {
 	static const struct mg_callbacks callbacks = { .log_message = ignore_message };
-	struct mg_server_port ports[PORTS_MAX];
 	char address[2 * HOST_BYTES];
-	int count = place->listen ? 2 : 1;
 	const char *options[] = {
 		"listening_ports",
 		address,
@@ -292,9 +291,27 @@ static int listen_on(struct http_server *server, const struct http_place *place)
 		NULL,
 	};
 
-	snprintf(address, sizeof(address), "127.0.0.1:%u%s", place->port, place->listen ? ",127.0.0.1:0" : "");
+	snprintf(address, sizeof(address), "127.0.0.1:%u%s", port, has_door ? ",127.0.0.1:0" : "");
 	server->context = mg_start(&callbacks, server, options);
-	if (!server->context)
+	return server->context;
+}
+
+static bool listen_on_one(struct http_server *server, const struct http_place *place)
+{
+	if (!place->port_count)
+		return listen_on_port(server, place->port, place->listen);
+	for (unsigned int i = 0; i < place->port_count; i++)
+		if (listen_on_port(server, place->port + i, place->listen))
+			return true;
+	return listen_on_port(server, 0, place->listen);
+}
+
+static int listen_on(struct http_server *server, const struct http_place *place)
+{
+	struct mg_server_port ports[PORTS_MAX];
+	int count = place->listen ? 2 : 1;
+
+	if (!listen_on_one(server, place))
 		return fail(errno ? -errno : -EADDRINUSE, "cannot listen on 127.0.0.1:%u", place->port);
 	if (mg_get_server_ports(server->context, count, ports) < count)
 		return fail_plain(-EIO, "cannot find out the port that the server listens on");

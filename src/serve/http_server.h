@@ -20,8 +20,9 @@ struct http_answers {
 };
 
 struct http_place {
-	uint16_t port;                 /* of 127.0.0.1; 0: one that is free */
-	const char *listen;            /* HOST:PORT, for other machines; NULL: not for these */
+	uint16_t port;           /* of 127.0.0.1; 0: one that is free */
+	unsigned int port_count; /* the first one of so many from port on, if it is free; or else any. 0: port alone */
+	const char *listen;      /* HOST:PORT, for other machines; NULL: not for these */
 	const char *certificate, *key; /* files, if it is */
 };
 

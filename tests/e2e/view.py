@@ -9,6 +9,8 @@ import lib
 from lib import main, pinch, program, test
 from lib_view import Viewer, sums_of_tiles
 
+USUAL_PORT = 7462
+
 
 def record():
     result = pinch("record", "-q", "-o", "t.pinch", "--", program("lock_convoy"))
@@ -338,6 +340,21 @@ def activities():
     for wrong in ("/drawn-activities?from=0&to=5", "/waits?cause=x", "/activities?thread=x", "/activities/at"):
         assert reader.get(wrong)[0] == 400, wrong
     reader.end()
+
+
+@test("a page has the usual port as long as that is free, so that its notes are found again, and a page beside it another one")
+def usual_port():
+    record()
+    first = Viewer("t.pinch")
+    second = Viewer("t.pinch")
+    assert first.port != second.port
+    usual = first.port
+    first.end()
+    if usual <= USUAL_PORT + 9:  # or else others have all of them
+        again = Viewer("t.pinch")
+        assert USUAL_PORT <= again.port <= usual, (again.port, usual)
+        again.end()
+    second.end()
 
 
 @test("what is no trace is refused before a link is printed")
