@@ -249,22 +249,12 @@ static void add_life(struct lanes *lanes, struct lane_thread *thread, uint64_t b
 		lane->ns[share] += ns[share];
 }
 
-/* A thread lives without a break: what it did adds up to its life. */
 static void walk_life(struct states *states, struct lanes *lanes, struct lane_thread *thread)
 {
-	uint64_t begin_ns = states_begin_ns(states), end_ns = begin_ns, ns[SHARES] = { 0 };
-	struct state_walk walk;
-	struct state state;
+	struct state_life life;
 
-	states_walk(states, thread->number, begin_ns, states_end_ns(states), &walk);
-	if (!state_walk_next(&walk, &state))
-		return;
-	if (state.begin_ns > begin_ns)
-		end_ns = state.begin_ns;
-	states_add_shares(states, thread->number, begin_ns, states_end_ns(states), ns);
-	for (unsigned int share = 0; share < SHARES; share++)
-		end_ns += ns[share];
-	add_life(lanes, thread, state.begin_ns, end_ns, ns);
+	if (states_life(states, thread->number, states_begin_ns(states), states_end_ns(states), &life))
+		add_life(lanes, thread, life.begin_ns, life.end_ns, life.ns);
 }
 
 struct measuring {

@@ -294,6 +294,7 @@ static int add_run(struct comparison *comparison, struct compare_code *code, uns
 
 	if (to_ns < from_ns)
 		to_ns = from_ns;
+	states_lives(source->all.states, source->chosen.numbers, count, &from_ns, &to_ns);
 	for (size_t i = 0; i < count; i++)
 		lives.list[i] = (struct execution){
 			.thread = source->chosen.numbers[i],

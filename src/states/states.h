@@ -135,3 +135,18 @@ void states_each_cpu_part(struct states *states, uint32_t cpu, uint64_t from_ns,
 
 /* Adds how much of [from_ns, to_ns) a thread spent how, by state_share(); what is missing, it did not live. */
 void states_add_shares(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint64_t ns[SHARES]);
+
+/* How a thread spent what it lived of a time: without a break. */
+struct state_life {
+	uint64_t begin_ns, end_ns;
+	uint64_t ns[SHARES]; /* adds up to it */
+};
+
+/* False: it did not live in [from_ns, to_ns). */
+bool states_life(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns, struct state_life *out);
+
+/*
+ * Clips [from_ns, to_ns) to the time from the first of these lives to the last one. A CPU may be seen for longer than any thread. False,
+ * and nothing is changed: none of them lived then.
+ */
+bool states_lives(struct states *states, const uint32_t *threads, size_t count, uint64_t *from_ns, uint64_t *to_ns);

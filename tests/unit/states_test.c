@@ -500,6 +500,44 @@ static void check_shares(uint32_t number, uint64_t from_ns, uint64_t to_ns)
 	CHECK_SEED(!memcmp(ns, expected, sizeof(ns)));
 }
 
+/* Widens [*begin_ns, *end_ns) by what it lived in the stretch; is_broken: it was born again. */
+static void add_life(const struct list *list, uint64_t from_ns, uint64_t to_ns, uint64_t *begin_ns, uint64_t *end_ns,
+		     bool *is_broken)
+{
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct state *state = &list->states[i];
+		uint64_t first_ns = state->begin_ns > from_ns ? state->begin_ns : from_ns;
+		uint64_t until_ns = state->end_ns < to_ns ? state->end_ns : to_ns;
+
+		if (first_ns >= until_ns)
+			continue;
+		*is_broken |= last_ns && first_ns != last_ns;
+		last_ns = until_ns;
+		if (first_ns < *begin_ns)
+			*begin_ns = first_ns;
+		if (until_ns > *end_ns)
+			*end_ns = until_ns;
+	}
+}
+
+/* Of threads that are born once, as those of programs are. */
+static void check_lives(uint32_t number, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t threads[] = { number, number % THREADS + 1 };
+	uint64_t begin_ns = to_ns, end_ns = from_ns, first_ns = from_ns, last_ns = to_ns;
+	bool is_broken = false;
+
+	for (unsigned int i = 0; i < 2; i++)
+		add_life(&w.lists[threads[i] - 1], from_ns, to_ns, &begin_ns, &end_ns, &is_broken);
+	if (is_broken)
+		return;
+	CHECK_SEED(states_lives(w.stage.states, threads, 2, &first_ns, &last_ns) == (begin_ns < end_ns));
+	CHECK_SEED(first_ns == (begin_ns < end_ns ? begin_ns : from_ns));
+	CHECK_SEED(last_ns == (begin_ns < end_ns ? end_ns : to_ns));
+}
+
 /* Who was unknown until the next switch may stay so in blocks that were written before that. */
 static bool may_lack(const struct state *expected)
 {
@@ -596,6 +634,7 @@ static void check_all(void)
 		pick_stretch(&from_ns, &to_ns);
 		check_walk(number, from_ns, to_ns);
 		check_shares(number, from_ns, to_ns);
+		check_lives(number, from_ns, to_ns);
 		check_cpu(pick(CPUS), from_ns, to_ns);
 	}
 	for (uint32_t i = 0; i < COLUMN_QUESTIONS; i++) {
