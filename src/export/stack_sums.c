@@ -85,7 +85,7 @@ static uint32_t code_of(struct stack_sums *sums, const struct report_frame *fram
 				      .name = sums->name.bytes,
 				      .file = frame->file,
 				      .line = frame->line,
-				      .module = frame->module,
+				      .module = frame->file_module ? frame->file_module : frame->module,
 				      .offset = frame->function ? 0 : frame->offset,
 			      });
 }

@@ -26,7 +26,7 @@ struct sum_frame {
 	const char *name; /* escaped */
 	const char *file; /* source; NULL: not known */
 	uint32_t line;
-	const char *module; /* NULL: not known, or not of a program */
+	const char *module; /* base name of the file that holds the code; NULL: not known, or not of a program */
 	uint64_t offset;
 };
 
