@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, extname, join } from "node:path";
 import { assert, BUILD, close, directory, main, note, open, shot, test } from "./browser.mjs";
 
-const PINCH = join(BUILD, "pinch"), TRACE = join(directory, "exported.pinch"), PROFILE = join(directory, "profile.json");
+const PINCH = join(BUILD, "pinch"), TRACE = join(directory, "exported.pinch");
 const SPEEDSCOPE = join(dirname(createRequire(join(BUILD, "web/package.json")).resolve("speedscope/package.json")), "dist/release");
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".json": "application/json" };
 const UNITS_NS = { ns: 1, "\u00b5s": 1e3, ms: 1e6, s: 1e9 };
@@ -27,12 +27,12 @@ function record() {
 	}
 }
 
-/** Serves speedscope, and beside it the file. */
+/** Serves speedscope, and beside it the files of this directory. */
 async function serve() {
 	const server = createServer((request, response) => {
-		const name = basename(new URL(request.url, "http://x").pathname) || "index.html", file = name === basename(PROFILE) ? PROFILE : join(SPEEDSCOPE, name);
+		const name = basename(new URL(request.url, "http://x").pathname) || "index.html", [file] = [directory, SPEEDSCOPE].map(folder => join(folder, name)).filter(existsSync);
 
-		if (!existsSync(file))
+		if (!file)
 			return response.writeHead(404).end();
 		return response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" }).end(readFileSync(file));
 	});
@@ -74,11 +74,26 @@ function weightOf(profile) {
 	return profile.type === "sampled" ? profile.weights.reduce((sum, weight) => sum + weight, 0) : profile.endValue - profile.startValue;
 }
 
+/** The trace in a format, in speedscope's page. */
+async function show(server, format) {
+	const file = `exported.${format}`;
+
+	pinch("export", "--format", format, "-o", join(directory, file), TRACE);
+	return open(`http://127.0.0.1:${server.address().port}/#profileURL=/${file}`, { height: 3000, isReady: false });		// rows that are not in view are not there
+}
+
+/** The weights of the profiles that the page saves, which is what it has read. */
+async function savedWeights(page) {
+	const [download] = await Promise.all([page.waitForEvent("download"), page.getByText("Export").click()]);
+
+	page.problems = page.problems.filter(problem => !/GPU stall due to ReadPixels/.test(problem));
+	return JSON.parse(readFileSync(await download.path(), "utf8")).profiles.map(weightOf);
+}
+
 test("speedscope shows the frames, weights and totals of an exported trace", async () => {
 	if (!record())
 		return;
-	pinch("export", "--format", "speedscope", "-o", PROFILE, TRACE);
-	const server = await serve(), page = await open(`http://127.0.0.1:${server.address().port}/#profileURL=/${basename(PROFILE)}`, { height: 3000, isReady: false });		// rows that are not in view are not there
+	const server = await serve(), page = await show(server, "speedscope");
 	const { threads } = JSON.parse(pinch("report", "-q", "--json", "-", "--top", "1000", TRACE)), sum = of => threads.reduce((ns, thread) => ns + of(thread), 0);
 	const sums = foldedSums(), totals = { cmetric: sum(one => one.cmetric_ns), lost: sum(one => one.cpu_wait_ns + one.blocked_ns), cpu: sum(one => one.running_ns) };
 
@@ -97,11 +112,24 @@ test("speedscope shows the frames, weights and totals of an exported trace", asy
 		}
 		await shot(page, `speedscope-${kind}`, false);
 	}
-	const [download] = await Promise.all([page.waitForEvent("download"), page.getByText("Export").click()]);
-	page.problems = page.problems.filter(problem => !/GPU stall due to ReadPixels/.test(problem));
-	const again = JSON.parse(readFileSync(await download.path(), "utf8"));
-	assert(again.profiles.map(weightOf).join() === Object.values(totals).join(), `the page has ${again.profiles.map(weightOf)}, the report ${Object.values(totals)}`);
+	const weights = await savedWeights(page);
+	assert(weights.join() === Object.values(totals).join(), `the page has ${weights}, the report ${Object.values(totals)}`);
 	await close(page);
+	server.close();
+});
+
+test("speedscope reads folded stacks and the profile of pprof, too, with the same sums", async () => {
+	if (!existsSync(TRACE) && !record())
+		return;
+	const server = await serve(), sums = foldedSums(), all = Object.values(sums).reduce((sum, { ns }) => sum + ns, 0);
+
+	for (const [format, wanted] of [["folded", all], ["pprof", sums.cpu.ns]]) {		// of the sample types, it takes the last one
+		const page = await show(server, format);
+		await page.getByText("Sandwich").click();
+		const weights = await savedWeights(page);
+		assert(weights.join() === String(wanted), `${format}: ${weights}, not ${wanted}`);
+		await close(page);
+	}
 	server.close();
 });
 
