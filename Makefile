@@ -84,7 +84,7 @@ TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
-	apache2 libapache2-mod-php nginx-light rt-tests chromium ruby netcat-openbsd openssl \
+	apache2 libapache2-mod-php nginx-light rt-tests chromium firefox-esr ruby netcat-openbsd openssl \
 	systemtap-sdt-dev liblttng-ust-dev poppler-utils protobuf-compiler
 KERNEL_PACKAGES := qemu-system-x86
 TRUTH_PACKAGES := redis-server

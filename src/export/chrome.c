@@ -15,21 +15,24 @@ struct chrome {
 	uint64_t first_ns;
 	bool has_events;
 	bool has_arguments; /* of the event that is being written */
+	struct text shown;
+	struct stack_words *stacks;
 };
 
 static void put_us(struct text *out, uint64_t ns)
 {
-	text_printf(out, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned int)(ns % 1000));
+	text_put_decimal(out, ns / 1000, 1);
+	text_put(out, ".");
+	text_put_decimal(out, ns % 1000, 3);
 }
 
 /* Strings are as they should be shown. */
-static void put_escaped(struct text *out, const char *string)
+static void put_escaped(struct chrome *chrome, const char *string)
 {
-	struct text shown = { 0 };
-
-	text_put_escaped(&shown, string);
-	text_put_json_string(out, shown.bytes ? shown.bytes : "");
-	text_fini(&shown);
+	chrome->shown.length = 0;
+	text_put(&chrome->shown, "");
+	text_put_escaped(&chrome->shown, string);
+	text_put_json_string(&chrome->out->text, chrome->shown.bytes);
 }
 
 /* An event of a thread up to its arguments; NULL: of no thread. */
@@ -41,9 +44,17 @@ static struct text *begin_event(struct chrome *chrome, char phase, const char *c
 	text_put(out, chrome->has_events ? ",\n" : "\n");
 	chrome->has_events = true;
 	chrome->has_arguments = false;
-	text_printf(out, "{\"ph\":\"%c\",\"cat\":\"%s\",\"name\":", phase, category);
-	put_escaped(out, name);
-	text_printf(out, ",\"pid\":%u,\"tid\":%u,\"ts\":", thread ? thread->pid : 0, thread ? thread->tid : 0);
+	text_put(out, "{\"ph\":\"");
+	text_put_bytes(out, &phase, 1);
+	text_put(out, "\",\"cat\":\"");
+	text_put(out, category);
+	text_put(out, "\",\"name\":");
+	put_escaped(chrome, name);
+	text_put(out, ",\"pid\":");
+	text_put_decimal(out, thread ? thread->pid : 0, 1);
+	text_put(out, ",\"tid\":");
+	text_put_decimal(out, thread ? thread->tid : 0, 1);
+	text_put(out, ",\"ts\":");
 	put_us(out, time_ns > chrome->first_ns ? time_ns - chrome->first_ns : 0);
 	return out;
 }
@@ -57,29 +68,27 @@ static void begin_argument(struct chrome *chrome, const char *name)
 {
 	text_put(&chrome->out->text, chrome->has_arguments ? "," : ",\"args\":{");
 	chrome->has_arguments = true;
-	text_printf(&chrome->out->text, "\"%s\":", name);
+	text_put(&chrome->out->text, "\"");
+	text_put(&chrome->out->text, name);
+	text_put(&chrome->out->text, "\":");
 }
 
 static void put_words(struct chrome *chrome, const char *name, const char *words)
 {
 	begin_argument(chrome, name);
-	put_escaped(&chrome->out->text, words);
+	put_escaped(chrome, words);
 }
 
 static void put_number(struct chrome *chrome, const char *name, uint64_t number)
 {
 	begin_argument(chrome, name);
-	text_printf(&chrome->out->text, "%llu", (unsigned long long)number);
+	text_put_decimal(&chrome->out->text, number, 1);
 }
 
 static void put_stack(struct chrome *chrome, const struct report_frame *frames, size_t count)
 {
-	struct text words = { 0 };
-
-	stack_words_put(&words, frames, count);
 	begin_argument(chrome, "stack");
-	text_put_json_string(&chrome->out->text, words.bytes);
-	text_fini(&words);
+	text_put_json_string(&chrome->out->text, stack_words_of(chrome->stacks, frames, count));
 }
 
 static void put_name(struct chrome *chrome, const char *kind, const struct export_thread *thread, const char *name)
@@ -178,6 +187,7 @@ static void *begin(struct export_out *out, const struct trace_states *all)
 	struct chrome *chrome = xcalloc(1, sizeof(*chrome));
 
 	chrome->out = out;
+	chrome->stacks = stack_words_new();
 	chrome->first_ns = trace_states_time(all, 0);
 	text_put(&out->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	return chrome;
@@ -188,6 +198,8 @@ static void end(void *data)
 	struct chrome *chrome = data;
 
 	text_put(&chrome->out->text, "\n]}\n");
+	text_fini(&chrome->shown);
+	stack_words_free(chrome->stacks);
 	free(chrome);
 }
 

@@ -15,6 +15,7 @@ struct csv {
 	struct export_out *out;
 	uint64_t first_ns;
 	struct text cell;
+	struct stack_words *stacks;
 };
 
 /* What a row has besides its thread and times; NULL: nothing. */
@@ -26,22 +27,40 @@ struct row {
 	bool has_cpu, has_cmetric;
 };
 
+static void put_number(struct text *out, uint64_t number)
+{
+	text_put(out, ",");
+	text_put_decimal(out, number, 1);
+}
+
+static void put_time(struct csv *csv, uint64_t time_ns)
+{
+	struct text *out = &csv->out->text;
+
+	text_put(out, time_ns < csv->first_ns ? ",-" : ",");
+	text_put_decimal(out, time_ns < csv->first_ns ? csv->first_ns - time_ns : time_ns - csv->first_ns, 1);
+}
+
 static void put_cell(struct csv *csv, const char *string)
 {
 	struct text *out = &csv->out->text;
-	bool is_quoted;
 
 	text_put(out, ",");
 	if (!string)
 		return;
 	csv->cell.length = 0;
 	text_put_escaped(&csv->cell, string);
-	is_quoted = csv->cell.length && strpbrk(csv->cell.bytes, ",\"");
-	text_put(out, is_quoted ? "\"" : "");
+	if (!csv->cell.length)
+		return;
+	if (!strpbrk(csv->cell.bytes, ",\"")) {
+		text_put_bytes(out, csv->cell.bytes, csv->cell.length);
+		return;
+	}
+	text_put(out, "\"");
 	for (size_t i = 0; i < csv->cell.length; i++)
 		text_put_bytes(out, csv->cell.bytes[i] == '"' ? "\"\"" : csv->cell.bytes + i,
 			       csv->cell.bytes[i] == '"' ? 2 : 1);
-	text_put(out, is_quoted ? "\"" : "");
+	text_put(out, "\"");
 }
 
 static void put_row(struct csv *csv, const struct row *row)
@@ -50,28 +69,29 @@ static void put_row(struct csv *csv, const struct row *row)
 
 	text_put(out, row->kind);
 	put_cell(csv, row->thread->host);
-	text_printf(out, ",%u,%u,%u", row->thread->number, row->thread->ns_tid, row->thread->ns_pid);
+	put_number(out, row->thread->number);
+	put_number(out, row->thread->ns_tid);
+	put_number(out, row->thread->ns_pid);
 	put_cell(csv, row->thread->name);
-	text_printf(out, ",%lld,%lld", (long long)(row->begin_ns - csv->first_ns),
-		    (long long)(row->end_ns - csv->first_ns));
+	put_time(csv, row->begin_ns);
+	put_time(csv, row->end_ns);
 	put_cell(csv, row->name);
 	put_cell(csv, row->object);
 	put_cell(csv, row->other);
 	text_put(out, ",");
 	if (row->has_cpu)
-		text_printf(out, "%u", row->cpu);
+		text_put_decimal(out, row->cpu, 1);
 	text_put(out, ",");
 	if (row->has_cmetric)
-		text_printf(out, "%llu", (unsigned long long)row->cmetric_ns);
+		text_put_decimal(out, row->cmetric_ns, 1);
 	put_cell(csv, row->stack);
 	text_put(out, "\n");
 }
 
 static void put_slice(void *data, const struct export_slice *slice)
 {
-	struct text stack = { 0 };
+	struct csv *csv = data;
 
-	stack_words_put(&stack, slice->frames, slice->frame_count);
 	put_row(data, &(struct row){
 			      .kind = "state",
 			      .thread = slice->thread,
@@ -84,9 +104,8 @@ static void put_slice(void *data, const struct export_slice *slice)
 			      .has_cpu = slice->has_cpu,
 			      .cmetric_ns = slice->cmetric_ns,
 			      .has_cmetric = slice->share > SHARE_UNKNOWN && slice->share < SHARE_BLOCKED,
-			      .stack = stack.bytes,
+			      .stack = stack_words_of(csv->stacks, slice->frames, slice->frame_count),
 		      });
-	text_fini(&stack);
 }
 
 static void put_wake(void *data, const struct export_wake *wake)
@@ -107,17 +126,15 @@ static void put_wake(void *data, const struct export_wake *wake)
 
 static void put_sample(void *data, const struct export_sample *sample)
 {
-	struct text stack = { 0 };
+	struct csv *csv = data;
 
-	stack_words_put(&stack, sample->frames, sample->frame_count);
 	put_row(data, &(struct row){
 			      .kind = "sample",
 			      .thread = sample->thread,
 			      .begin_ns = sample->time_ns,
 			      .end_ns = sample->time_ns,
-			      .stack = stack.bytes,
+			      .stack = stack_words_of(csv->stacks, sample->frames, sample->frame_count),
 		      });
-	text_fini(&stack);
 }
 
 static void put_own_event(void *data, const struct export_event *event)
@@ -149,6 +166,7 @@ static void *begin(struct export_out *out, const struct trace_states *all)
 	struct csv *csv = xcalloc(1, sizeof(*csv));
 
 	csv->out = out;
+	csv->stacks = stack_words_new();
 	csv->first_ns = trace_states_time(all, 0);
 	text_put(&out->text,
 		 "kind,host,thread,tid,pid,thread_name,begin_ns,end_ns,name,object,other,cpu,cmetric_ns,stack\n");
@@ -160,6 +178,7 @@ static void end(void *data)
 	struct csv *csv = data;
 
 	text_fini(&csv->cell);
+	stack_words_free(csv->stacks);
 	free(csv);
 }
 

@@ -8,6 +8,7 @@
 #include "activity/parameter_text.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "export/export_files.h"
 #include "export/export_format.h"
 #include "export/export_names.h"
 #include "export/export_out.h"
@@ -116,6 +117,8 @@ static void take_event(struct exporting *exporting)
 	if (exporting->choice)
 		row_choice_take(exporting->choice, trace_reader_known(exporting->reader), &exporting->line);
 	follow_exec(exporting);
+	if (exporting->walk.sums)
+		export_files_take(exporting->walk.files, event);
 	if (event->time_ns < options->from_ns || event->time_ns >= options->to_ns || (!is_own && !is_sample(event)))
 		return;
 	thread = export_walk_find(&exporting->walk, event->thread);
@@ -206,7 +209,7 @@ static void put_all(struct exporting *exporting)
 		walk->sums = stack_sums_new();
 	walk_all(exporting);
 	if (walk->sums) {
-		format->sums(walk->data, walk->sums);
+		format->sums(walk->data, walk->sums, walk->files);
 		walk->counts->stacks_left_out_ns = stack_sums_left_out_ns(walk->sums);
 	}
 	format->end(walk->data);

@@ -9,6 +9,7 @@
 #include "report/report_frame.h"
 #include "states/state.h"
 
+struct export_files;
 struct export_out;
 struct graph_labels;
 struct stack_sums;
@@ -86,7 +87,7 @@ struct export_format {
 	void (*event)(void *data, const struct export_event *event);
 	void (*activity)(void *data, const struct export_activity *activity);
 	void (*counters)(void *data, const struct export_counters *counters);
-	void (*sums)(void *data, const struct stack_sums *sums);
+	void (*sums)(void *data, const struct stack_sums *sums, const struct export_files *files);
 	void (*end)(void *data); /* and frees data */
 };
 

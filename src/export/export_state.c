@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/export_state.h"
 
-#include "base/text.h"
 #include "events.h"
 #include "export/export_names.h"
 #include "export/export_walk.h"
@@ -24,18 +23,14 @@ static void put_slice(struct export_walk *walk, const struct export_slice *slice
 static void add_wait(struct export_walk *walk, const struct export_slice *slice)
 {
 	uint64_t ns = slice->end_ns - slice->begin_ns;
-	struct text last = { 0 };
-	uint32_t path;
+	uint32_t path = stack_sums_path(walk->sums, &(struct sum_part){
+							    .thread = slice->thread->name,
+							    .cause = slice->state,
+							    .object = slice->object,
+							    .frames = slice->frames,
+							    .frame_count = slice->frame_count,
+						    });
 
-	text_printf(&last, slice->object ? "[%s: %s]" : "[%s]", slice->state, slice->object);
-	path = stack_sums_path(walk->sums, &(struct sum_part){
-						   .thread = slice->thread->name,
-						   .cause = slice->state,
-						   .last = last.bytes,
-						   .frames = slice->frames,
-						   .frame_count = slice->frame_count,
-					   });
-	text_fini(&last);
 	stack_sums_add(walk->sums, path, SUM_LOST, ns);
 	if (slice->share == SHARE_BLOCKED + CAUSE_LOCK)
 		stack_sums_add(walk->sums, path, SUM_LOCK, ns);
@@ -59,7 +54,7 @@ void export_unsampled(struct export_walk *walk)
 
 		if (thread->is_chosen && (thread->unsampled_ns || thread->unsampled_cmetric_ns))
 			add_running(walk, thread,
-				    &(struct sum_part){ .thread = thread->thread.name, .last = "[no sample]" });
+				    &(struct sum_part){ .thread = thread->thread.name, .object = "[no sample]" });
 	}
 }
 
@@ -87,7 +82,7 @@ void export_state(struct export_walk *walk, struct walked_thread *thread)
 		wait = graph_wait_of(thread->thread.number, state);
 		slice.object = export_names_object(walk->names, &wait);
 		slice.frame_count = export_names_wait(walk->names, &wait, &slice.frames);
-		if (state->end_ns == walk->now_ns)
+		if (walk->format->slice && state->end_ns == walk->now_ns)
 			slice.ended_by = state_ended_by(walk->options->labels, &state->ended);
 	}
 	put_slice(walk, &slice);
@@ -112,7 +107,7 @@ void export_sample(struct export_walk *walk, struct walked_thread *thread, const
 		add_running(walk, thread,
 			    &(struct sum_part){
 				    .thread = thread->thread.name,
-				    .last = count ? NULL : "[no stack]",
+				    .object = count ? NULL : "[no stack]",
 				    .frames = frames,
 				    .frame_count = count,
 			    });

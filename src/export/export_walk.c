@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "export/export_files.h"
 #include "export/export_names.h"
 #include "query/trace_states.h"
 #include "session/external_threads.h"
@@ -241,6 +242,7 @@ void export_walk_init(struct export_walk *walk, const struct trace_states *all, 
 		.on_state = on_state,
 		.counts = counts,
 		.names = export_names_new(options->labels, all->threads),
+		.files = export_files_new(),
 		.by_number = table_new(),
 	};
 	states_each_thread(all->states, add_thread, walk);
@@ -262,6 +264,7 @@ void export_walk_init(struct export_walk *walk, const struct trace_states *all, 
 void export_walk_fini(struct export_walk *walk)
 {
 	export_names_free(walk->names);
+	export_files_free(walk->files);
 	parallelism_fini(&walk->parallelism);
 	table_free(walk->by_number);
 	free(walk->threads);

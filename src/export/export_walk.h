@@ -11,6 +11,7 @@
 #include "export/export_format.h"
 #include "states/states.h"
 
+struct export_files;
 struct export_names;
 struct table;
 
@@ -36,6 +37,7 @@ struct export_walk {
 	struct stack_sums *sums;                        /* NULL: none are wanted */
 	struct export_counts *counts;
 	struct export_names *names;
+	struct export_files *files; /* of the events so far */
 	struct walked_thread *threads;
 	size_t count, capacity;
 	struct table *by_number; /* places in threads, plus 1 */

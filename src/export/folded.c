@@ -28,10 +28,11 @@ static void put_line(struct text *out, const struct stack_sums *sums, const stru
 	text_printf(out, " %llu\n", (unsigned long long)stack->ns[kind]);
 }
 
-static void put_sums(void *data, const struct stack_sums *sums)
+static void put_sums(void *data, const struct stack_sums *sums, const struct export_files *files)
 {
 	struct export_out *out = data;
 
+	(void)files;
 	for (size_t i = 0; i < stack_sums_count(sums); i++) {
 		struct sum_stack stack = stack_sums_at(sums, i);
 

@@ -89,6 +89,7 @@ enum track_kind { OF_PROCESS = 1, OF_THREAD, OF_SAMPLES, OF_ACTIVITY, OF_COUNTER
 struct perfetto {
 	struct export_out *out;
 	struct interned categories, names, arguments, strings, processes;
+	struct stack_words *stacks;
 	struct text packet, event, argument, interned, part, words; /* what is being made */
 };
 
@@ -176,12 +177,12 @@ static void put_number(struct perfetto *perfetto, const char *name, uint64_t val
 	proto_put_message(&perfetto->event, EVENT_ARGUMENT, &perfetto->argument);
 }
 
-static void put_words(struct perfetto *perfetto, const char *name, const char *words)
+/* Words that are escaped. */
+static void put_shown(struct perfetto *perfetto, const char *name, const char *words)
 {
 	uint32_t number;
 
 	begin_argument(perfetto, name);
-	words = escaped(perfetto, words);
 	number = intern(perfetto, &perfetto->strings, INTERNED_STRINGS, words);
 	if (number)
 		proto_put_uint(&perfetto->argument, ARGUMENT_STRING_IID, number);
@@ -190,13 +191,14 @@ static void put_words(struct perfetto *perfetto, const char *name, const char *w
 	proto_put_message(&perfetto->event, EVENT_ARGUMENT, &perfetto->argument);
 }
 
+static void put_words(struct perfetto *perfetto, const char *name, const char *words)
+{
+	put_shown(perfetto, name, escaped(perfetto, words));
+}
+
 static void put_stack(struct perfetto *perfetto, const struct report_frame *frames, size_t count)
 {
-	struct text words = { 0 };
-
-	stack_words_put(&words, frames, count);
-	put_words(perfetto, "stack", words.bytes);
-	text_fini(&words);
+	put_shown(perfetto, "stack", stack_words_of(perfetto->stacks, frames, count));
 }
 
 /* --- Tracks ----------------------------------------------------------------------------------- */
@@ -385,6 +387,7 @@ static void *begin(struct export_out *out, const struct trace_states *all)
 	struct perfetto *perfetto = xcalloc(1, sizeof(*perfetto));
 
 	perfetto->out = out;
+	perfetto->stacks = stack_words_new();
 	put_clock(perfetto, trace_states_time(all, 0));
 	put_counter_track(perfetto, 0, "running threads");
 	put_counter_track(perfetto, 1, "run queue");
@@ -400,6 +403,7 @@ static void end(void *data)
 	interned_fini(&perfetto->arguments);
 	interned_fini(&perfetto->strings);
 	interned_fini(&perfetto->processes);
+	stack_words_free(perfetto->stacks);
 	text_fini(&perfetto->packet);
 	text_fini(&perfetto->event);
 	text_fini(&perfetto->argument);

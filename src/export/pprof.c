@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "export/export_files.h"
 #include "export/export_format.h"
 #include "export/export_out.h"
 #include "export/formats.h"
@@ -26,7 +27,7 @@ enum { TYPE_TYPE = 1, TYPE_UNIT = 2 };
 
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2 };
 
-enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_HAS_FUNCTIONS = 7 };
+enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_BUILD_ID = 6, MAPPING_HAS_FUNCTIONS = 7 };
 
 enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
 
@@ -40,6 +41,7 @@ struct pprof {
 	struct export_out *out;
 	struct text plain, message, part; /* what is not compressed yet; what is being made */
 	struct interned strings, modules;
+	const struct export_files *files;
 	z_stream gzip;
 };
 
@@ -95,13 +97,17 @@ static void put_sample_types(struct pprof *pprof)
 static uint32_t put_mapping(struct pprof *pprof, const char *module)
 {
 	bool is_first;
-	uint32_t number = module ? interned_number(&pprof->modules, module, &is_first) : 0, name;
+	uint32_t number = module ? interned_number(&pprof->modules, module, &is_first) : 0, name, build_id;
+	const struct export_file *file;
 
 	if (!number || !is_first)
 		return number;
-	name = put_string(pprof, module);
+	file = export_files_find(pprof->files, module);
+	name = put_string(pprof, file ? file->path : module);
+	build_id = put_string(pprof, file ? file->build_id : "");
 	proto_put_uint(&pprof->message, MAPPING_ID, number);
 	proto_put_uint(&pprof->message, MAPPING_FILE, name);
+	proto_put_uint(&pprof->message, MAPPING_BUILD_ID, build_id);
 	proto_put_uint(&pprof->message, MAPPING_HAS_FUNCTIONS, 1);
 	put_field(pprof, PROFILE_MAPPING);
 	return number;
@@ -141,12 +147,14 @@ static void put_sample(struct pprof *pprof, const struct sum_stack *stack)
 	put_field(pprof, PROFILE_SAMPLE);
 }
 
-static void put_sums(void *data, const struct stack_sums *sums)
+static void put_sums(void *data, const struct stack_sums *sums, const struct export_files *files)
 {
 	struct pprof *pprof = data;
 
+	pprof->files = files;
 	put_string(pprof, "");
 	put_sample_types(pprof);
+	put_mapping(pprof, export_files_first(files)); /* the first one is that of the program */
 	for (uint32_t i = 0; i < stack_sums_frame_count(sums); i++)
 		put_frame(pprof, i + 1, stack_sums_frame(sums, i));
 	for (size_t i = 0; i < stack_sums_count(sums); i++) {
@@ -185,7 +193,7 @@ static void end(void *data)
 const struct export_format pprof_format = {
 	.name = "pprof",
 	.help = "profile of CMetric, lost time, lock waits and CPU for pprof",
-	.lacks = "times, wake-ups, events, activities, CPUs, and build-ids of mappings",
+	.lacks = "times, wake-ups, events, activities, CPUs, and addresses",
 	.is_binary = true,
 	.begin = begin,
 	.sums = put_sums,

@@ -81,11 +81,12 @@ static uint64_t put_weights(struct export_out *out, const struct stack_sums *sum
 	return sum_ns;
 }
 
-static void put_sums(void *data, const struct stack_sums *sums)
+static void put_sums(void *data, const struct stack_sums *sums, const struct export_files *files)
 {
 	struct export_out *out = data;
 	uint64_t sum_ns;
 
+	(void)files;
 	text_put(&out->text, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			     "\"exporter\":\"pinch " PINCH_VERSION "\",\"activeProfileIndex\":0,\n"
 			     "\"shared\":{\"frames\":[\n");

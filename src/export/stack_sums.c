@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "report/report_frame.h"
 
-enum { PATHS_MAX = 1 << 18, FRAMES_MAX = 1 << 18, PATH_FRAMES_MAX = 1 << 24 };
+enum { PATHS_MAX = 1 << 18, FRAMES_MAX = 1 << 18, PATH_FRAMES_MAX = 1 << 24, PARTS_MAX = 1 << 18 };
 
 /* The numbers of the path and the frame that stand for those without space. */
 enum { OTHERS = 0 };
@@ -30,7 +30,7 @@ struct path {
 
 struct stack_sums {
 	struct arena *arena;
-	struct table *by_frame, *by_path; /* numbers + 1, by hashes */
+	struct table *by_frame, *by_path, *by_part; /* numbers + 1, by hashes; parts by where they lie */
 	struct sum_frame *frames;
 	size_t frame_count, frame_capacity;
 	struct path *paths;
@@ -85,7 +85,7 @@ static uint32_t code_of(struct stack_sums *sums, const struct report_frame *fram
 				      .name = sums->name.bytes,
 				      .file = frame->file,
 				      .line = frame->line,
-				      .module = frame->module,
+				      .module = frame->file_module ? frame->file_module : frame->module,
 				      .offset = frame->function ? 0 : frame->offset,
 			      });
 }
@@ -103,6 +103,7 @@ struct stack_sums *stack_sums_new(void)
 	sums->arena = arena_new();
 	sums->by_frame = table_new();
 	sums->by_path = table_new();
+	sums->by_part = table_new();
 	push(sums, word_of(sums, "[others]"));
 	ARRAY_GROW(sums->paths, sums->path_count, sums->path_capacity, 256);
 	sums->paths[sums->path_count++] = (struct path){ .count = 1 };
@@ -116,11 +117,29 @@ void stack_sums_free(struct stack_sums *sums)
 	arena_free(sums->arena);
 	table_free(sums->by_frame);
 	table_free(sums->by_path);
+	table_free(sums->by_part);
 	free(sums->frames);
 	free(sums->paths);
 	free(sums->numbers);
 	text_fini(&sums->name);
 	free(sums);
+}
+
+/* What the path ends with: of a wait, "[lock: cache.mutex_]". */
+static void push_last(struct stack_sums *sums, const struct sum_part *part)
+{
+	struct text last = { 0 }, escaped = { 0 };
+
+	if (part->cause)
+		text_printf(&last, part->object ? "[%s: %s]" : "[%s]", part->cause, part->object);
+	else if (part->object)
+		text_put(&last, part->object);
+	if (last.length) {
+		text_put_escaped(&escaped, last.bytes);
+		push(sums, word_of(sums, escaped.bytes));
+	}
+	text_fini(&last);
+	text_fini(&escaped);
 }
 
 /* The frames of a path, behind all others. */
@@ -133,16 +152,12 @@ static void push_path(struct stack_sums *sums, const struct sum_part *part)
 	push(sums, word_of(sums, escaped.bytes));
 	for (size_t i = part->frame_count; i-- > 0;)
 		push(sums, code_of(sums, &part->frames[i]));
-	if (part->last) {
-		escaped.length = 0;
-		text_put_escaped(&escaped, part->last);
-		push(sums, word_of(sums, escaped.bytes));
-	}
+	push_last(sums, part);
 	text_fini(&name);
 	text_fini(&escaped);
 }
 
-uint32_t stack_sums_path(struct stack_sums *sums, const struct sum_part *part)
+static uint32_t find_path(struct stack_sums *sums, const struct sum_part *part)
 {
 	size_t first = sums->number_count;
 	uint64_t key = hash_string(1, part->cause ? part->cause : "");
@@ -164,6 +179,22 @@ uint32_t stack_sums_path(struct stack_sums *sums, const struct sum_part *part)
 	}
 	sums->number_count = first;
 	return number ? number - 1 : OTHERS;
+}
+
+uint32_t stack_sums_path(struct stack_sums *sums, const struct sum_part *part)
+{
+	uint64_t key = hash_u64((uintptr_t)part->thread);
+	uintptr_t number;
+
+	key = hash_u64(hash_u64(key ^ (uintptr_t)part->cause) ^ (uintptr_t)part->object);
+	key = hash_u64(hash_u64(key ^ (uintptr_t)part->frames) ^ part->frame_count);
+	number = (uintptr_t)table_find(sums->by_part, key);
+	if (number)
+		return number - 1;
+	number = find_path(sums, part);
+	if (table_count(sums->by_part) < PARTS_MAX)
+		table_put(sums->by_part, key, (void *)(number + 1));
+	return number;
 }
 
 void stack_sums_add(struct stack_sums *sums, uint32_t path, enum sum_kind kind, uint64_t ns)

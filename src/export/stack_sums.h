@@ -26,7 +26,7 @@ struct sum_frame {
 	const char *name; /* escaped */
 	const char *file; /* source; NULL: not known */
 	uint32_t line;
-	const char *module; /* NULL: not known, or not of a program */
+	const char *module; /* base name of the file that holds the code; NULL: not known, or not of a program */
 	uint64_t offset;
 };
 
@@ -42,11 +42,11 @@ struct stack_sums;
 struct stack_sums *stack_sums_new(void);
 void stack_sums_free(struct stack_sums *sums);
 
-/* What is added: cause and last are borrowed. */
+/* What is added. All of it is borrowed, and lives and stays as it is as long as the sums: a part is known again by where it lies. */
 struct sum_part {
 	const char *thread; /* its name; not escaped */
-	const char *cause;  /* as in struct sum_stack; lives as long as the program */
-	const char *last;   /* what the path ends with; NULL: nothing */
+	const char *cause;  /* as in struct sum_stack; the path ends with it */
+	const char *object; /* with a cause: what the wait is for; else what the path ends with; NULL: nothing */
 	const struct report_frame *frames;
 	size_t frame_count; /* innermost first */
 };

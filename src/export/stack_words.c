@@ -1,10 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/stack_words.h"
 
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "report/report_frame.h"
 
-void stack_words_put(struct text *out, const struct report_frame *frames, size_t count)
+enum { KNOWN_BYTES_MAX = 16 << 20 };
+
+struct stack_words {
+	struct arena *arena;
+	struct table *known; /* lines, by where frames lie */
+	size_t known_bytes;
+	struct text line;
+};
+
+struct stack_words *stack_words_new(void)
+{
+	struct stack_words *words = xcalloc(1, sizeof(*words));
+
+	words->arena = arena_new();
+	words->known = table_new();
+	return words;
+}
+
+void stack_words_free(struct stack_words *words)
+{
+	if (!words)
+		return;
+	arena_free(words->arena);
+	table_free(words->known);
+	text_fini(&words->line);
+	free(words);
+}
+
+static void put_line(struct text *out, const struct report_frame *frames, size_t count)
 {
 	text_put(out, "");
 	for (size_t i = 0; i < count; i++) {
@@ -17,4 +49,21 @@ void stack_words_put(struct text *out, const struct report_frame *frames, size_t
 		text_put_escaped(out, frames[i].module ? frames[i].module : "[unknown]");
 		text_printf(out, "+0x%llx", (unsigned long long)frames[i].offset);
 	}
+}
+
+const char *stack_words_of(struct stack_words *words, const struct report_frame *frames, size_t count)
+{
+	uint64_t key = hash_u64(hash_u64((uintptr_t)frames) ^ count);
+	char *line = table_find(words->known, key);
+
+	if (line)
+		return line;
+	words->line.length = 0;
+	put_line(&words->line, frames, count);
+	if (words->known_bytes + words->line.length > KNOWN_BYTES_MAX)
+		return words->line.bytes;
+	words->known_bytes += words->line.length;
+	line = arena_strdup(words->arena, words->line.bytes);
+	table_put(words->known, key, line);
+	return line;
 }

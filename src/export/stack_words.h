@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Call paths as one string. */
+/* Stacks in one line, "futex_wait < pthread_mutex_lock < main". Those met before are remembered, as long as there is space for them. */
 #pragma once
 
 #include <stddef.h>
 
 struct report_frame;
-struct text;
+struct stack_words;
 
-/* Functions from the innermost one on, with " < " between two, escaped; "" if there are none. */
-void stack_words_put(struct text *out, const struct report_frame *frames, size_t count);
+struct stack_words *stack_words_new(void);
+void stack_words_free(struct stack_words *words);
+
+/* The line, escaped, until the next call. The frames, innermost first, lie there and stay as they are as long as the words: they are known again by that. */
+const char *stack_words_of(struct stack_words *words, const struct report_frame *frames, size_t count);

@@ -15,6 +15,7 @@ import sys
 from collections import Counter, defaultdict
 
 from lib import HERE, LIMIT_S, PINCH, Skip, finish, main, parse_report, pinch, program, read, start, test
+from lib_hosts import as_host, merge, record_at_once
 
 PROTO = os.path.join(HERE, "proto")
 FORMATS = ("perfetto", "speedscope", "folded", "chrome", "pprof", "csv")
@@ -313,6 +314,112 @@ def own():
     assert events and got == wanted, (got - wanted, wanted - got)
     rows = [row for row in csv.DictReader(export("csv").decode().splitlines()) if row["kind"] == "event"]
     assert len(rows) == len(events) and all(row["object"] for row in rows)
+
+
+def chrome_activities(content):
+    """Name, thread, begin and end in ns since the first event."""
+    def ns(text):
+        whole, part = text.split(".")
+        return int(whole) * 1000 + int(part)
+
+    opened, found = {}, Counter()
+    for event in json.loads(content, parse_float=str)["traceEvents"]:
+        if event["ph"] == "b":
+            opened[event["id"]] = event
+        elif event["ph"] == "e":
+            begin = opened.pop(event["id"])
+            assert begin["name"] == event["name"] and begin["tid"] == event["tid"], (begin, event)
+            found[event["name"], event["tid"], ns(begin["ts"]), ns(event["ts"])] += 1
+    assert not opened, opened
+    return found
+
+
+@test("activities are tracks of their own in Perfetto's format, pairs in Chrome's, rows of the table: those of the trace")
+def activities():
+    record(program("own_activities"), "20")
+    listed, first_ns = dump("--activities"), dump()[0]["time_ns"]
+    assert len(listed) == 60 and len({one["activity"] for one in listed}) == 3, listed
+    perfetto = Perfetto(export("perfetto"))
+    tracks = [one for one in perfetto.slices if not perfetto.thread(one[0])]
+    assert len({track for track, *_ in tracks}) == len(tracks), "two activities have one track"
+    got = Counter((name, number(perfetto.tracks[track], "parent_uuid") & (1 << 56) - 1, begin_ns, end_ns)
+                  for track, begin_ns, end_ns, name, _ in tracks)
+    wanted = Counter((one["activity"], one["thread"], one["begin_ns"], one["end_ns"]) for one in listed)
+    assert got == wanted, (got - wanted, wanted - got)
+    shown = Counter((one["activity"], one["tid"], one["begin_ns"] - first_ns, one["end_ns"] - first_ns) for one in listed)
+    pairs = chrome_activities(export("chrome"))
+    assert pairs == shown, (pairs - shown, shown - pairs)
+    rows = [row for row in csv.DictReader(export("csv").decode().splitlines()) if row["kind"] == "activity"]
+    table = Counter((row["name"], int(row["tid"]), int(row["begin_ns"]), int(row["end_ns"])) for row in rows)
+    assert table == shown and all(row["object"] for row in rows), (table - shown, shown - table)
+    words = Counter(arguments["fields"] for *_, arguments in tracks)
+    assert words == Counter(row["object"] for row in rows), (words, rows[0])
+
+
+@test("threads of several hosts have the names of their hosts, numbers that differ, and the sums of the report")
+def hosts():
+    record_at_once("a", "b")
+    as_host("a", 0, 0, 0)
+    as_host("b", 1, 1e9, 200, peer=(0, 0, 0))
+    merge("a", "b")
+    threads = {(t["host_tid"], t["host_pid"]): t for t in report("all.pinch")["threads"]}
+    names = {t["host"] for t in threads.values()}
+    assert len(names) == 2 and len(threads) >= 8, threads
+    perfetto = Perfetto(export("perfetto", trace="all.pinch"))
+    processes = {number(track["process"][0], "pid"): track["process"][0]["process_name"][0].strip('"')
+                 for track in perfetto.tracks.values() if track["process"]}
+    assert Counter(name.split(": ")[0] for name in processes.values()) == Counter(
+        {pid: t["host"] for (_, pid), t in threads.items()}.values()), processes
+    chrome = json.loads(export("chrome", trace="all.pinch"))["traceEvents"]
+    assert {event["pid"]: event["args"]["name"] for event in chrome if event["name"] == "process_name"} == processes
+    for sums in (perfetto.sums(), chrome_sums(export("chrome", trace="all.pinch"))):
+        assert sums.keys() == threads.keys(), sums.keys() ^ threads.keys()
+        for key, thread in threads.items():
+            assert sums[key][RUNNING] == thread["running_ns"] and sums[key][BLOCKED] == thread["blocked_ns"], thread
+    table = defaultdict(Counter)
+    for row in csv.DictReader(export("csv", trace="all.pinch").decode().splitlines()):
+        if row["kind"] == "state":
+            table[row["host"]][kind_of(row["name"])] += int(row["end_ns"]) - int(row["begin_ns"])
+    for name in names:
+        own = [t for t in threads.values() if t["host"] == name]
+        assert table[name][RUNNING] == sum(t["running_ns"] for t in own), (name, table)
+        assert table[name][BLOCKED] == sum(t["blocked_ns"] for t in own), (name, table)
+
+
+def go_pprof(*options):
+    """What Go's pprof says of out.pprof."""
+    if not shutil.which("go"):
+        raise Skip("there is no go: install golang-go")
+    private = {"HOME": os.getcwd(), "PPROF_TMPDIR": os.getcwd(), "GOFLAGS": "-mod=mod", "GOCACHE": os.path.join(os.getcwd(), "go-cache")}
+    done = subprocess.run(["go", "tool", "pprof", *options, "out.pprof"], env={**os.environ, **private}, capture_output=True,
+                          timeout=LIMIT_S, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def build_id(path):
+    done = subprocess.run(["readelf", "-n", path], capture_output=True, timeout=LIMIT_S, check=True, text=True)
+    found = [line.split()[-1] for line in done.stdout.splitlines() if "Build ID:" in line]
+    return found[0] if found else ""
+
+
+@test("Go's pprof reads the profile: sums are the report's, and mappings have paths and build-ids of their files")
+def pprof():
+    record(program("multi_mutex"))
+    export("pprof")
+    wanted, _ = folded_sums(export("folded"))
+    for kind in ("cpu", "lost", "cmetric"):
+        lines = go_pprof("-top", f"-sample_index={kind}", "-unit=ns", "-nodecount=0", "-nodefraction=0").splitlines()
+        assert f"Type: {kind}" in lines and "File: multi_mutex" in lines, lines
+        flat_ns = [line.split()[0] for line in lines if line.strip()[:1].isdigit()]
+        assert flat_ns, lines
+        assert abs(sum(float(text.removesuffix("ns")) for text in flat_ns) - wanted[kind]) <= len(flat_ns), (kind, lines)
+    mappings = [line.split() for line in go_pprof("-raw").split("Mappings\n")[1].splitlines()]
+    files = {words[2]: words[3] for words in mappings if words[2].startswith("/")}
+    assert os.path.realpath(program("multi_mutex")) in map(os.path.realpath, files), mappings
+    assert len(files) >= 2, mappings
+    for path, said in files.items():
+        assert said == build_id(path), (path, said)
 
 
 @test("what is written and what is missing is said, on standard error alone")

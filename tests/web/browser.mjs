@@ -2,6 +2,7 @@
 // What the tests of the page share: TAP, a browser, pages made of JSON. Nothing waits for a time to pass:
 // only for what is to be seen. Environment: O, the build directory.
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -11,7 +12,14 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 export const BUILD = resolve(ROOT, process.env.O ?? "build");
 export const SHOTS = join(BUILD, "web-shots");
-const CHROMIUM = "/usr/bin/chromium";
+
+/** Browsers as Debian has them: Firefox by WebDriver BiDi. Each has a HOME of its own. */
+const BROWSERS = {
+	chromium: { path: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"], permissions: ["clipboard-read", "clipboard-write"] },
+	firefox: { path: "/usr/bin/firefox-esr", channel: "moz-firefox", permissions: [] },
+};
+/** The hash of a style that taking a screenshot puts into pages of Firefox, whose policy forbids it. */
+const OF_SCREENSHOTS = createHash("sha256").update("body {}").digest("base64");
 const LIMIT_MS = 1000 * (process.env.LIMIT_S ?? 60);	// a limit, never an expectation
 
 const require = createRequire(join(BUILD, "web/package.json"));
@@ -46,7 +54,7 @@ export function makePage(name, parts) {
 	return out;
 }
 
-let browser;
+let browser, permissions;
 
 /** In the page: notes when something is there for the first time, at the frame in which it can be seen. */
 function markShown(selector) {
@@ -59,7 +67,7 @@ function markShown(selector) {
     shown: a selector; when it is there first is marked. A page of a server may ask that server. */
 export async function open(file, { width = 1280, height = 900, scheme = "light", shown, touch = false, isReady = true } = {}) {
 	const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, hasTouch: touch,
-		permissions: ["clipboard-read", "clipboard-write"] });
+		permissions });
 	const address = /^http:/.test(file) ? new URL(file) : pathToFileURL(file);
 	const page = await context.newPage();
 
@@ -69,7 +77,10 @@ export async function open(file, { width = 1280, height = 900, scheme = "light",
 		if (["error", "warning"].includes(message.type()))
 			page.problems.push(message.text());
 	});
-	page.on("pageerror", error => page.problems.push(String(error)));
+	page.on("pageerror", error => {
+		if (!String(error).includes(OF_SCREENSHOTS))
+			page.problems.push(String(error));
+	});
 	page.on("request", request => {
 		if (!/^(file|data|blob):/.test(request.url()) && new URL(request.url()).origin !== address.origin)
 			page.problems.push(`asks for ${request.url()}`);
@@ -121,7 +132,7 @@ export async function drawAll(page) {
 
 export async function shot(page, name, full = true) {
 	mkdirSync(SHOTS, { recursive: true });
-	await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: full });
+	await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: full, caret: "initial" });	// hiding it takes a style, too
 }
 
 /** How many different colours a canvas has, in a grid of points. */
@@ -184,19 +195,21 @@ export function note(words) {
 	console.log(`# ${words}`);
 }
 
-export async function start() {
-	const { chromium } = require("playwright-core");
+/** preferences: of Firefox, which can be dark in no other way. */
+export async function start(name = "chromium", preferences = {}) {
+	const { path, permissions: granted, ...how } = BROWSERS[name], home = mkdtempSync(join(directory, "home-"));
 
-	browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+	permissions = granted;
+	browser = await require("playwright-core")[name].launch({ executablePath: path, firefoxUserPrefs: preferences, env: { ...process.env, HOME: home, DISPLAY: "" }, ...how });
 }
 
 export async function stop() {
 	await browser.close();
 }
 
-export async function main() {
-	if (!existsSync(CHROMIUM)) {
-		console.log("1..0 # SKIP chromium is not installed");
+export async function main(name = "chromium") {
+	if (!existsSync(BROWSERS[name].path)) {
+		console.log(`1..0 # SKIP ${BROWSERS[name].path} is not installed`);
 		return;
 	}
 	const only = new RegExp(process.env.ONLY ?? "");
@@ -204,7 +217,7 @@ export async function main() {
 	let failed = 0;
 
 	console.log(`1..${chosen.length}`);
-	await start();
+	await start(name);
 	for (const [i, { sentence, check }] of chosen.entries()) {
 		try {
 			await check();
