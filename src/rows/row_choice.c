@@ -139,9 +139,22 @@ bool row_choice_take(struct row_choice *choice, const struct ev_header *known, c
 	return passes;
 }
 
+void row_choice_follow(struct row_choice *choice, const struct ev_header *known)
+{
+	if (!known)
+		return;
+	session_hand_out(choice->session, known);
+	forget_ended(choice, known);
+}
+
 void row_choice_finish(struct row_choice *choice)
 {
 	decoders_finish(choice->decoders);
+}
+
+const struct script_tables *row_choice_tables(const struct row_choice *choice)
+{
+	return decoders_tables(choice->decoders);
 }
 
 const struct event_context *row_choice_context(const struct row_choice *choice)
