@@ -18,13 +18,13 @@ static void put_magnitude(struct text *out, double value, enum table_unit unit)
 {
 	switch (unit) {
 	case UNIT_NS:
-		text_put_duration(out, (uint64_t)value);
+		text_put_duration(out, (uint64_t)(value + 0.5));
 		break;
 	case UNIT_BYTES:
-		text_put_size(out, (uint64_t)value);
+		text_put_size(out, (uint64_t)(value + 0.5));
 		break;
 	default:
-		text_put_count(out, (uint64_t)value);
+		text_put_count(out, (uint64_t)(value + 0.5));
 		break;
 	}
 }

@@ -4,7 +4,7 @@
  * filter and the filters of scripts pass, and no others.
  *
  * Owns: decoders of activities and scripts.
- * Used by: findings/parts, engine, lanes, rows, serve.
+ * Used by: findings/parts, engine, lanes, rows, serve, cmd.
  */
 #pragma once
 

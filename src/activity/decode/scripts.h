@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The scripts that a user has given: each a filter, a decoder, a handler of activities, or several of these. One that fails is disabled, alone, and a note says why.
+ * The scripts that a user has given: each a filter, a decoder, a handler of activities, or several of these. One that fails is disabled, alone,
+ * and a note says why.
  */
 #pragma once
 
@@ -16,8 +17,8 @@ struct script_text;
 struct scripts;
 
 /*
- * Opens so many files, SCRIPTS_MAX at most, in their order. Activities go to sink; context, borrowed, says who their threads are. 0, or a negative errno after having said which script is wrong, and
- * where. Paths are borrowed.
+ * Opens so many files, SCRIPTS_MAX at most, in their order; paths are borrowed. Activities go to sink; context, borrowed, says who their threads
+ * are. 0, or a negative errno after having said which script is wrong, and where.
  * text: one more, in the last place, or NULL; borrowed. If that one is wrong it is disabled, and a note says why.
  */
 int scripts_open(const char *const *paths, size_t count, const struct script_text *text, struct activity_sink sink,
