@@ -21,7 +21,7 @@ struct row_choice_options {
 	struct event_filter filter;
 	const char *const *scripts; /* paths, borrowed */
 	size_t script_count;
-	const struct script_text *text; /* one more script, borrowed; NULL: none */
+	const struct script_text *text; /* one more script, borrowed; NULL: none. It is loaded with the first event */
 	struct activity_sink sink;      /* gets activities; take may be NULL: none are looked for */
 };
 
