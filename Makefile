@@ -207,10 +207,11 @@ $O/web/.installed: web/package.json web/package-lock.json web/.npmrc
 	$Q$(NPM) ci --ignore-scripts --include=dev > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
 	$Qtouch $@
 
-$O/web/.copied: $O/web/.installed $O/gen/report.ts $(WEB)
-	$Qrm -rf $O/web/src
+$O/web/.copied: $O/web/.installed $O/gen/report.ts $(WEB) $(wildcard share/scripts/*.lua)
+	$Qrm -rf $O/web/src $O/web/scripts
 	$Qcp -r web/src web/tsconfig.json web/bundle.mjs $(@D)
 	$Qcp $O/gen/report.ts $(@D)/src
+	$Qcp -r share/scripts $(@D)/scripts
 	$Qtouch $@
 
 $O/gen/report_head.inc: $O/web/.copied
@@ -477,7 +478,7 @@ SOURCE_TESTS := "+tests/golden/view/validate.sh" "+tests/pinchtrace.sh $O" \
 TESTS := $(BUILT_TESTS) $(if $(SAN),$(FUZZ_TEST),$(SOURCE_TESTS))
 
 # In a browser; screenshots stay in $O/web-shots.
-WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs %/made_trace.mjs %/view_page.mjs %/view_server.mjs,$(wildcard tests/web/*.mjs)))
+WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs %/made_trace.mjs %/recorded_view.mjs %/view_page.mjs %/view_server.mjs,$(wildcard tests/web/*.mjs)))
 
 # Real kernels and real programs, as root: one suite at a time, for an emulated machine takes minutes beside them.
 # make check leaves the long ones to make check-all.

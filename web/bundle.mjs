@@ -2,7 +2,7 @@
 // Bundles src/ into one page and writes it, as C, in pieces: what stands before what the page may ask for, before
 // the data, and behind it. Usage: node bundle.mjs DIRECTORY
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -20,6 +20,13 @@ function licenceOf(name) {
 	return { name, version: manifest.version, licence: manifest.license, text: readFileSync(file, "utf8") };
 }
 
+/** Scripts that the page offers: those that are installed, too. */
+function exampleScripts() {
+	const folder = join(here, "scripts");
+
+	return readdirSync(folder).sort().map(name => ({ name, text: readFileSync(join(folder, name), "utf8").replace(/^-- SPDX[^\n]*\n/, "") }));
+}
+
 async function bundle() {
 	const result = await build({
 		entryPoints: [join(here, "src/main.tsx")],
@@ -32,7 +39,7 @@ async function bundle() {
 		format: "iife",
 		target: ["es2022"],
 		legalComments: "none",		// all of them are in LICENCES
-		define: { LICENCES: JSON.stringify(bundled.map(licenceOf)) },
+		define: { LICENCES: JSON.stringify(bundled.map(licenceOf)), EXAMPLES: JSON.stringify(exampleScripts()) },
 	});
 	const textOf = ending => result.outputFiles.find(f => f.path.endsWith(ending)).text.trim();
 

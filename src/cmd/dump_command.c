@@ -3,9 +3,13 @@
 #include <signal.h>
 #include <stdint.h>
 
+#include "activity/decode/script_tables.h"
+#include "activity/script_table_json.h"
 #include "base/fail.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cmd/activity_line.h"
+#include "cmd/statistics_text.h"
 #include "cmd/trace_source.h"
 #include "engine/trace_open.h"
 #include "options/settings.h"
@@ -66,7 +70,9 @@ static int put_event(struct dump *dump, struct event_line *line)
 		thread_cpus_follow(dump->cpus, known);
 		line->cpu = thread_cpus_find(dump->cpus, known->thread);
 	}
-	if (row_choice_take(dump->choice, known, line) && !dump->options->lists_activities)
+	if (dump->options->list != DUMP_EVENTS)
+		row_choice_follow(dump->choice, known);
+	else if (row_choice_take(dump->choice, known, line))
 		put_line(dump, line);
 	return flush(dump);
 }
@@ -76,10 +82,34 @@ static void put_activity(void *data, const struct activity *activity)
 	struct dump *dump = data;
 	const struct event_context *context = row_choice_context(dump->choice);
 
+	if (dump->options->list != DUMP_ACTIVITIES)
+		return;
 	if (dump->options->form == DUMP_JSON)
 		activity_line_put_json(&dump->out, activity, context);
 	else
 		activity_line_put(&dump->out, activity, context, dump->first_ns);
+}
+
+static void put_table(struct dump *dump, const struct script_table *table)
+{
+	struct json json;
+
+	if (dump->options->form != DUMP_JSON) {
+		statistics_text_put(&dump->out, table);
+		return;
+	}
+	json_init(&json, &dump->out);
+	script_table_put_json(&json, table);
+	json_fini(&json);
+}
+
+static void put_tables(struct dump *dump)
+{
+	const struct script_tables *tables = row_choice_tables(dump->choice);
+	const struct script_table *table;
+
+	for (size_t i = 0; (table = script_tables_get(tables, i)); i++)
+		put_table(dump, table);
 }
 
 static int put_events(struct dump *dump)
@@ -96,6 +126,8 @@ static int put_events(struct dump *dump)
 			err = fail(got, "cannot read %s", dump->path);
 	}
 	row_choice_finish(dump->choice);
+	if (dump->options->list == DUMP_STATISTICS)
+		put_tables(dump);
 	return err ? err : write_out(dump);
 }
 
@@ -128,7 +160,7 @@ static int open_choice(struct dump *dump, const struct settings *settings, const
 		.filter = settings->filter,
 		.scripts = settings->scripts,
 		.script_count = settings->script_count,
-		.sink = { settings->dump.lists_activities ? put_activity : NULL, dump },
+		.sink = { settings->dump.list == DUMP_EVENTS ? NULL : put_activity, dump },
 	};
 
 	options.filter.from_ns = settings->range.from_ns;
@@ -198,6 +230,9 @@ static int dump_run(int argc, char **argv)
 	} else if (rest + 1 != argc) {
 		fail_plain(-EINVAL, "no trace given: pinch dump [options] FILE");
 		status = EXIT_USAGE;
+	} else if (settings.dump.list == DUMP_STATISTICS && !settings.script_count) {
+		fail_plain(-EINVAL, "--statistics needs a script that makes some: --script FILE");
+		status = EXIT_USAGE;
 	} else {
 		status = dump_source(&settings, argv[rest]);
 	}
@@ -224,7 +259,14 @@ static int set_log(struct settings *settings, const char *argument)
 static int set_activities(struct settings *settings, const char *argument)
 {
 	(void)argument;
-	settings->dump.lists_activities = true;
+	settings->dump.list = DUMP_ACTIVITIES;
+	return 0;
+}
+
+static int set_statistics(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->dump.list = DUMP_STATISTICS;
 	return 0;
 }
 
@@ -232,6 +274,7 @@ static const struct option_spec dump_options[] = {
 	{ "json", 0, NULL, "print each event as a JSON object", set_json },
 	{ "log", 0, NULL, "print plain lines for awk: CPU, time, event and its values", set_log },
 	{ "activities", 0, NULL, "print activities, one per line, instead of events", set_activities },
+	{ "statistics", 0, NULL, "print the tables that scripts make of all events", set_statistics },
 	{ 0 },
 };
 

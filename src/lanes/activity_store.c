@@ -61,17 +61,17 @@ void activity_store_free(struct activity_store *store)
 }
 
 /* Its number + 1; 0: there are too many. */
-static uintptr_t name_of(struct activity_store *store, const struct activity *activity)
+static uintptr_t name_of(struct activity_store *store, const char *source, const char *name)
 {
-	uint64_t key = hash_string(hash_string(1, activity->source ? activity->source : ""), activity->name);
+	uint64_t key = hash_string(hash_string(1, source ? source : ""), name);
 	uintptr_t number = (uintptr_t)table_find(store->by_name, key);
 
 	if (number || store->name_count == NAMES_MAX)
 		return number;
 	ARRAY_GROW(store->names, store->name_count, store->name_capacity, 16);
 	store->names[store->name_count++] = (struct name){
-		.source = activity->source ? xstrdup(activity->source) : NULL,
-		.name = xstrdup(activity->name),
+		.source = source ? xstrdup(source) : NULL,
+		.name = xstrdup(name),
 	};
 	table_put(store->by_name, key, (void *)(uintptr_t)store->name_count);
 	return store->name_count;
@@ -97,7 +97,7 @@ static uint32_t put_words(struct activity_store *store, const struct activity *a
 
 void activity_store_add(struct activity_store *store, const struct activity *activity)
 {
-	uintptr_t name = store->count < KEPT_MAX ? name_of(store, activity) : 0;
+	uintptr_t name = store->count < KEPT_MAX ? name_of(store, activity->source, activity->name) : 0;
 
 	if (!name) {
 		store->left_out++;
@@ -114,6 +114,42 @@ void activity_store_add(struct activity_store *store, const struct activity *act
 		.words = put_words(store, activity),
 		.is_message = activity->is_message,
 	};
+}
+
+static uint32_t move_words(struct activity_store *store, const char *words)
+{
+	size_t begin = store->words.length;
+
+	if (!*words || begin >= WORDS_BYTES_MAX - WORDS_MAX)
+		return 0;
+	text_put_bytes(&store->words, words, strlen(words) + 1);
+	return begin;
+}
+
+static void move_one(struct activity_store *store, const struct activity_store *from, const struct kept_activity *moved)
+{
+	const struct name *named = &from->names[moved->name];
+	uintptr_t name = store->count < KEPT_MAX ? name_of(store, named->source, named->name) : 0;
+
+	if (!name) {
+		store->left_out++;
+		return;
+	}
+	ARRAY_GROW(store->list, store->count, store->capacity, 256);
+	store->list[store->count] = *moved;
+	store->list[store->count].name = name - 1;
+	store->list[store->count++].words = move_words(store, from->words.bytes + moved->words);
+	store->is_sorted = false;
+}
+
+void activity_store_move(struct activity_store *store, struct activity_store *from)
+{
+	for (size_t i = 0; i < from->count; i++)
+		move_one(store, from, &from->list[i]);
+	store->left_out += from->left_out;
+	from->left_out = 0;
+	from->count = 0;
+	from->words.length = 1; /* the empty one */
 }
 
 static int by_begin(const void *a, const void *b)

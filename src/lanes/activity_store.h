@@ -24,6 +24,9 @@ void activity_store_free(struct activity_store *store);
 /* Copies what it keeps. */
 void activity_store_add(struct activity_store *store, const struct activity *activity);
 
+/* Adds all of another one, which is empty then. */
+void activity_store_move(struct activity_store *store, struct activity_store *from);
+
 /* All of them, by their beginnings; valid until the next one is added. */
 const struct kept_activity *activity_store_list(struct activity_store *store, size_t *count);
 

@@ -1,50 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lanes/lane_activities.h"
 
-#include <errno.h>
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "activity/decode/decoders.h"
 #include "base/bound.h"
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "engine/trace_open.h"
+#include "lanes/activity_pass.h"
 #include "lanes/activity_store.h"
 #include "lanes/lane_filter.h"
 #include "lanes/lanes.h"
 #include "lanes/row_order.h"
-#include "session/session.h"
-#include "session/threads.h"
-#include "trace/trace_reader.h"
-#include "values.h"
 #include "view/json/json_parts.h"
 
-enum { EVENTS_BETWEEN_LOOKS = 1000, DRAWN_MAX = 4000, LENGTH_CLASSES = 65 };
+enum { DRAWN_MAX = 4000, LENGTH_CLASSES = 65 };
 
 struct lane_activities {
 	const struct lanes *lanes;
 	struct table *lane_of; /* id + 1, by the number of the thread + 1 */
-	struct trace_reader *trace;
-	struct session *session;
-	struct threads *threads;
-	struct decoders *decoders;
-	struct activity_store *store;
+	struct activity_pass *pass;
+	struct activity_store *store, *found; /* found: by the step that goes on */
 	uint64_t until_ns;
-	int looks_every; /* so many events */
-	bool is_growing, is_stopped;
+	bool is_busy;     /* a step goes on */
+	bool has_grown;   /* meanwhile */
 	bool is_complete; /* as far as it has grown */
 };
 
+/* What others see comes from steps that are over. */
 static void take(void *data, const struct activity *activity)
 {
 	struct lane_activities *activities = data;
 
-	activity_store_add(activities->store, activity);
+	activity_store_add(activities->found, activity);
 }
 
 static struct table *lanes_by_thread(const struct lanes *lanes)
@@ -62,28 +54,26 @@ int lane_activities_open(const struct lane_activities_options *options, const st
 			 struct lane_activities **out)
 {
 	struct lane_activities *activities = xcalloc(1, sizeof(*activities));
-	struct decoders_options decoding = {
+	const struct activity_pass_options passing = {
+		.trace_path = options->trace_path,
 		.scripts = options->scripts,
 		.script_count = options->script_count,
 		.text = options->text,
+		.filter = options->filter,
 		.sink = { take, activities },
+		.is_growing = options->is_growing,
 	};
-	int err = trace_open(options->trace_path, &activities->trace);
+	int err;
 
 	activities->lanes = lanes;
-	activities->is_growing = options->is_growing;
-	activities->looks_every = options->text ? 1 : EVENTS_BETWEEN_LOOKS; /* an event may take it long */
 	activities->store = activity_store_new();
+	activities->found = activity_store_new();
 	activities->lane_of = lanes_by_thread(lanes);
-	activities->session = session_new(1, 0);
-	activities->threads = threads_new(activities->session);
-	if (!err)
-		err = decoders_open(activities->session, activities->threads, &decoding, &activities->decoders);
+	err = activity_pass_open(&passing, &activities->pass);
 	if (err) {
 		lane_activities_close(activities);
 		return err;
 	}
-	decoders_set_first(activities->decoders, trace_reader_extent(activities->trace)->first_ns);
 	*out = activities;
 	return 0;
 }
@@ -92,72 +82,67 @@ void lane_activities_close(struct lane_activities *activities)
 {
 	if (!activities)
 		return;
-	decoders_close(activities->decoders);
-	threads_free(activities->threads);
-	session_free(activities->session);
-	if (activities->trace)
-		trace_reader_close(activities->trace);
+	activity_pass_close(activities->pass);
 	activity_store_free(activities->store);
+	activity_store_free(activities->found);
 	table_free(activities->lane_of);
 	free(activities);
 }
 
+static void grow(struct lane_activities *activities)
+{
+	activity_pass_grow(activities->pass);
+	activities->is_complete = activity_pass_is_complete(activities->pass, &activities->until_ns);
+	activities->has_grown = false;
+}
+
 void lane_activities_grow(struct lane_activities *activities)
 {
-	trace_reader_grow(activities->trace);
-	activities->is_complete = activities->is_stopped;
 	table_free(activities->lane_of);
 	activities->lane_of = lanes_by_thread(activities->lanes);
+	if (activities->is_busy)
+		activities->has_grown = true;
+	else
+		grow(activities);
 }
 
 /* --- Finding them -------------------------------------------------------------------------------- */
 
-/* Nobody asks for threads that have ended: the reader bounds how many live at a time. */
-static void forget_ended(struct lane_activities *activities, const struct ev_header *header)
+void lane_activities_begin(struct lane_activities *activities)
 {
-	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
-
-	if (header->subsys != TRACE_SUBSYS_SCHED || header->event != TRACE_EVENT_SCHED_SWITCH ||
-	    e->state != SWITCH_DEAD)
-		return;
-	if (threads_find(activities->threads, header->thread))
-		threads_forget(activities->threads, threads_get(activities->threads, header->thread));
+	assert(!activities->is_busy);
+	activities->is_busy = true;
 }
 
-/* False: there are no more events. */
-static bool take_event(struct lane_activities *activities)
+void lane_activities_run(struct lane_activities *activities, uint64_t budget_ns)
 {
-	const struct ev_header *header;
-	int got = trace_reader_next(activities->trace, &header);
+	activity_pass_run(activities->pass, budget_ns);
+}
 
-	if (got == -EBADMSG)
-		return true;
-	if (got != 1)
-		return false;
-	activities->until_ns = header->time_ns;
-	session_hand_out(activities->session, header);
-	forget_ended(activities, header);
-	return true;
+void lane_activities_end(struct lane_activities *activities)
+{
+	activities->is_busy = false;
+	activity_store_move(activities->store, activities->found);
+	activities->is_complete = activity_pass_is_complete(activities->pass, &activities->until_ns);
+	if (activities->has_grown)
+		grow(activities);
+}
+
+bool lane_activities_is_busy(const struct lane_activities *activities)
+{
+	return activities->is_busy;
 }
 
 void lane_activities_step(struct lane_activities *activities, uint64_t budget_ns)
 {
-	uint64_t begin_ns = clock_ns();
-	bool has_more = true;
-
-	while (has_more && !activities->is_complete && clock_ns() - begin_ns < budget_ns) {
-		for (int i = 0; i < activities->looks_every && has_more; i++)
-			has_more = take_event(activities);
-		activities->is_complete = !has_more;
-	}
-	if (!has_more && !activities->is_growing)
-		decoders_finish(activities->decoders);
+	lane_activities_begin(activities);
+	lane_activities_run(activities, budget_ns);
+	lane_activities_end(activities);
 }
 
 void lane_activities_stop(struct lane_activities *activities)
 {
-	activities->is_complete = activities->is_stopped = true;
-	decoders_finish(activities->decoders);
+	activity_pass_stop(activities->pass);
 }
 
 bool lane_activities_is_complete(const struct lane_activities *activities, uint64_t *until_ns)
@@ -168,7 +153,7 @@ bool lane_activities_is_complete(const struct lane_activities *activities, uint6
 
 const struct decoders *lane_activities_decoders(const struct lane_activities *activities)
 {
-	return activities->decoders;
+	return activity_pass_decoders(activities->pass);
 }
 
 size_t lane_activities_count_of(struct lane_activities *activities, const char *source)

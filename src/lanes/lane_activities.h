@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct decoders;
+struct event_filter;
 struct lane_activities;
 struct lane_filter;
 struct lanes;
@@ -18,6 +19,7 @@ struct lane_activities_options {
 	const char *const *scripts; /* paths: their decoders find activities */
 	size_t script_count;
 	const struct script_text *text; /* one more script, borrowed; NULL: none */
+	struct event_filter *filter;    /* which events are looked at, borrowed; NULL: all */
 	bool is_growing;                /* the trace */
 };
 
@@ -32,13 +34,24 @@ void lane_activities_close(struct lane_activities *activities);
 /* Goes on reading for about budget_ns. */
 void lane_activities_step(struct lane_activities *activities, uint64_t budget_ns);
 
-/* Reads no more, also when the trace grows. */
+/*
+ * The same in three parts, for a script may take long: while lane_activities_run() goes on, others may call all functions that have no other
+ * sentence here. Between begin and end nobody else begins.
+ */
+void lane_activities_begin(struct lane_activities *activities);
+void lane_activities_run(struct lane_activities *activities, uint64_t budget_ns);
+void lane_activities_end(struct lane_activities *activities);
+
+/* Whether somebody has begun and not ended. */
+bool lane_activities_is_busy(const struct lane_activities *activities);
+
+/* The next step ends it: it reads no more, also when the trace grows. Not while it is busy. */
 void lane_activities_stop(struct lane_activities *activities);
 
 /* Whether the trace is read, as far as it has grown; up to when it is: CLOCK_MONOTONIC, 0: nothing. */
 bool lane_activities_is_complete(const struct lane_activities *activities, uint64_t *until_ns);
 
-/* Those that find them. */
+/* Those that find them; not while it is busy. NULL: the first step is still to come, or the trace cannot be read. */
 const struct decoders *lane_activities_decoders(const struct lane_activities *activities);
 
 /* How many this script has found. */

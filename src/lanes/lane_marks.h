@@ -2,6 +2,7 @@
 /* Events of programs' own on the lanes of threads, in any stretch of time. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,9 +18,24 @@ void lane_marks_close(struct lane_marks *marks);
 /* The trace has grown. */
 void lane_marks_grow(struct lane_marks *marks);
 
+/* Which events are chosen, as others have found out. */
+struct mark_choice {
+	/* Of the chunk that has() is asked about from here on: how many are chosen. False: that is not known yet. */
+	bool (*load)(void *data, size_t chunk, uint32_t *count);
+	bool (*has)(void *data, uint32_t at); /* the event of that number in the chunk */
+	void *data;
+};
+
+struct mark_question {
+	const uint32_t *lanes; /* their ids, of which those of threads count */
+	size_t lane_count;
+	uint64_t from_ns, to_ns, first_ns; /* CLOCK_MONOTONIC; first_ns: when the trace begins */
+	const struct mark_choice *choice;  /* NULL: all events */
+};
+
 /*
- * Puts those in [from_ns, to_ns), CLOCK_MONOTONIC, on these lanes, as own_marks_put_json() does. Of a long stretch some chunks of the
- * trace are read, evenly.
+ * Puts those in [from_ns, to_ns) on these lanes, as own_marks_put_json() does. Of a long stretch some chunks of the
+ * trace are read, evenly, of those that have a chosen event. With a choice, wake-ups that are chosen are put, too: wakes, each with the lane
+ * of who was woken.
  */
-void lane_marks_put_json(struct lane_marks *marks, const uint32_t *ids, size_t count, uint64_t from_ns, uint64_t to_ns,
-			 uint64_t first_ns, struct text *out);
+void lane_marks_put_json(struct lane_marks *marks, const struct mark_question *question, struct text *out);

@@ -11,11 +11,16 @@
 #include "session/event_kinds.h"
 #include "view/json/json_parts.h"
 
-enum { NAMES_MAX = 4096 };
+enum { NAMES_MAX = 4096, WAKES_MAX = 20000 };
 
 struct mark {
 	uint64_t time_ns;
 	uint32_t line, name, argument;
+};
+
+struct wake {
+	uint64_t time_ns;
+	uint32_t line;
 };
 
 struct own_marks {
@@ -26,6 +31,9 @@ struct own_marks {
 	struct mark *list;
 	size_t count, capacity, max;
 	uint64_t seen, step; /* each step-th is kept */
+	struct wake *wakes;
+	size_t wake_count, wake_capacity;
+	uint64_t wakes_left_out;
 };
 
 struct own_marks *own_marks_new(struct trace_reader *trace, size_t max)
@@ -48,6 +56,7 @@ void own_marks_free(struct own_marks *marks)
 	table_free(marks->names);
 	free(marks->kinds);
 	free(marks->list);
+	free(marks->wakes);
 	free(marks);
 }
 
@@ -56,6 +65,8 @@ void own_marks_clear(struct own_marks *marks)
 	marks->count = 0;
 	marks->seen = 0;
 	marks->step = 1;
+	marks->wake_count = 0;
+	marks->wakes_left_out = 0;
 }
 
 /* Its number + 1; 0: there are too many. */
@@ -96,6 +107,16 @@ void own_marks_add(struct own_marks *marks, const struct ev_user_event *e, uint3
 	marks->list[marks->count++] = (struct mark){ e->header.time_ns, line, name - 1, e->argument };
 }
 
+void own_marks_add_wake(struct own_marks *marks, uint64_t time_ns, uint32_t line)
+{
+	if (marks->wake_count == WAKES_MAX) {
+		marks->wakes_left_out++;
+		return;
+	}
+	ARRAY_GROW(marks->wakes, marks->wake_count, marks->wake_capacity, 256);
+	marks->wakes[marks->wake_count++] = (struct wake){ time_ns, line };
+}
+
 size_t own_marks_count(const struct own_marks *marks)
 {
 	return marks->count;
@@ -112,6 +133,21 @@ static void put_mark(struct json *json, const struct mark *mark, uint64_t begin_
 	json_end_array(json);
 }
 
+static void put_wakes(struct json *json, const struct own_marks *marks, uint64_t begin_ns)
+{
+	json_key(json, "wakes");
+	json_begin_array(json);
+	for (size_t i = 0; i < marks->wake_count; i++) {
+		json_on_one_line(json);
+		json_begin_array(json);
+		json_uint(json, marks->wakes[i].line);
+		json_uint(json, marks->wakes[i].time_ns > begin_ns ? marks->wakes[i].time_ns - begin_ns : 0);
+		json_end_array(json);
+	}
+	json_end_array(json);
+	json_put_uint(json, "wakes_left_out", marks->wakes_left_out);
+}
+
 static void put_names(struct json *json, const struct own_marks *marks)
 {
 	json_key(json, "names");
@@ -126,7 +162,8 @@ static void put_names(struct json *json, const struct own_marks *marks)
 	json_end_array(json);
 }
 
-void own_marks_put_json(const struct own_marks *marks, uint64_t begin_ns, uint64_t unread, struct text *out)
+void own_marks_put_json(const struct own_marks *marks, uint64_t begin_ns, uint64_t unread, bool is_counted,
+			struct text *out)
 {
 	struct json json;
 
@@ -140,6 +177,12 @@ void own_marks_put_json(const struct own_marks *marks, uint64_t begin_ns, uint64
 	json_end_array(&json);
 	json_put_uint(&json, "left_out", marks->seen - marks->count);
 	json_put_uint(&json, "unread", unread);
+	if (marks->wake_count)
+		put_wakes(&json, marks, begin_ns);
+	if (!is_counted) {
+		json_key(&json, "is_counted");
+		json_bool(&json, false);
+	}
 	json_end_object(&json);
 	json_fini(&json);
 }

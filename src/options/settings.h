@@ -28,11 +28,12 @@ struct time_range {
 	uint64_t from_ns, to_ns; /* to_ns: UINT64_MAX: to the end */
 };
 
+enum dump_list { DUMP_EVENTS, DUMP_ACTIVITIES, DUMP_STATISTICS };
 enum dump_form { DUMP_TEXT, DUMP_JSON, DUMP_LOG };
 
 struct dump_options {
 	enum dump_form form;
-	bool lists_activities;
+	enum dump_list list;
 };
 
 enum { THREAD_WORDS_MAX = 64 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rows/event_rows.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,21 @@ void event_rows_close(struct event_rows *rows)
 int event_rows_step(struct event_rows *rows, uint64_t budget_ns)
 {
 	return row_pass_step(rows->pass, rows->index, budget_ns);
+}
+
+int event_rows_read(struct event_rows *rows, uint64_t budget_ns)
+{
+	return row_pass_read(rows->pass, budget_ns);
+}
+
+int event_rows_count_read(struct event_rows *rows)
+{
+	return row_pass_count(rows->pass, rows->index);
+}
+
+int event_rows_bits(const struct event_rows *rows, size_t chunk, struct row_bits *bits)
+{
+	return chunk < row_index_counted(rows->index) ? row_index_bits(rows->index, chunk, bits) : -EAGAIN;
 }
 
 uint64_t event_rows_count(const struct event_rows *rows)

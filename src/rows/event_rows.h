@@ -19,6 +19,7 @@
 
 struct event_row;
 struct event_rows;
+struct row_bits;
 struct script_text;
 struct text;
 struct trace_states;
@@ -40,6 +41,16 @@ void event_rows_close(struct event_rows *rows);
  * not come further.
  */
 int event_rows_step(struct event_rows *rows, uint64_t budget_ns);
+
+/*
+ * The same in two parts, event_rows_count_read() before and after each event_rows_read(). While that goes on, which may run a script, others
+ * may use the rows: 0, or a negative errno. event_rows_count_read() returns as event_rows_step().
+ */
+int event_rows_read(struct event_rows *rows, uint64_t budget_ns);
+int event_rows_count_read(struct event_rows *rows);
+
+/* Which events of a chunk are rows. 0, or a negative errno: it is not counted yet, or cannot be read. */
+int event_rows_bits(const struct event_rows *rows, size_t chunk, struct row_bits *bits);
 
 /* How many rows there are, as far as that is known; whether it is final. */
 uint64_t event_rows_count(const struct event_rows *rows);

@@ -27,7 +27,9 @@ struct row_choice {
 	struct table *chosen_threads; /* NULL: all */
 	struct session *session;
 	struct threads *threads;
-	struct decoders *decoders;
+	struct decoders_options decoding;
+	struct decoders *decoders; /* NULL: to be opened with the first event */
+	uint64_t first_ns;
 	bool has_context; /* events are handed to the session */
 };
 
@@ -75,11 +77,22 @@ static void skip_chunks(const struct row_choice *choice, struct trace_reader *re
 		trace_reader_seek(reader, trace_reader_extent(reader)->first_ns + choice->filter.from_ns);
 }
 
+static int open_decoders(struct row_choice *choice)
+{
+	int err = decoders_open(choice->session, choice->threads, &choice->decoding, &choice->decoders);
+
+	if (!err)
+		decoders_set_first(choice->decoders, choice->first_ns);
+	return err;
+}
+
 int row_choice_open(const struct row_choice_options *options, struct trace_reader *reader, const char *path,
 		    struct row_choice **out)
 {
 	struct row_choice *choice = xcalloc(1, sizeof(*choice));
-	struct decoders_options decoding = {
+	int err = 0;
+
+	choice->decoding = (struct decoders_options){
 		.scripts = options->scripts,
 		.script_count = options->script_count,
 		.text = options->text,
@@ -87,21 +100,19 @@ int row_choice_open(const struct row_choice_options *options, struct trace_reade
 		.sink = options->sink,
 		.only_filters = !options->sink.take,
 	};
-	int err = 0;
-
 	choice->filter = options->filter;
 	choice->has_context = needs_context(options);
 	choice->session = session_new(1, 0);
 	choice->threads = threads_new(choice->session);
 	if (!choice->filter.threads)
 		err = filter_threads_find(&choice->filter, reader, path, &choice->chosen_threads);
-	if (!err)
-		err = decoders_open(choice->session, choice->threads, &decoding, &choice->decoders);
+	choice->first_ns = trace_reader_extent(reader)->first_ns;
+	if (!err && !options->text)
+		err = open_decoders(choice);
 	if (err) {
 		row_choice_close(choice);
 		return err;
 	}
-	decoders_set_first(choice->decoders, trace_reader_extent(reader)->first_ns);
 	skip_chunks(choice, reader);
 	*out = choice;
 	return 0;
@@ -128,6 +139,8 @@ bool row_choice_take(struct row_choice *choice, const struct ev_header *known, c
 	struct named_event event;
 	bool passes;
 
+	if (!choice->decoders && open_decoders(choice))
+		return false;
 	if (choice->has_context && known)
 		session_hand_out(choice->session, known);
 	event = decoders_name(choice->decoders, line->kind, line->header, line->size_bytes);
@@ -139,9 +152,22 @@ bool row_choice_take(struct row_choice *choice, const struct ev_header *known, c
 	return passes;
 }
 
+void row_choice_follow(struct row_choice *choice, const struct ev_header *known)
+{
+	if (!known)
+		return;
+	session_hand_out(choice->session, known);
+	forget_ended(choice, known);
+}
+
 void row_choice_finish(struct row_choice *choice)
 {
 	decoders_finish(choice->decoders);
+}
+
+const struct script_tables *row_choice_tables(const struct row_choice *choice)
+{
+	return decoders_tables(choice->decoders);
 }
 
 const struct event_context *row_choice_context(const struct row_choice *choice)

@@ -12,6 +12,7 @@ struct event_context;
 struct event_line;
 struct ev_header;
 struct row_choice;
+struct script_tables;
 struct script_text;
 struct trace_reader;
 
@@ -20,7 +21,7 @@ struct row_choice_options {
 	struct event_filter filter;
 	const char *const *scripts; /* paths, borrowed */
 	size_t script_count;
-	const struct script_text *text; /* one more script, borrowed; NULL: none */
+	const struct script_text *text; /* one more script, borrowed; NULL: none. It is loaded with the first event */
 	struct activity_sink sink;      /* gets activities; take may be NULL: none are looked for */
 };
 
@@ -41,8 +42,14 @@ bool row_choice_needs_all(const struct row_choice *choice);
  */
 bool row_choice_take(struct row_choice *choice, const struct ev_header *known, const struct event_line *line);
 
+/* Takes the next event in for decoders alone: nobody asks whether it is to be shown. */
+void row_choice_follow(struct row_choice *choice, const struct ev_header *known);
+
 /* There are no more events. */
 void row_choice_finish(struct row_choice *choice);
+
+/* Statistics of scripts, after row_choice_finish(). */
+const struct script_tables *row_choice_tables(const struct row_choice *choice);
 
 /* Who and where events are from. */
 const struct event_context *row_choice_context(const struct row_choice *choice);

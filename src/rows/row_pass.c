@@ -25,7 +25,9 @@ struct row_pass {
 	struct row_choice *choice; /* NULL: all rows */
 	const char *search;        /* NULL: all lines */
 	uint64_t from_ns, to_ns;   /* CLOCK_MONOTONIC: chunks that lie beside it need not be read */
+	size_t chunk;              /* the first one that is not counted */
 	bool is_in_chunk;
+	bool is_chunk_read;
 	int looks_every;      /* so many rows */
 	struct row_bits bits; /* of the chunk */
 	struct text line;
@@ -117,14 +119,13 @@ static int take_error(const struct row_pass *pass, int err)
 }
 
 /* Takes some rows of the first chunk that is not counted. */
-static int take_some(struct row_pass *pass, struct row_index *index)
+static int take_some(struct row_pass *pass)
 {
-	size_t chunk = row_index_counted(index);
 	struct event_line line;
 	int got = 1;
 
-	if (!pass->is_in_chunk && !lies_beside(pass, chunk)) {
-		trace_reader_begin_chunk(pass->trace, chunk);
+	if (!pass->is_in_chunk && !lies_beside(pass, pass->chunk)) {
+		trace_reader_begin_chunk(pass->trace, pass->chunk);
 		pass->is_in_chunk = true;
 	}
 	for (int i = 0; pass->is_in_chunk && got && i < pass->looks_every; i++) {
@@ -135,22 +136,48 @@ static int take_some(struct row_pass *pass, struct row_index *index)
 			return got;
 		pass->is_in_chunk = got;
 	}
-	if (pass->is_in_chunk)
-		return 0;
-	got = row_index_count(index, &pass->bits);
-	row_bits_clear(&pass->bits);
-	return got;
+	pass->is_chunk_read = !pass->is_in_chunk;
+	return 0;
 }
 
-int row_pass_step(struct row_pass *pass, struct row_index *index, uint64_t budget_ns)
+int row_pass_read(struct row_pass *pass, uint64_t budget_ns)
 {
 	uint64_t begin_ns = clock_ns();
 	int err = 0;
 
-	while (!err && row_index_counted(index) < row_index_chunks(index)) {
-		err = take_some(pass, index);
+	while (!err && !pass->is_chunk_read) {
+		err = take_some(pass);
 		if (clock_ns() - begin_ns >= budget_ns)
 			break;
 	}
-	return err ? err : row_index_counted(index) < row_index_chunks(index);
+	return err;
+}
+
+int row_pass_count(struct row_pass *pass, struct row_index *index)
+{
+	int err = 0;
+
+	if (pass->is_chunk_read) {
+		err = row_index_count(index, &pass->bits);
+		row_bits_clear(&pass->bits);
+		pass->is_chunk_read = false;
+		pass->chunk++;
+	}
+	return err ? err : pass->chunk < row_index_chunks(index);
+}
+
+int row_pass_step(struct row_pass *pass, struct row_index *index, uint64_t budget_ns)
+{
+	uint64_t begin_ns = clock_ns(), spent_ns = 0;
+	int got = row_pass_count(pass, index);
+
+	while (got > 0) {
+		got = row_pass_read(pass, budget_ns - spent_ns);
+		if (!got)
+			got = row_pass_count(pass, index);
+		spent_ns = clock_ns() - begin_ns;
+		if (spent_ns >= budget_ns)
+			break;
+	}
+	return got;
 }

@@ -25,3 +25,10 @@ const struct trace_reader *row_pass_trace(const struct row_pass *pass);
  * 1: there is more to count; 0; or a negative errno after a message: it does not come further.
  */
 int row_pass_step(struct row_pass *pass, struct row_index *index, uint64_t budget_ns);
+
+/*
+ * The same in two parts, row_pass_count() first. row_pass_read() may run a script: it touches nothing but the pass, and ends with the chunk at the
+ * latest: 0, or a negative errno after a message. row_pass_count() tells the index of a chunk that is read: it returns as row_pass_step().
+ */
+int row_pass_read(struct row_pass *pass, uint64_t budget_ns);
+int row_pass_count(struct row_pass *pass, struct row_index *index);

@@ -6,17 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "activity/event_filter.h"
 #include "activity/script_language.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "rows/event_rows.h"
 #include "serve/answer.h"
+#include "serve/asked_filter.h"
 #include "serve/page_scripts.h"
+#include "serve/turn.h"
 #include "view/json/json_parts.h"
 
-enum { KEPT = 4, ROWS_AT_ONCE_MAX = 1000, WORD_BYTES = 256, STATUS_BAD_REQUEST = 400, STATUS_INTERNAL = 500 };
+enum {
+	KEPT = 4,
+	ROWS_AT_ONCE_MAX = 1000,
+	WORD_BYTES = 256,
+	STATUS_BAD_REQUEST = 400,
+	STATUS_INTERNAL = 500,
+	STATUS_UNAVAILABLE = 503
+};
 
 static const uint64_t counting_ns = 20000000;  /* for each request */
 static const uint64_t renewed_ns = 2000000000; /* a list of a trace that grows is that old at least */
@@ -28,24 +36,27 @@ struct kept {
 	uint64_t used;
 	uint64_t opened_ns;
 	bool is_short; /* the trace has grown since */
+	bool is_busy;  /* somebody counts it, away from the lock */
 };
 
 struct event_list {
 	const char *trace_path;
 	const struct trace_states *states;
 	struct page_scripts *scripts;
+	struct turn *turn;
 	uint64_t uses;
 	struct kept kept[KEPT];
 };
 
 struct event_list *event_list_new(const char *trace_path, const struct trace_states *states,
-				  struct page_scripts *scripts)
+				  struct page_scripts *scripts, struct turn *turn)
 {
 	struct event_list *list = xcalloc(1, sizeof(*list));
 
 	list->trace_path = trace_path;
 	list->states = states;
 	list->scripts = scripts;
+	list->turn = turn;
 	return list;
 }
 
@@ -73,46 +84,12 @@ void event_list_grow(struct event_list *list)
 
 /* --- What is asked for --------------------------------------------------------------------------- */
 
-/* What a request chooses rows by, and the same as one text. */
+/* What a request chooses rows by. */
 struct chosen {
-	struct event_filter filter;
+	struct asked_filter asked; /* its key is that of all of this */
 	char search[WORD_BYTES];
 	struct page_script script;
-	struct text key;
-	struct arena *arena; /* of words */
 };
-
-static int take_words(const struct request *request, enum filter_kind kind, struct chosen *chosen)
-{
-	const char *name = filter_kind_name(kind);
-	char word[WORD_BYTES];
-
-	for (size_t i = 0; request_text_at(request, name, i, word, sizeof(word)); i++) {
-		int err = event_filter_add(&chosen->filter, kind, arena_strdup(chosen->arena, word));
-
-		if (err)
-			return err;
-		text_printf(&chosen->key, "%s=%s\n", name, word);
-	}
-	return 0;
-}
-
-static int take_filters(const struct request *request, struct chosen *chosen)
-{
-	int64_t from_ns = 0, to_ns = 0;
-	int err = 0;
-
-	*chosen = (struct chosen){ .arena = arena_new() };
-	for (unsigned int kind = 0; kind < FILTER_KINDS && !err; kind++)
-		err = take_words(request, kind, chosen);
-	request_number(request, "from", 0, INT64_MAX, &from_ns);
-	request_number(request, "to", 0, INT64_MAX, &to_ns);
-	request_text(request, "search", chosen->search, sizeof(chosen->search));
-	chosen->filter.from_ns = from_ns;
-	chosen->filter.to_ns = to_ns;
-	text_printf(&chosen->key, "%lld %lld %s\n", (long long)from_ns, (long long)to_ns, chosen->search);
-	return err;
-}
 
 /* Its name and its text: another one may have its id. */
 static void take_script(struct chosen *chosen)
@@ -121,51 +98,89 @@ static void take_script(struct chosen *chosen)
 
 	if (!text)
 		return;
-	text_printf(&chosen->key, "%s\n", text->name);
-	text_put_bytes(&chosen->key, text->text, strlen(text->text));
+	text_printf(&chosen->asked.key, "%s\n", text->name);
+	text_put_bytes(&chosen->asked.key, text->text, strlen(text->text));
+}
+
+/* False: the reply says what is wrong. chosen_fini() in any case. */
+static bool choose(struct event_list *list, const struct request *request, struct reply *reply, struct chosen *chosen)
+{
+	int err = asked_filter_read(request, &chosen->asked);
+
+	chosen->search[0] = '\0';
+	if (err) {
+		reply_fail(reply, STATUS_BAD_REQUEST, "a filter of events: %s", strerror(-err));
+		return false;
+	}
+	request_text(request, "search", chosen->search, sizeof(chosen->search));
+	text_printf(&chosen->asked.key, "%s\n", chosen->search);
+	if (!page_scripts_find(list->scripts, request, reply, &chosen->script))
+		return false;
+	take_script(chosen);
+	return true;
+}
+
+/* A script alone: what else a request chooses does not count. */
+static bool choose_script(struct event_list *list, const struct request *request, struct reply *reply,
+			  struct chosen *chosen)
+{
+	static const struct request none = { .query = "" };
+
+	asked_filter_read(&none, &chosen->asked);
+	chosen->search[0] = '\0';
+	text_put(&chosen->asked.key, "\n");
+	if (!page_scripts_find(list->scripts, request, reply, &chosen->script))
+		return false;
+	take_script(chosen);
+	return true;
 }
 
 static void chosen_fini(struct chosen *chosen)
 {
-	arena_free(chosen->arena);
-	text_fini(&chosen->key);
+	asked_filter_fini(&chosen->asked);
 }
 
 /* --- Rows ---------------------------------------------------------------------------------------- */
 
+/* NULL: all are busy. */
 static struct kept *find(struct event_list *list, const char *key)
 {
-	struct kept *oldest = &list->kept[0];
+	struct kept *oldest = NULL;
 
 	for (size_t i = 0; i < KEPT; i++) {
-		if (list->kept[i].key && !strcmp(list->kept[i].key, key))
-			return &list->kept[i];
-		if (list->kept[i].used < oldest->used)
-			oldest = &list->kept[i];
+		struct kept *kept = &list->kept[i];
+
+		if (kept->key && !strcmp(kept->key, key))
+			return kept;
+		if (!kept->is_busy && (!oldest || kept->used < oldest->used))
+			oldest = kept;
 	}
-	forget(oldest);
+	if (oldest)
+		forget(oldest);
 	return oldest;
 }
 
 static bool is_to_be_renewed(const struct kept *kept)
 {
-	return kept->key && kept->is_short && clock_ns() - kept->opened_ns >= renewed_ns &&
+	return kept->key && kept->is_short && !kept->is_busy && clock_ns() - kept->opened_ns >= renewed_ns &&
 	       (!kept->rows || event_rows_is_counted(kept->rows));
 }
 
-/* 0 or a negative errno. */
+/* 0 or a negative errno: -EBUSY: too many are counted at a time. */
 static int open_rows(struct event_list *list, const struct chosen *chosen, struct kept **out)
 {
-	struct kept *kept = find(list, chosen->key.bytes);
+	struct kept *kept = find(list, chosen->asked.key.bytes);
 	int err = 0;
 
+	if (!kept)
+		return -EBUSY;
 	if (is_to_be_renewed(kept))
 		forget(kept);
 	if (!kept->key)
 		err = event_rows_open(list->trace_path,
 				      &(struct event_rows_options){
 					      .states = list->states,
-					      .filter = chosen->filter,
+					      .filter = chosen->asked.filter,
 					      .search = chosen->search,
 					      .script = chosen->script.text,
 				      },
@@ -173,7 +188,7 @@ static int open_rows(struct event_list *list, const struct chosen *chosen, struc
 	if (err && err != -ENOENT)
 		return err;
 	if (!kept->key) {
-		kept->key = xstrdup(chosen->key.bytes);
+		kept->key = xstrdup(chosen->asked.key.bytes);
 		kept->opened_ns = clock_ns();
 	}
 	kept->used = ++list->uses;
@@ -181,26 +196,64 @@ static int open_rows(struct event_list *list, const struct chosen *chosen, struc
 	return 0;
 }
 
+/* A script may take long: others have the lock meanwhile. */
+static void count_away(struct event_list *list, struct kept *kept)
+{
+	uint64_t begin_ns = clock_ns(), spent_ns = 0;
+
+	if (kept->is_busy || turn_is_full(list->turn))
+		return;
+	kept->is_busy = true;
+	while (spent_ns < counting_ns && event_rows_count_read(kept->rows) > 0) {
+		int err;
+
+		turn_leave(list->turn);
+		err = event_rows_read(kept->rows, counting_ns - spent_ns);
+		turn_return(list->turn);
+		if (err)
+			break;
+		spent_ns = clock_ns() - begin_ns;
+	}
+	event_rows_count_read(kept->rows);
+	kept->is_busy = false;
+}
+
+/* The rows that are chosen, counted for a moment; false: the reply says why there are none. */
+static bool get_rows(struct event_list *list, const struct chosen *chosen, struct reply *reply, struct kept **out)
+{
+	int err = open_rows(list, chosen, out);
+
+	if (err == -EBUSY)
+		reply_fail(reply, STATUS_UNAVAILABLE, "too many scripts are run at the moment: ask again");
+	else if (err)
+		reply_fail(reply, STATUS_INTERNAL, "events cannot be read: %s", strerror(-err));
+	if (err)
+		return false;
+	if ((*out)->rows && chosen->script.text)
+		count_away(list, *out);
+	else if ((*out)->rows)
+		event_rows_step((*out)->rows, counting_ns);
+	return true;
+}
+
 /* The rows that a request chooses; false: the reply says why there are none. */
 static bool find_rows(struct event_list *list, const struct request *request, struct reply *reply, struct kept **out)
 {
 	struct chosen chosen;
-	int err = take_filters(request, &chosen);
+	bool is_found = choose(list, request, reply, &chosen) && get_rows(list, &chosen, reply, out);
 
-	if (err)
-		reply_fail(reply, STATUS_BAD_REQUEST, "a filter of events: %s", strerror(-err));
-	else if (!page_scripts_find(list->scripts, request, reply, &chosen.script))
-		err = -ENOENT;
-	if (!err) {
-		take_script(&chosen);
-		err = open_rows(list, &chosen, out);
-		if (err)
-			reply_fail(reply, STATUS_INTERNAL, "events cannot be read: %s", strerror(-err));
-	}
 	chosen_fini(&chosen);
-	if (!err && (*out)->rows)
-		event_rows_step((*out)->rows, counting_ns);
-	return !err;
+	return is_found;
+}
+
+struct event_rows *event_list_of_script(struct event_list *list, const struct request *request, struct reply *reply)
+{
+	struct chosen chosen;
+	struct kept *kept = NULL;
+	bool is_found = choose_script(list, request, reply, &chosen) && get_rows(list, &chosen, reply, &kept);
+
+	chosen_fini(&chosen);
+	return is_found ? kept->rows : NULL;
 }
 
 static void put_none(struct text *out)

@@ -6,14 +6,16 @@
 #pragma once
 
 struct event_list;
+struct event_rows;
 struct page_scripts;
 struct reply;
 struct request;
 struct trace_states;
+struct turn;
 
-/* All are borrowed. */
+/* All are borrowed. turn: scripts run away from it. */
 struct event_list *event_list_new(const char *trace_path, const struct trace_states *states,
-				  struct page_scripts *scripts);
+				  struct page_scripts *scripts, struct turn *turn);
 void event_list_free(struct event_list *list);
 
 /* The trace has grown: lists that are counted begin anew when they are asked for next, but not all the time. */
@@ -25,6 +27,12 @@ void event_list_grow(struct event_list *list);
  * the page has to pass them.
  */
 void event_list_answer(struct event_list *list, const struct request *request, struct reply *reply);
+
+/*
+ * The rows that the script of a request chooses by its filter, whatever else the request chooses by; counted for a moment, and valid until the
+ * lock is given away. NULL: the reply says why.
+ */
+struct event_rows *event_list_of_script(struct event_list *list, const struct request *request, struct reply *reply);
 
 /* The number of the first row at or after the parameter time, with the same filters. */
 void event_list_answer_at(struct event_list *list, const struct request *request, struct reply *reply);

@@ -58,6 +58,13 @@ static struct lane_activities *activities_of(const struct row_lists *lists, cons
 	return script.activities ? script.activities : lists->source.activities;
 }
 
+/* Scripts of readers go on when they are asked for themselves: page_scripts_answer(). */
+static void go_on(const struct row_lists *lists, struct lane_activities *activities)
+{
+	if (activities == lists->source.activities)
+		lane_activities_step(activities, reading_ns);
+}
+
 void row_lists_answer_drawn(struct row_lists *lists, const struct request *request, struct reply *reply)
 {
 	uint64_t first_ns = trace_states_time(lists->source.all, 0);
@@ -75,7 +82,7 @@ void row_lists_answer_drawn(struct row_lists *lists, const struct request *reque
 	activities = activities_of(lists, request, reply);
 	if (!activities)
 		return;
-	lane_activities_step(activities, reading_ns);
+	go_on(lists, activities);
 	lane_activities_put_json(activities,
 				 &(struct activity_question){
 					 .from_ns = first_ns + from_ns,
@@ -195,7 +202,7 @@ void row_lists_answer(struct row_lists *lists, enum row_list_kind kind, const st
 		return;
 	switch (kind) {
 	case ROW_LIST_ACTIVITIES:
-		lane_activities_step(chosen.activities, reading_ns);
+		go_on(lists, chosen.activities);
 		lane_activities_put_rows(chosen.activities, &chosen.filter, trace_states_time(lists->source.all, 0),
 					 row, count, &reply->body);
 		break;

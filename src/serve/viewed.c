@@ -41,8 +41,14 @@ static int take_rest(struct viewed *viewed, const struct viewed_options *options
 		err = lane_activities_open(&activities, &viewed->lanes, &viewed->activities);
 	if (err)
 		return err;
-	viewed->scripts = page_scripts_new(&activities, &viewed->lanes, trace_states_time(&viewed->all, 0));
-	viewed->events = event_list_new(viewed->trace_path, &viewed->all, viewed->scripts);
+	viewed->scripts = page_scripts_new(&(struct page_scripts_options){
+		.activities = activities,
+		.lanes = &viewed->lanes,
+		.states = &viewed->all,
+		.first_ns = trace_states_time(&viewed->all, 0),
+		.turn = &viewed->turn,
+	});
+	viewed->events = event_list_new(viewed->trace_path, &viewed->all, viewed->scripts, &viewed->turn);
 	viewed->rows = rows_of(viewed);
 	return 0;
 }
@@ -53,6 +59,7 @@ static struct viewed *viewed_new(const struct viewed_options *options)
 
 	viewed->trace_path = options->trace_path;
 	viewed->fold = options->fold;
+	turn_init(&viewed->turn, options->lock);
 	return viewed;
 }
 
@@ -84,6 +91,11 @@ int viewed_open_growing(const struct viewed_options *options, const char *states
 	return finish(viewed, options, err, out);
 }
 
+void viewed_leave(struct viewed *viewed)
+{
+	turn_wait_all(&viewed->turn);
+}
+
 void viewed_close(struct viewed *viewed)
 {
 	if (!viewed)
@@ -97,6 +109,7 @@ void viewed_close(struct viewed *viewed)
 	lanes_fini(&viewed->lanes);
 	if (viewed->all.states)
 		trace_states_close(&viewed->all);
+	turn_fini(&viewed->turn);
 	free(viewed);
 }
 

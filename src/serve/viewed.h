@@ -8,6 +8,7 @@
 
 #include "lanes/lanes.h"
 #include "query/trace_states.h"
+#include "serve/turn.h"
 
 struct event_list;
 struct fold_rules;
@@ -30,12 +31,14 @@ struct viewed {
 	struct lane_activities *activities;
 	struct page_scripts *scripts; /* of its readers */
 	struct row_lists *rows;
+	struct turn turn; /* scripts of its readers run away from it */
 	bool is_growing;
 };
 
 /* What it is of; borrowed. */
 struct viewed_options {
 	const char *trace_path;
+	pthread_mutex_t *lock; /* the viewer's */
 	const struct fold_rules *fold;
 	bool opens_files;           /* names are those of the files that the trace names, if it has none itself */
 	const char *const *scripts; /* paths: their decoders find activities */
@@ -47,6 +50,9 @@ int viewed_open(const struct viewed_options *options, struct states_waiter *wait
 
 /* By a history that is being made. 0 or a negative errno. */
 int viewed_open_growing(const struct viewed_options *options, const char *states_path, struct viewed **out);
+
+/* Nobody may find it any more; the caller has the lock: waits for those who run scripts of it. Then it may be closed. */
+void viewed_leave(struct viewed *viewed);
 void viewed_close(struct viewed *viewed);
 
 /* Takes what came since. 0 or a negative errno. */

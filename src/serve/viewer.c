@@ -23,6 +23,7 @@
 #include "serve/page_scripts.h"
 #include "serve/part_pages.h"
 #include "serve/row_lists.h"
+#include "serve/script_marks.h"
 #include "serve/viewed.h"
 #include "stacks/fold.h"
 #include "session/threads.h"
@@ -79,10 +80,11 @@ int viewer_read_rules(struct viewer *viewer)
 	return fold_rules_add_user(viewer->fold);
 }
 
-struct viewed_options viewer_viewed_options(const struct viewer *viewer)
+struct viewed_options viewer_viewed_options(struct viewer *viewer)
 {
 	return (struct viewed_options){
 		.trace_path = viewer->options.path,
+		.lock = &viewer->lock,
 		.fold = viewer->fold,
 		.opens_files = viewer->options.opens_files,
 		.scripts = viewer->options.scripts,
@@ -100,6 +102,8 @@ void viewer_show(struct viewer *viewer, struct viewed *viewed, const struct view
 		viewer->viewed = viewed;
 	viewer->progress = *progress;
 	part_pages_set_growing(viewer->pages, progress->phase == VIEW_RECORDING);
+	if (before)
+		viewed_leave(before);
 	pthread_mutex_unlock(&viewer->lock);
 	viewed_close(before);
 }
@@ -240,6 +244,15 @@ static bool is_complete(const struct viewer *viewer, uint64_t origin_ns, unsigne
 	       origin_ns + ((index + 1) << (shift + TILE_COLUMNS_SHIFT)) <= states_end_ns(viewer->viewed->all.states);
 }
 
+/* Lanes are called by their places among those with a key. */
+static bool is_of_others(const struct viewed *viewed, const struct request *request)
+{
+	char asked[LANES_KEY_BYTES], key[LANES_KEY_BYTES];
+
+	lanes_put_key(viewed->key, key);
+	return request_text(request, "of", asked, sizeof(asked)) && strcmp(asked, key) != 0;
+}
+
 static void answer_tiles(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
 	uint64_t first_ns = trace_states_time(&viewer->viewed->all, 0);
@@ -315,20 +328,44 @@ static void answer_alike(struct viewer *viewer, const struct request *request, s
 		reply_fail(reply, STATUS_NOT_FOUND, "the thread did not wait then");
 }
 
-static void answer_marks(struct viewer *viewer, const struct request *request, struct reply *reply)
+static void put_marks(struct viewed *viewed, const struct request *request, const struct mark_choice *choice,
+		      struct reply *reply)
 {
-	uint64_t first_ns = trace_states_time(&viewer->viewed->all, 0);
+	uint64_t first_ns = trace_states_time(&viewed->all, 0);
 	struct lane_list list;
 	int64_t from_ns, to_ns;
 
 	if (!request_number(request, "from", INT64_MIN, INT64_MAX, &from_ns) ||
 	    !request_number(request, "to", from_ns, INT64_MAX, &to_ns) ||
-	    !lane_list_read(request, &viewer->viewed->lanes, &list))
+	    !lane_list_read(request, &viewed->lanes, &list))
 		reply_fail(reply, STATUS_BAD_REQUEST,
 			   "marks need a range of time, from and to, and lanes, such as 0-5,9");
 	else
-		lane_marks_put_json(viewer->viewed->marks, list.ids, list.count, first_ns + from_ns, first_ns + to_ns,
-				    first_ns, &reply->body);
+		lane_marks_put_json(viewed->marks,
+				    &(struct mark_question){
+					    .lanes = list.ids,
+					    .lane_count = list.count,
+					    .from_ns = first_ns + from_ns,
+					    .to_ns = first_ns + to_ns,
+					    .first_ns = first_ns,
+					    .choice = choice,
+				    },
+				    &reply->body);
+}
+
+/* While a script runs, another trace may be shown, and lanes may become others. */
+static void answer_marks(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	struct viewed *viewed = viewer->viewed;
+	struct script_marks chosen;
+
+	if (script_marks_choose(viewed->events, request, reply, &chosen)) {
+		if (is_of_others(viewed, request))
+			reply->status = STATUS_NO_CONTENT;
+		else
+			put_marks(viewed, request, chosen.choice, reply);
+	}
+	script_marks_fini(&chosen);
 }
 
 static void answer_stretch(struct viewer *viewer, const struct request *request, struct reply *reply)
@@ -422,17 +459,9 @@ static const struct script_route {
 } script_routes[] = {
 	{ "/scripts", true, page_scripts_start },
 	{ "/scripts", false, page_scripts_answer },
+	{ "/statistics", false, page_scripts_answer_statistics },
 	{ "/scripts/stop", true, page_scripts_stop },
 };
-
-/* Lanes are called by their places among those with a key. */
-static bool is_of_others(const struct viewer *viewer, const struct request *request)
-{
-	char asked[LANES_KEY_BYTES], key[LANES_KEY_BYTES];
-
-	lanes_put_key(viewer->viewed->key, key);
-	return request_text(request, "of", asked, sizeof(asked)) && strcmp(asked, key) != 0;
-}
 
 /* Locks. Where the history is needed and there is none, the reply says so and nothing is locked. */
 static bool begin_of_trace(struct viewer *viewer, bool needs_states, const struct request *request, struct reply *reply)
@@ -441,7 +470,7 @@ static bool begin_of_trace(struct viewer *viewer, bool needs_states, const struc
 	if (needs_states && !viewer->viewed)
 		reply_fail(reply, STATUS_UNAVAILABLE, "the index of the trace is being made: %u %%",
 			   percent_of(viewer));
-	else if (needs_states && is_of_others(viewer, request))
+	else if (needs_states && is_of_others(viewer->viewed, request))
 		reply->status = STATUS_NO_CONTENT; /* nothing went wrong: browsers would say so of an error */
 	else
 		return true;

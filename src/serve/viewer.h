@@ -53,7 +53,7 @@ struct viewer_progress {
 };
 
 /* How what is viewed is to be opened. */
-struct viewed_options viewer_viewed_options(const struct viewer *viewer);
+struct viewed_options viewer_viewed_options(struct viewer *viewer);
 
 /* Takes what is to be seen from here on, and closes what was before; NULL: the same. */
 void viewer_show(struct viewer *viewer, struct viewed *viewed, const struct viewer_progress *progress);

@@ -56,7 +56,7 @@ void trace_marks_add(struct html *html, const struct trace_states *all, const ch
 	states_each_thread(all->states, add_row, &rows);
 	read_marks(marks, &rows, reader);
 	if (own_marks_count(marks))
-		own_marks_put_json(marks, states_begin_ns(all->states), 0, html_part(html, "marks"));
+		own_marks_put_json(marks, states_begin_ns(all->states), 0, true, html_part(html, "marks"));
 	trace_reader_close(reader);
 	own_marks_free(marks);
 	table_free(rows.by_thread);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """pinch view of what is being recorded: a command, a process, a scope, a file that somebody writes, well or not."""
 import fcntl
+import json
 import os
 import signal
 
@@ -93,6 +94,47 @@ def command():
     assert is_alive(reader.process.pid)
     reader.end()
     assert_nothing_attached()
+
+
+COUNTED = b"""local count = 0
+function on_event(event) count = count + 1 end
+function finish()
+  activity { name = "all", begin = 1, ["end"] = 2 }
+  statistics { title = "events", columns = { "count" }, rows = { { count } } }
+end"""
+
+
+def run_script(reader):
+    status, _, body = reader.post("/scripts?name=counted.lua&reader=one", COUNTED)
+    assert status == 200, body
+    return json.loads(body)["id"]
+
+
+def counted(reader, script, more_than):
+    """How many events the script says that there are, when these are more; and how many activities it has made by then."""
+    def look():
+        ran, got = reader.json(f"/scripts?script={script}"), reader.json(f"/statistics?script={script}")
+        return got["tables"] and got["tables"][0]["rows"][0][0] > more_than and got["is_complete"] and (got["tables"][0]["rows"][0][0], ran["activities"])
+    return wait_until(look, f"more than {more_than} events are counted")
+
+
+@test("statistics of what is recorded are of what there is by then, and at its end those of pinch dump; finish() makes activities once")
+def statistics():
+    reader = Viewer("-o", "counted.pinch", "--", *PYTHON)
+    script, count = run_script(reader), 0
+    for _ in range(3):
+        count, made = counted(reader, script, count)
+        assert not made
+    end_turns()
+    when_ended(reader, 7)
+    assert reader.get(f"/scripts?script={script}")[0] == 404, "the trace was opened again: its scripts are others"
+    script = run_script(reader)
+    assert counted(reader, script, count)[1] == 1
+    got = reader.json(f"/statistics?script={script}")["tables"]
+    with open("counted.lua", "wb") as file:
+        file.write(COUNTED)
+    assert got == [json.loads(line) for line in pinch("dump", "--json", "--statistics", "--script", "counted.lua", "counted.pinch").out.splitlines()], got
+    reader.end()
 
 
 @test("the trace goes where the user wants it, whole and with names; else it is gone with the page")

@@ -4,22 +4,35 @@
  * message.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "activity/activity.h"
 #include "activity/lua/lua_language.h"
 #include "activity/named_event.h"
 #include "activity/script_language.h"
+#include "activity/script_table.h"
 #include "base/text.h"
 #include "session/session.h"
 #include "session/threads.h"
 
 static struct event_context *context;
 
-static void emit(void *data, const struct activity *activity)
+static bool emit(void *data, const struct activity *activity)
 {
 	(void)data;
 	if (!*activity->name || activity->end_ns < activity->begin_ns)
 		abort();
+	return true;
+}
+
+static void show(void *data, const struct script_table *table)
+{
+	(void)data;
+	if (!table->column_count || table->column_count > TABLE_COLUMNS_MAX || table->row_count > TABLE_ROWS_MAX)
+		abort();
+	for (size_t i = 0; i < table->row_count * table->column_count; i++)
+		if (table->cells[i].type == CELL_TEXT && strlen(table->cells[i].text) > TABLE_CELL_BYTES_MAX)
+			abort();
 }
 
 static void print(void *data, const char *line, size_t line_bytes)
@@ -57,7 +70,7 @@ static int give(void *state, const struct script_parts *parts, struct text *why)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
-	struct script_host host = { .emit = emit, .print = print };
+	struct script_host host = { .emit = emit, .print = print, .show = show };
 	struct script_parts parts;
 	struct text why = { 0 };
 	void *state;
@@ -68,10 +81,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 
 		context = event_context_new(session, threads_new(session), true);
 	}
+	host.context = context;
 	err = lua_language.open("fuzz.lua", (const char *)bytes, size_bytes, &host, &state, &parts, &why);
 	check(err, &why);
 	if (!err) {
 		err = give(state, &parts, &why);
+		if (!err && parts.has_activity_handler)
+			err = lua_language.on_activity(
+				state, &(struct activity){ .name = "x", .begin_ns = 1, .end_ns = 2 }, &why);
 		if (!err && parts.has_finish)
 			err = lua_language.finish(state, &why);
 		check(err, &why);

@@ -55,6 +55,46 @@ TEST(activities_are_in_the_order_of_their_beginnings)
 	activity_store_free(store);
 }
 
+TEST(what_is_moved_step_by_step_is_what_was_added)
+{
+	struct activity_store *all = activity_store_new(), *moved = activity_store_new(), *found = activity_store_new();
+	struct activity_parameter parameter = { .name = "n", .type = PARAMETER_INTEGER };
+	const struct kept_activity *expected, *list;
+	size_t expected_count, count;
+	const char *source;
+
+	for (int i = 0; i < COUNT; i++) {
+		struct activity activity = { .name = pick(2) ? "request" : "mail",
+					     .source = pick(2) ? "x.lua" : NULL,
+					     .begin_ns = i,
+					     .end_ns = i + pick(100),
+					     .parameters = &parameter,
+					     .parameter_count = pick(2) };
+
+		parameter.integer = i;
+		activity_store_add(all, &activity);
+		activity_store_add(found, &activity);
+		if (!pick(10))
+			activity_store_move(moved, found);
+	}
+	activity_store_move(moved, found);
+	expected = activity_store_list(all, &expected_count);
+	list = activity_store_list(moved, &count);
+	CHECK_EQUAL(count, expected_count);
+	for (size_t i = 0; i < count; i++) {
+		CHECK_EQUAL(list[i].begin_ns, expected[i].begin_ns);
+		CHECK_EQUAL(list[i].end_ns, expected[i].end_ns);
+		assert_string_equal(activity_store_words(moved, &list[i]), activity_store_words(all, &expected[i]));
+		assert_string_equal(activity_store_name(moved, list[i].name, &source),
+				    activity_store_name(all, expected[i].name, &source));
+	}
+	activity_store_list(found, &count);
+	CHECK_EQUAL(count, 0);
+	activity_store_free(all);
+	activity_store_free(moved);
+	activity_store_free(found);
+}
+
 TEST(all_that_have_a_part_in_a_stretch_lie_in_what_is_said_of_it)
 {
 	struct activity_store *store = random_store();

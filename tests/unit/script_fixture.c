@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "activity/lua/lua_language.h"
+#include "activity/script_table.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "values.h"
+
+enum { CELLS_SAID_MAX = 100 };
 
 static void put_parameter(struct text *said, const struct activity_parameter *parameter)
 {
@@ -20,7 +23,7 @@ static void put_parameter(struct text *said, const struct activity_parameter *pa
 		text_printf(said, " %s=%s", parameter->name, parameter->string);
 }
 
-static void emit(void *data, const struct activity *activity)
+static bool emit(void *data, const struct activity *activity)
 {
 	struct script_stage *stage = data;
 
@@ -29,6 +32,37 @@ static void emit(void *data, const struct activity *activity)
 		    activity->thread);
 	for (size_t i = 0; i < activity->parameter_count; i++)
 		put_parameter(&stage->said, &activity->parameters[i]);
+	text_put(&stage->said, "\n");
+	return true;
+}
+
+static void put_cell(struct text *said, const struct table_cell *cell)
+{
+	if (cell->type == CELL_INTEGER)
+		text_printf(said, " %" PRId64, cell->integer);
+	else if (cell->type == CELL_REAL)
+		text_printf(said, " %g", cell->real);
+	else
+		text_printf(said, " %s", cell->type == CELL_TEXT ? cell->text : "-");
+}
+
+static void show(void *data, const struct script_table *table)
+{
+	struct script_stage *stage = data;
+
+	stage->table_count++;
+	stage->row_count = table->row_count;
+	stage->rows_left_out = table->rows_left_out;
+	stage->texts_cut = table->texts_cut;
+	text_printf(&stage->said, "%s %s:", table_view_name(table->view), table->title);
+	for (size_t i = 0; i < table->column_count; i++)
+		text_printf(&stage->said, " %s/%s", table->columns[i].name,
+			    table->columns[i].unit ? table_unit_name(table->columns[i].unit) : "");
+	for (size_t i = 0; i < table->row_count * table->column_count && i < CELLS_SAID_MAX; i++) {
+		if (i % table->column_count == 0)
+			text_put(&stage->said, " |");
+		put_cell(&stage->said, &table->cells[i]);
+	}
 	text_put(&stage->said, "\n");
 }
 
@@ -60,7 +94,7 @@ void script_stage_begin(struct script_stage *stage)
 	stage->session = session_new(1, 1 << 20);
 	stage->threads = threads_new(stage->session);
 	stage->context = event_context_new(stage->session, stage->threads, true);
-	stage->host = (struct script_host){ .emit = emit, .print = print, .data = stage };
+	stage->host = (struct script_host){ .emit = emit, .print = print, .show = show, .data = stage };
 	deliver(stage, 1, 500, 0, "app");
 	deliver(stage, 2, 501, 3, "worker");
 }
@@ -137,6 +171,11 @@ int script_stage_event(struct script_stage *stage, const struct named_event *eve
 int script_stage_filter(struct script_stage *stage, const struct named_event *event, bool *passes)
 {
 	return lua_language.filter(stage->state, event, passes, &stage->why);
+}
+
+int script_stage_activity(struct script_stage *stage, const struct activity *activity)
+{
+	return lua_language.on_activity(stage->state, activity, &stage->why);
 }
 
 int script_stage_finish(struct script_stage *stage)

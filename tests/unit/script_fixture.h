@@ -17,9 +17,12 @@ struct script_stage {
 	struct script_host host;
 	void *state; /* NULL: it is not open */
 	struct script_parts parts;
-	struct text why;   /* it has failed */
-	struct text said;  /* by print(), a line each; and activities: "name begin end thread parameter=value" */
-	size_t made_count; /* activities */
+	struct text why; /* it has failed */
+	struct text
+		said; /* by print(), a line each; activities: "name begin end thread parameter=value"; and tables, up to 100 cells */
+	size_t made_count;             /* activities */
+	size_t table_count, row_count; /* row_count and what follows: of the last table */
+	uint64_t rows_left_out, texts_cut;
 };
 
 /* A process "app" (500) with the thread "worker" (number 2, id 501) of it, on CPU 3. */
@@ -34,7 +37,8 @@ const struct named_event *script_stage_switch(struct script_stage *stage, uint64
 const struct named_event *script_stage_own(struct script_stage *stage, uint64_t time_ns, const char *subsystem,
 					   const char *event, uint32_t argument);
 
-/* Calls on_event(), filter() and finish(); 0, or -EINVAL with stage->why. */
+/* Calls on_event(), filter(), on_activity() and finish(); 0, or -EINVAL with stage->why. */
 int script_stage_event(struct script_stage *stage, const struct named_event *event);
 int script_stage_filter(struct script_stage *stage, const struct named_event *event, bool *passes);
+int script_stage_activity(struct script_stage *stage, const struct activity *activity);
 int script_stage_finish(struct script_stage *stage);

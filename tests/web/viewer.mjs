@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of pinch view, in a browser, with a server of a trace that was made up: what is drawn is compared with it.
 // Screenshots stay in $O/web-shots.
-import { execFileSync, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { assert, BUILD, close, directory, faults, main, note, open, shot, test } from "./browser.mjs";
+import { assert, close, faults, main, note, open, shot, test } from "./browser.mjs";
 import { firstBehind, MadeTrace } from "./made_trace.mjs";
+import { record, serve, stop } from "./recorded_view.mjs";
 import { address, box, canvas, compareLane, details, drawn, end, go, headHeight, hideOverlays, lane, rangeOf, seen, settled, stateColours, threadSeen, view } from "./view_page.mjs";
 import { ViewServer } from "./view_server.mjs";
 
 const GAP_PX = 3, AXIS_Y = 39, OVERVIEW_Y = 12;
-
-/** What is recorded: threads that take turns with a lock. */
-const RECORDED = `
-import threading, time
-lock = threading.Lock()
-def work():
-    for _ in range(40):
-        with lock:
-            time.sleep(0.002)
-threads = [threading.Thread(target=work) for _ in range(3)]
-[t.start() for t in threads]; [t.join() for t in threads]
-`;
 
 test("what is drawn of threads, groups and processes has each state with its share of the height, at every zoom", async () => {
 	const page = await view(), colours = await stateColours(page);
@@ -620,41 +606,11 @@ test("fingers pan and pinch, at 360 pixels, where nothing is wider than the scre
 	await end(page);
 });
 
-/** Records a program and opens what pinch view serves of it. Undefined: that cannot be done here. */
-async function viewRecorded() {
-	const trace = join(directory, "recorded.pinch"), pinch = join(BUILD, "pinch");
-
-	if (process.getuid() !== 0 || !existsSync(pinch))
-		return undefined;
-	try {
-		execFileSync(pinch, ["record", "-o", trace, "--", "python3", "-c", RECORDED], { stdio: "pipe" });
-	} catch (error) {
-		note(`no trace can be recorded here: ${String(error.stderr ?? error).trim().slice(0, 200)}`);
-		return undefined;
-	}
-	const child = spawn(pinch, ["view", "--port", "0", trace], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, BROWSER: "", DISPLAY: "" } });
-	const url = await new Promise((resolve, reject) => {
-		let said = "";
-		const take = bytes => {
-			said += bytes;
-			const match = /http:\S*token=[0-9a-f]+/.exec(said);
-			if (match)
-				resolve(match[0]);
-		};
-		child.stdout.on("data", take);
-		child.stderr.on("data", take);
-		child.on("exit", () => reject(new Error(`pinch view ended: ${said}`)));
-	});
-	return { child, url };
-}
-
 test("a recorded trace is looked at with pinch view itself: lanes, states, their details, events, the report of a part", async () => {
-	const started = await viewRecorded();
-
-	if (!started) {
-		note("skipped: recording needs root and a built pinch");
+	if (!record())
 		return;
-	}
+	const started = await serve();
+
 	try {
 		const page = await open(started.url);
 		await settled(page);
@@ -682,9 +638,7 @@ test("a recorded trace is looked at with pinch view itself: lanes, states, their
 		await shot(page, "viewer-recorded", false);
 		await close(page);
 	} finally {
-		started.child.removeAllListeners("exit");
-		started.child.kill("SIGINT");
-		await new Promise(resolve => started.child.on("close", resolve));
+		await stop(started.child);
 	}
 });
 

@@ -1,63 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The tab of scripts in a browser, with pinch view itself and a trace that is recorded here. Screenshots stay in $O/web-shots.
-import { execFileSync, spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assert, BUILD, close, directory, faults, main, note, open, shot, test } from "./browser.mjs";
-import { address, downloaded, settled } from "./view_page.mjs";
+import { assert, close, directory, faults, main, open, shot, test } from "./browser.mjs";
+import { PINCH, record, serve, stop, TRACE } from "./recorded_view.mjs";
+import { address, canvas, downloaded, go, settled } from "./view_page.mjs";
 
-const PINCH = join(BUILD, "pinch"), TRACE = join(directory, "scripts.pinch");
-const RECORDED = `
-import threading, time
-lock = threading.Lock()
-def work():
-    for _ in range(40):
-        with lock:
-            time.sleep(0.002)
-threads = [threading.Thread(target=work) for _ in range(3)]
-[t.start() for t in threads]; [t.join() for t in threads]
-`;
 const FILTER = "function filter(event)\n\treturn event.name == 'sched.WAKE'\nend\n";
-
-/** Whether a trace can be recorded here: skipped, and said, where it cannot. */
-function record() {
-	if (process.getuid() !== 0 || !existsSync(PINCH)) {
-		note("skipped: recording needs root and a built pinch");
-		return false;
-	}
-	if (existsSync(TRACE))
-		return true;
-	try {
-		execFileSync(PINCH, ["record", "-o", TRACE, "--", "python3", "-c", RECORDED], { stdio: "pipe" });
-		return true;
-	} catch (error) {
-		note(`skipped: no trace can be recorded here: ${String(error.stderr ?? error).trim().slice(0, 200)}`);
-		return false;
-	}
-}
-
-/** A server with the trace; its link is printed. */
-async function serve() {
-	const child = spawn(PINCH, ["view", "--port", "0", TRACE], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, BROWSER: "", DISPLAY: "" } });
-	const url = await new Promise((resolve, reject) => {
-		let said = "";
-		const take = bytes => {
-			said += bytes;
-			const match = /http:\S*token=[0-9a-f]+/.exec(said);
-			if (match)
-				resolve(match[0]);
-		};
-		child.stdout.on("data", take);
-		child.stderr.on("data", take);
-		child.once("exit", () => reject(new Error(`pinch view ended: ${said}`)));
-	});
-
-	process.on("exit", () => child.kill("SIGINT"));	// a test that fails leaves it behind
-	child.unref();
-	child.stdout.unref();
-	child.stderr.unref();
-	return { child, url };
-}
 
 async function view(how = {}) {
 	const { child, url } = await serve(), page = await open(url, how);
@@ -71,9 +21,7 @@ async function view(how = {}) {
 async function end(page) {
 	page.problems = page.problems.filter(problem => !problem.startsWith("Canvas2D: Multiple readback"));
 	await close(page);
-	const ended = new Promise(resolve => page.child.on("exit", resolve));
-	page.child.kill("SIGINT");
-	await ended;
+	await stop(page.child);
 }
 
 const editor = page => page.getByLabel("Script in Lua"), result = page => page.locator(".script-result");
@@ -188,6 +136,100 @@ test("scripts are saved, deleted, downloaded and loaded, by keys too; a link to 
 	await settled(page);
 	await page.locator("#scripts").scrollIntoViewIfNeeded();
 	await says(page, "uses the script my_script.lua, which this browser does not have");
+	await end(page);
+});
+
+const tables = page => page.locator(".statistics-table");
+
+/** What the table of that number shows in the column, row by row. */
+const cells = (page, table, column) => tables(page).nth(table).locator(`tbody tr:not(.spacer) td:nth-child(${column})`).allInnerTexts();
+
+function dumpedTables(script, ...options) {
+	return dump(script, "--statistics", "--json", ...options).map(line => JSON.parse(line));
+}
+
+/** Until statistics are there that are no other filters' or times'. */
+async function computed(page, words) {
+	await page.waitForFunction(words => [...document.querySelectorAll(".statistics [role=status]")].some(one => one.textContent.includes(words)), words)
+		.catch(async error => assert(false, `${await page.locator(".statistics").allInnerTexts()} ${await result(page).textContent()}: ${error}`));
+}
+
+test("an example's statistics are those of pinch dump, as charts and as tables that are sorted by keys; they follow the selected time and the filters", async () => {
+	if (!record())
+		return;
+	const page = await view();
+
+	await page.getByLabel("Examples of scripts").selectOption("threads.lua");
+	const script = await editor(page).inputValue(), [kinds, threads] = dumpedTables(script);
+	await page.getByRole("button", { name: "Run", exact: true }).click();
+	await computed(page, "Of all events.");
+	assert(await tables(page).count() === 2 && await tables(page).first().locator("h3").first().innerText() === kinds.title, "other tables");
+	await tables(page).first().locator("summary").click();
+	assert(JSON.stringify(await cells(page, 0, 1)) === JSON.stringify(kinds.rows.map(row => row[0])), `${await cells(page, 0, 1)}`);
+	assert((await cells(page, 1, 3)).map(text => Number(text.replace(/,/g, ""))).join() === threads.rows.map(row => row[2]).join(), `${await cells(page, 1, 3)}`);
+	assert(await tables(page).first().locator("svg.bars rect").count() === Math.min(30, kinds.rows.length), "bars");
+	await tables(page).first().scrollIntoViewIfNeeded();
+	await shot(page, "statistics-bars", false);
+	await tables(page).first().locator("th button").first().focus();
+	await page.keyboard.press("Enter");
+	assert(JSON.stringify(await cells(page, 0, 1)) === JSON.stringify(kinds.rows.map(row => row[0]).sort()), "it is not sorted by name");
+	const to = 1e8, from = 5e7;
+	await address(page, search => search.get("script") === "threads.lua");
+	await page.getByLabel("Filter by event").fill("SWITCH");
+	await computed(page, "what the filters choose");
+	const [switches] = dumpedTables(script, "--event", "SWITCH");
+	await page.waitForFunction(() => document.querySelector(".statistics-table").querySelectorAll("tbody tr:not(.spacer)").length === 1);
+	assert(await cells(page, 0, 2).then(([text]) => Number(text.replace(/,/g, ""))) === switches.rows[0][1], "other switches");
+	await page.getByLabel("Filter by event").fill("");
+	await computed(page, "Of all events.");
+	await go(page, `script=threads.lua&sel=${from}~${to}`);
+	await computed(page, "Of the selected");
+	const [part] = dumpedTables(script, "--from", `${from}ns`, "--to", `${to}ns`), sum = part.rows.reduce((all, row) => all + row[1], 0);
+	assert((await cells(page, 0, 2)).reduce((all, text) => all + Number(text.replace(/,/g, "")), 0) === sum, `${await cells(page, 0, 2)}, and not ${sum}`);
+	await end(page);
+});
+
+test("lines and histograms are drawn, in the dark and at 360 px; no serious fault for assistive technology", async () => {
+	if (!record())
+		return;
+	for (const [width, scheme] of [[1280, "light"], [360, "dark"]]) {
+		const page = await view({ width, scheme });
+		await page.getByLabel("Examples of scripts").selectOption("off_cpu.lua");
+		await run(page, `${await editor(page).inputValue()}
+local first = finish
+function finish()
+	first()
+	statistics { title = "<b>Sizes</b>", show = "histogram", columns = { { name = "from", unit = "bytes" }, { name = "count", unit = "count" } }, rows = { { 1, 3 }, { 1024, 5 }, { 2048, 0 }, { 4096, 0 / 0 } } }
+end`);
+		await computed(page, "Of all events.");
+		assert(await page.locator(".statistics-line path.line").count() === 1 && await tables(page).count() === 3, `${await tables(page).count()} tables`);
+		assert(await tables(page).nth(2).locator("svg.histogram rect").count() === 3 && await tables(page).nth(2).locator("h3").first().innerText() === "<b>Sizes</b>", "another histogram");
+		const found = await faults(page);
+		assert(!found.length, `${width} ${scheme}: ${JSON.stringify(found)}`);
+		assert(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width} px: it scrolls sideways`);
+		await tables(page).nth(1).locator("h3").first().evaluate(one => one.scrollIntoView());
+		await shot(page, `statistics-${width}-${scheme}`, false);
+		await end(page);
+	}
+});
+
+test("arrows of wake-ups in the graph are those that the filter of the script chooses", async () => {
+	if (!record())
+		return;
+	const page = await view();
+
+	await go(page, "view=150000000~170000000");
+	await page.waitForFunction(() => Number(document.querySelector(".graph-canvas canvas").dataset.wakes) > 2);
+	await settled(page);
+	const all = Number(await canvas(page).getAttribute("data-wakes"));
+	await run(page, "function filter(event)\n\treturn event.name ~= 'sched.WAKE'\nend\n");
+	await says(page, "its filter chooses events");
+	await page.waitForFunction(() => document.querySelector(".graph-canvas canvas").dataset.wakes === "0");
+	await run(page, FILTER);
+	await says(page, "its filter chooses events");
+	await page.waitForFunction(all => Number(document.querySelector(".graph-canvas canvas").dataset.wakes) === all, all);
+	await page.getByRole("button", { name: "Use none" }).click();
+	await page.waitForFunction(all => Number(document.querySelector(".graph-canvas canvas").dataset.wakes) === all, all);
 	await end(page);
 });
 

@@ -6,6 +6,7 @@
 #include "activity/activity_sums.h"
 #include "activity/decode/hints.h"
 #include "activity/decode/pairs.h"
+#include "activity/decode/script_tables.h"
 #include "activity/decode/scripts.h"
 #include "activity/event_filter.h"
 #include "activity/named_event.h"
@@ -35,6 +36,7 @@ static void take(void *data, const struct activity *activity)
 	activity_sums_add(decoders->sums, activity, decoders->context);
 	if (sink->take)
 		sink->take(sink->data, activity);
+	scripts_on_activity(decoders->scripts, activity);
 }
 
 struct named_event decoders_name(const struct decoders *decoders, const struct event_kind *kind,
@@ -108,7 +110,10 @@ int decoders_open(struct session *session, struct threads *threads, const struct
 	int err;
 
 	decoders->options = *options;
-	err = scripts_open(options->scripts, options->script_count, options->text, sink, &decoders->scripts);
+	decoders->context = event_context_new(
+		session, threads, options->script_count || options->text || options->filter || options->sink.take);
+	err = scripts_open(options->scripts, options->script_count, options->text, sink, decoders->context,
+			   &decoders->scripts);
 	if (err) {
 		decoders_close(decoders);
 		return err;
@@ -116,8 +121,6 @@ int decoders_open(struct session *session, struct threads *threads, const struct
 	decoders->sums = activity_sums_new();
 	decoders->pairs = pairs_new(sink);
 	decoders->hints = hints_new();
-	decoders->context = event_context_new(
-		session, threads, options->script_count || options->text || options->filter || options->sink.take);
 	decoders->own = own_events_new();
 	own_events_subscribe(decoders->own, session);
 	if (!options->only_filters)
@@ -150,6 +153,17 @@ void decoders_finish(struct decoders *decoders)
 	if (!decoders->is_finished && !decoders->options.only_filters)
 		scripts_finish(decoders->scripts);
 	decoders->is_finished = true;
+}
+
+void decoders_look(struct decoders *decoders)
+{
+	if (!decoders->is_finished)
+		scripts_look(decoders->scripts);
+}
+
+const struct script_tables *decoders_tables(const struct decoders *decoders)
+{
+	return scripts_tables(decoders->scripts);
 }
 
 const struct activity_sums *decoders_sums(const struct decoders *decoders)
@@ -206,6 +220,7 @@ static bool put_unmet(const struct event_filter *filter, size_t i, struct text *
 bool decoders_put_note(const struct decoders *decoders, size_t i, struct text *note)
 {
 	uint64_t left_out = activity_sums_left_out(decoders->sums), dropped = pairs_dropped(decoders->pairs);
+	uint64_t tables = script_tables_left_out(scripts_tables(decoders->scripts));
 	size_t script_notes = 0;
 
 	while (scripts_note(decoders->scripts, script_notes))
@@ -215,6 +230,11 @@ bool decoders_put_note(const struct decoders *decoders, size_t i, struct text *n
 		return true;
 	}
 	i -= script_notes;
+	if (tables && !i--) {
+		text_put_count(note, tables);
+		text_printf(note, " tables of statistics are left out: a script can make %d", TABLES_MAX);
+		return true;
+	}
 	if (left_out && !i--) {
 		text_put_count(note, left_out);
 		text_put(note, " activities are left out: there are too many different names");

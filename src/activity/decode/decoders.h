@@ -4,7 +4,7 @@
  * filter and the filters of scripts pass, and no others.
  *
  * Owns: decoders of activities and scripts.
- * Used by: findings/parts, engine, lanes, rows, serve.
+ * Used by: findings/parts, engine, lanes, rows, serve, cmd.
  */
 #pragma once
 
@@ -22,6 +22,7 @@ struct event_filter;
 struct event_kind;
 struct hint;
 struct named_event;
+struct script_tables;
 struct script_text;
 struct session;
 struct text;
@@ -56,6 +57,12 @@ bool decoders_pass(struct decoders *decoders, const struct named_event *event);
 
 /* There are no more events. May be called again: it does nothing then. */
 void decoders_finish(struct decoders *decoders);
+
+/* The same for statistics of scripts alone, of what there is so far: events may follow, and activities are not made. */
+void decoders_look(struct decoders *decoders);
+
+/* Statistics, once decoders_finish() or decoders_look() was called; valid until that is called again. */
+const struct script_tables *decoders_tables(const struct decoders *decoders);
 
 const struct activity_sums *decoders_sums(const struct decoders *decoders);
 

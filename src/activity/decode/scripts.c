@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "activity/decode/script_tables.h"
 #include "activity/lua/lua_language.h"
 #include "activity/named_event.h"
 #include "activity/script_language.h"
@@ -31,26 +32,42 @@ struct script {
 	struct script_parts parts;
 	void *state; /* NULL: it has failed */
 	size_t printed_lines;
+	bool makes_activity; /* which its own handler sees already */
 };
 
 struct scripts {
 	struct script list[SCRIPTS_MAX + 1];
 	size_t count, failed_count;
 	bool have_filters;
+	bool is_look; /* finish() makes no activities */
 	struct activity_sink sink;
+	const struct event_context *context;
+	struct script_tables *tables;
 	char *notes[NOTES_MAX];
 	size_t note_count;
 };
 
 /* --- What scripts say ------------------------------------------------------------------------- */
 
-static void emit(void *data, const struct activity *activity)
+static bool emit(void *data, const struct activity *activity)
 {
-	const struct script *script = data;
+	struct script *script = data;
 	struct activity sourced = *activity;
 
+	if (script->all->is_look || !script->state) /* it is being loaded */
+		return false;
 	sourced.source = script->path;
+	script->makes_activity = true;
 	script->all->sink.take(script->all->sink.data, &sourced);
+	script->makes_activity = false;
+	return true;
+}
+
+static void show(void *data, const struct script_table *table)
+{
+	const struct script *script = data;
+
+	script_tables_add(script->all->tables, script->path, table);
 }
 
 static void add_note(struct scripts *scripts, const struct text *note)
@@ -130,7 +147,9 @@ static struct script *add_script(struct scripts *scripts, const char *path)
 
 	script->all = scripts;
 	script->path = path;
-	script->host = (struct script_host){ .emit = emit, .print = print, .data = script };
+	script->host = (struct script_host){
+		.emit = emit, .print = print, .show = show, .data = script, .context = scripts->context
+	};
 	return script;
 }
 
@@ -179,12 +198,14 @@ static void open_text(struct scripts *scripts, const struct script_text *text)
 }
 
 int scripts_open(const char *const *paths, size_t count, const struct script_text *text, struct activity_sink sink,
-		 struct scripts **out)
+		 const struct event_context *context, struct scripts **out)
 {
 	struct scripts *scripts = xcalloc(1, sizeof(*scripts));
 	int err = 0;
 
 	scripts->sink = sink;
+	scripts->context = context;
+	scripts->tables = script_tables_new();
 	for (size_t i = 0; i < count && i < SCRIPTS_MAX && !err; i++)
 		err = open_script(scripts, paths[i]);
 	if (err) {
@@ -206,6 +227,7 @@ void scripts_close(struct scripts *scripts)
 			scripts->list[i].language->close(scripts->list[i].state);
 	for (size_t i = 0; i < scripts->note_count; i++)
 		free(scripts->notes[i]);
+	script_tables_free(scripts->tables);
 	free(scripts);
 }
 
@@ -256,8 +278,22 @@ void scripts_on_event(struct scripts *scripts, const struct named_event *event)
 	}
 }
 
+void scripts_on_activity(struct scripts *scripts, const struct activity *activity)
+{
+	for (size_t i = 0; i < scripts->count; i++) {
+		struct script *script = &scripts->list[i];
+		struct text why = { 0 };
+
+		if (script->state && script->parts.has_activity_handler && !script->makes_activity &&
+		    script->language->on_activity(script->state, activity, &why))
+			disable(script, &why);
+		text_fini(&why);
+	}
+}
+
 void scripts_finish(struct scripts *scripts)
 {
+	script_tables_clear(scripts->tables);
 	for (size_t i = 0; i < scripts->count; i++) {
 		struct script *script = &scripts->list[i];
 		struct text why = { 0 };
@@ -266,6 +302,18 @@ void scripts_finish(struct scripts *scripts)
 			disable(script, &why);
 		text_fini(&why);
 	}
+}
+
+void scripts_look(struct scripts *scripts)
+{
+	scripts->is_look = true;
+	scripts_finish(scripts);
+	scripts->is_look = false;
+}
+
+const struct script_tables *scripts_tables(const struct scripts *scripts)
+{
+	return scripts->tables;
 }
 
 bool scripts_have_filters(const struct scripts *scripts)

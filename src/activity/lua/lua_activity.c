@@ -9,10 +9,14 @@
 
 #include "activity/activity.h"
 #include "activity/lua/lua_event.h"
+#include "activity/lua/lua_found.h"
 #include "activity/named_event.h"
 #include "activity/script_language.h"
 
 enum { PARAMETERS_MAX = 16, NAME_BYTES_MAX = 64 };
+
+/* Their addresses are keys of the registry, which scripts do not reach: on_activity(), and whether it runs. */
+static const char handler_key, is_handled_key;
 
 /* A member of the table that is the argument. */
 static lua_Integer integer_member(lua_State *lua, const char *name)
@@ -111,6 +115,52 @@ static size_t take_parameters(lua_State *lua, struct activity_parameter *paramet
 	return count;
 }
 
+/* --- Handling --------------------------------------------------------------------------------- */
+
+void lua_activity_set_handler(lua_State *lua)
+{
+	lua_rawsetp(lua, LUA_REGISTRYINDEX, &handler_key);
+}
+
+static void set_handled(lua_State *lua, bool is_handled)
+{
+	lua_pushboolean(lua, is_handled);
+	lua_rawsetp(lua, LUA_REGISTRYINDEX, &is_handled_key);
+}
+
+static bool is_handled(lua_State *lua)
+{
+	bool is_so;
+
+	lua_rawgetp(lua, LUA_REGISTRYINDEX, &is_handled_key);
+	is_so = lua_toboolean(lua, -1);
+	lua_pop(lua, 1);
+	return is_so;
+}
+
+void lua_activity_call_handler(lua_State *lua, const struct script_host *host, const struct activity *activity)
+{
+	int status;
+
+	lua_rawgetp(lua, LUA_REGISTRYINDEX, &handler_key);
+	lua_found_push(lua, activity, host->context);
+	set_handled(lua, true);
+	status = lua_pcall(lua, 1, 0, 0);
+	set_handled(lua, false);
+	if (status)
+		lua_error(lua);
+}
+
+/* One that the script itself has made. */
+static void handle_own(lua_State *lua, const struct script_host *host, const struct activity *activity)
+{
+	if (lua_rawgetp(lua, LUA_REGISTRYINDEX, &handler_key) == LUA_TFUNCTION)
+		lua_activity_call_handler(lua, host, activity);
+	lua_pop(lua, 1);
+}
+
+/* --- Making ----------------------------------------------------------------------------------- */
+
 /* Upvalues: the host, the current event. */
 static int activity(lua_State *lua)
 {
@@ -124,6 +174,8 @@ static int activity(lua_State *lua)
 	lua_settop(lua, 1);
 	if (lua_getmetatable(lua, 1))
 		luaL_error(lua, "activity: the table has a metatable");
+	if (is_handled(lua))
+		luaL_error(lua, "activity: on_activity() cannot make another one");
 	begin = integer_member(lua, "begin");
 	end = integer_member(lua, "end");
 	if (begin < 0 || end < begin)
@@ -134,7 +186,8 @@ static int activity(lua_State *lua)
 	made.cpu = number_member(lua, "cpu", current->event ? named_event_cpu(current->event) : CPU_UNKNOWN);
 	made.name = name_member(lua);
 	made.parameter_count = take_parameters(lua, parameters);
-	host->emit(host->data, &made);
+	if (host->emit(host->data, &made))
+		handle_own(lua, host, &made);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "activity/lua/lua_event.h"
 #include "activity/lua/lua_limits.h"
 #include "activity/lua/lua_sandbox.h"
+#include "activity/lua/lua_statistics.h"
 #include "activity/script_language.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -19,12 +20,14 @@
 enum { EVENTS_LISTED_MAX = 64 };
 
 /* Where a script's functions and the event lie on the stack, from open() on: scripts cannot replace them later. */
-enum slot { SLOT_HANDLER = 1, SLOT_EVENT, SLOT_FILTER, SLOT_ON_EVENT, SLOT_FINISH, SLOTS_END };
+enum slot { SLOT_HANDLER = 1, SLOT_EVENT, SLOT_FILTER, SLOT_ON_EVENT, SLOT_FINISH, SLOT_ON_ACTIVITY, SLOTS_END };
 
 struct lua_script {
 	lua_State *lua;
 	struct lua_limits limits;
 	struct lua_event current;
+	bool is_finishing;               /* statistics may be given */
+	const struct activity *activity; /* while on_activity() is called */
 	const struct script_host *host;
 	const char *path, *text; /* while it is opened */
 	size_t text_bytes;
@@ -113,11 +116,39 @@ static int lua_on_event(void *state, const struct named_event *event, struct tex
 static int lua_finish(void *state, struct text *why)
 {
 	struct lua_script *script = state;
-	int err = call(script, SLOT_FINISH, NULL, why);
+	int err;
 
+	script->is_finishing = true;
+	err = call(script, SLOT_FINISH, NULL, why);
+	script->is_finishing = false;
 	if (!err)
 		lua_pop(script->lua, 1);
 	return err;
+}
+
+/* Its argument: the script. */
+static int handle(lua_State *lua)
+{
+	const struct lua_script *script = lua_touserdata(lua, 1);
+
+	lua_activity_call_handler(lua, script->host, script->activity);
+	return 0;
+}
+
+static int lua_on_activity(void *state, const struct activity *activity, struct text *why)
+{
+	struct lua_script *script = state;
+	int status;
+
+	lua_limits_begin(&script->limits);
+	script->activity = activity;
+	lua_pushcfunction(script->lua, handle);
+	lua_pushlightuserdata(script->lua, script);
+	status = lua_pcall(script->lua, 1, 0, SLOT_HANDLER);
+	script->activity = NULL;
+	if (status == LUA_OK && !script->limits.is_exhausted)
+		return 0;
+	return failure(script, status, why);
 }
 
 /* --- Opening ---------------------------------------------------------------------------------- */
@@ -145,7 +176,7 @@ static void find_function(lua_State *lua, const char *name)
 		luaL_error(lua, "%s has to be a function, not %s", name, luaL_typename(lua, -1));
 }
 
-/* Runs the text, protected; leaves the three functions. */
+/* Runs the text, protected; leaves the event and the functions. */
 static int run_text(lua_State *lua)
 {
 	struct lua_script *script = lua_touserdata(lua, 1);
@@ -153,6 +184,7 @@ static int run_text(lua_State *lua)
 
 	lua_sandbox_open(lua);
 	lua_activity_open(lua, script->host, &script->current);
+	lua_statistics_open(lua, script->host, &script->is_finishing);
 	name = lua_pushfstring(lua, "@%s", script->path);
 	if (luaL_loadbufferx(lua, script->text, script->text_bytes, name, "t"))
 		return lua_error(lua);
@@ -165,6 +197,9 @@ static int run_text(lua_State *lua)
 	find_function(lua, "filter");
 	find_function(lua, "on_event");
 	find_function(lua, "finish");
+	find_function(lua, "on_activity");
+	lua_pushvalue(lua, -1);
+	lua_activity_set_handler(lua);
 	return SLOTS_END - SLOT_EVENT;
 }
 
@@ -183,9 +218,10 @@ static void lua_script_close(void *state)
 
 static int check_parts(const struct lua_script *script, const struct script_parts *parts, struct text *why)
 {
-	if (parts->has_filter || parts->has_decoder)
+	if (parts->has_filter || parts->has_decoder || parts->has_activity_handler)
 		return 0;
-	text_printf(why, "%s: defines neither filter(event) nor on_event(event)", script->path);
+	text_printf(why, "%s: defines neither filter(event) nor on_event(event) nor on_activity(activity)",
+		    script->path);
 	return -EINVAL;
 }
 
@@ -226,6 +262,7 @@ static int lua_script_open(const char *path, const char *text, size_t text_bytes
 			.has_filter = lua_isfunction(script->lua, SLOT_FILTER),
 			.has_decoder = lua_isfunction(script->lua, SLOT_ON_EVENT),
 			.has_finish = lua_isfunction(script->lua, SLOT_FINISH),
+			.has_activity_handler = lua_isfunction(script->lua, SLOT_ON_ACTIVITY),
 			.events = (const char *const *)script->events,
 			.event_count = script->event_count,
 		};
@@ -247,5 +284,6 @@ const struct script_language lua_language = {
 	.filter = lua_filter,
 	.on_event = lua_on_event,
 	.finish = lua_finish,
+	.on_activity = lua_on_activity,
 	.close = lua_script_close,
 };

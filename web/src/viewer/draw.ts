@@ -45,6 +45,7 @@ export class Drawer {
 		tiles.end((scene.view.from_ns + scene.view.to_ns) / 2);
 		this.canvas.toggleAttribute("data-drawn", true);
 		this.canvas.dataset.waiting = String(tiles.waiting);
+		this.canvas.dataset.wakes = String(scene.wakes.length);
 		this.canvas.dataset.view = `${scene.view.from_ns}~${scene.view.to_ns}`;
 	}
 

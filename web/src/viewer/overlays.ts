@@ -6,7 +6,7 @@ import { colour } from "../theme";
 import { drawActivities, drawMessages } from "./activity_overlays";
 import { type FoundSlice, sliceAround, slicesIn } from "./find";
 import type { Row } from "./lanes";
-import type { MarkStore } from "./marks";
+import { type MarkStore, wakeKey } from "./marks";
 import { drawNotes } from "./note_overlay";
 import { coloursOf, stateOf } from "./palette";
 import type { Pen } from "./pen";
@@ -42,15 +42,15 @@ function knownSlices(scene: Scene): Known[] | null {
 	return known;
 }
 
-/** Wake-ups that end waits of the chosen causes. */
-function wakesOf(scene: Scene, known: Known[]): { wakes: Wake[]; hidden: number } {
+/** Wake-ups that end waits of the chosen causes, and that the script in use chooses. */
+function wakesOf(scene: Scene, known: Known[], byScript: MarkStore["wakes"]): { wakes: Wake[]; hidden: number } {
 	const { tree, trace, layout } = scene.session, runnable = trace.shares.indexOf("runnable"), wakes: Wake[] = [];
 	const chosen = scene.session.chosenShares, isChosen = (wait: FoundSlice | undefined) => chosen === null || (wait !== undefined && (chosen >>> wait.share & 1) === 1);
 	let hidden = 0;
 
 	for (const { row, slices } of known)
 		for (const [i, { share, who, isCutBegin, begin_ns }] of slices.entries()) {
-			if (share !== runnable || !who || isCutBegin || begin_ns < scene.view.from_ns || !isChosen(slices[i - 1]))
+			if (share !== runnable || !who || isCutBegin || begin_ns < scene.view.from_ns || !isChosen(slices[i - 1]) || byScript?.has(wakeKey(row.lane.id, begin_ns)) === false)
 				continue;
 			const waker = tree.laneOfThread.get(who), from = waker === undefined ? undefined : tree.shown(waker, layout.byLane);
 			if (waker !== undefined && from && from !== row)
@@ -83,8 +83,8 @@ export function thinned<T>(all: T[], most: number): T[] {
 	return all.length <= most ? all : Array.from({ length: most }, (_, i) => all[Math.floor(i * all.length / most)]);
 }
 
-function drawWakes(pen: Pen, scene: Scene, known: Known[]): string[] {
-	const { wakes, hidden } = wakesOf(scene, known), drawn = thinned(wakes, WAKES_MAX), said: string[] = [];
+function drawWakes(pen: Pen, scene: Scene, known: Known[], marks: MarkStore): string[] {
+	const { wakes, hidden } = wakesOf(scene, known, scene.session.hasScriptFilter ? marks.wakes : null), drawn = thinned(wakes, WAKES_MAX), said: string[] = [];
 
 	scene.wakes = drawn;
 	pen.strokeStyle = pen.fillStyle = colour("accent");
@@ -96,6 +96,8 @@ function drawWakes(pen: Pen, scene: Scene, known: Known[]): string[] {
 		said.push(`${plural(drawn.length, "wake-up")} of ${wakes.length} are drawn: zoom in for all`);
 	if (hidden)
 		said.push(`${plural(hidden, "wake-up")} by threads that have no lane here are not drawn`);
+	if (marks.wakesLeftOut)
+		said.push(`${plural(marks.wakesLeftOut, "wake-up")} that the script chooses are not drawn: zoom in`);
 	return said;
 }
 
@@ -106,7 +108,6 @@ function threadRows(scene: Scene): Row[] {
 function drawMarks(pen: Pen, scene: Scene, marks: MarkStore): string[] {
 	const rows = threadRows(scene);
 
-	marks.want(scene.view, rows.map(row => row.lane.id));
 	pen.fillStyle = colour("fg");
 	pen.strokeStyle = colour("bg");
 	for (const row of rows) {
@@ -243,8 +244,10 @@ export function drawOverlays(pen: Pen, scene: Scene, marks: MarkStore): string {
 		scene.activities.want(scene.view, threadRows(scene).map(row => row.lane.id));
 	if (!hidden.has("activities"))
 		said.push(...drawActivities(pen, scene, threadRows(scene)));
+	if (!hidden.has("marks") || (!hidden.has("wakes") && scene.session.hasScriptFilter))
+		marks.want(scene.view, threadRows(scene).map(row => row.lane.id));
 	if (!hidden.has("wakes"))
-		said.push(...(known ? drawWakes(pen, scene, known) : ["Wake-ups are too close to each other here: zoom in"]));
+		said.push(...(known ? drawWakes(pen, scene, known, marks) : ["Wake-ups are too close to each other here: zoom in"]));
 	if (!hidden.has("messages"))
 		said.push(...drawMessages(pen, scene));
 	if (!hidden.has("marks"))

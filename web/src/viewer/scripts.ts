@@ -5,7 +5,17 @@ import type { Session } from "./session";
 
 export const SCRIPT_BYTES_MAX = 64 << 10, NAME_LENGTH_MAX = 60;
 
-const SCRIPTS_MAX = 100, AGAIN_MS = 30, LIVE_MS = 2500, NOT_FOUND = 404, KEY = "pinch-scripts";
+const SCRIPTS_MAX = 100, AGAIN_MS = 30, LIVE_MS = 2500, NOT_FOUND = 404, UNAVAILABLE = 503, KEY = "pinch-scripts";
+
+declare const EXAMPLES: { name: string; text: string }[];
+
+/** Scripts that come with the page. */
+export const examples = EXAMPLES;
+
+/** What a name of a link means in this browser; undefined: nothing. */
+export function scriptText(name: string): string | undefined {
+	return savedScripts().get(name) ?? examples.find(one => one.name === name)?.text;
+}
 
 /** What the server says of a script. */
 export interface ScriptRun {
@@ -16,6 +26,7 @@ export interface ScriptRun {
 	has_failed: boolean;
 	has_filter: boolean;
 	activities: number;
+	tables: number;			// of statistics; of a trace that grows: of what there is
 	notes: string[];		// errors, and what it has printed
 }
 
@@ -76,9 +87,9 @@ export class Scripts {
 		});
 	}
 
-	/** Of the link: what this browser has by that name. */
+	/** Of the link: what this browser has by that name, or what comes with the page. */
 	open(): void {
-		const name = this.session.store.state.script, text = savedScripts().get(name);
+		const name = this.session.store.state.script, text = scriptText(name);
 
 		if (name && text !== undefined)
 			void this.start(name, text);
@@ -125,9 +136,11 @@ export class Scripts {
 			if (!isLast && (!run.is_complete || this.session.trace.is_live))
 				this.timer = window.setTimeout(() => this.look(run), run.is_complete ? LIVE_MS : AGAIN_MS);
 		} catch (error) {
-			if (isAgain && error instanceof Refusal && error.status === NOT_FOUND)
+			if (error instanceof Refusal && error.status === UNAVAILABLE)
+				this.timer = window.setTimeout(() => this.take(ask, { isLast, isAgain }), AGAIN_MS);	// many scripts are run
+			else if (isAgain && error instanceof Refusal && error.status === NOT_FOUND)
 				return this.start(this.session.store.state.script, this.text);	// the server has opened the trace again
-			if (!isAborted(error))
+			else if (!isAborted(error))
 				this.fail(error instanceof Error ? error.message : String(error));
 		}
 	}

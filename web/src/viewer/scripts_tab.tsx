@@ -4,8 +4,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { plural, share, visible } from "../format";
 import { Section } from "../page";
 import { download } from "./save";
-import { lineOf, type ScriptRun, saveScript, savedScripts, scriptName } from "./scripts";
+import { examples, lineOf, type ScriptRun, saveScript, savedScripts, scriptName, scriptText } from "./scripts";
 import type { Session } from "./session";
+import { StatisticsOfScript } from "./statistics_view";
 import { useStored } from "./store";
 
 const FIRST = `-- How long each thread was off a CPU.
@@ -34,7 +35,7 @@ function goToLine(editor: HTMLTextAreaElement, line: number): void {
 function wordsOf(run: ScriptRun, session: Session): string {
 	const progress = run.is_complete ? run.until_ns < session.trace.whole_ns * 0.999 && !session.trace.is_live ? `Read up to ${share(run.until_ns / session.trace.whole_ns)} of the time` : "The trace is read"
 		: `Running: ${share(run.until_ns / session.trace.whole_ns)} of the time`;
-	const found = [run.activities || !run.has_filter ? plural(run.activities, "activity", "activities") : "", run.has_filter && !run.has_failed ? "its filter chooses events of the list" : ""].filter(Boolean);
+	const found = [run.tables ? plural(run.tables, "table of statistics", "tables of statistics") : "", run.activities || (!run.has_filter && !run.tables) ? plural(run.activities, "activity", "activities") : "", run.has_filter && !run.has_failed ? "its filter chooses events of the list" : ""].filter(Boolean);
 
 	return `${progress}; ${found.join("; ")}.`;
 }
@@ -77,6 +78,13 @@ function Shelf({ session, edited, onEdit }: { session: Session; edited: Edited; 
 			<option value="">{saved.size ? "Saved scripts" : "No saved script"}</option>
 			{[...saved.keys()].sort().map(one => <option key={one} value={one}>{one}</option>)}
 		</select>
+		<select aria-label="Examples of scripts" value="" onChange={({ currentTarget }) => {
+			onEdit(examples.find(one => one.name === currentTarget.value) ?? edited);
+			currentTarget.value = "";
+		}}>
+			<option value="">Examples</option>
+			{examples.map(({ name: one }) => <option key={one} value={one}>{one}</option>)}
+		</select>
 		<input type="text" class="script-name" aria-label="Name of the script" value={edited.name} onInput={event => onEdit({ ...edited, name: event.currentTarget.value })} />
 		<button type="button" onClick={() => keep(edited.text)}>Save</button>
 		<button type="button" disabled={!saved.has(name)} onClick={() => keep(null)}>Delete</button>
@@ -89,7 +97,7 @@ function Shelf({ session, edited, onEdit }: { session: Session; edited: Edited; 
 
 export function ScriptTab({ session }: { session: Session }) {
 	const script = useStored(session.store, state => state.script), run = useStored(session.store, state => state.scriptRun), editor = useRef<HTMLTextAreaElement>(null);
-	const [edited, edit] = useState<Edited>(() => ({ name: script || "off_cpu.lua", text: savedScripts().get(script) ?? (script ? "" : FIRST) }));
+	const [edited, edit] = useState<Edited>(() => ({ name: script || "off_cpu.lua", text: scriptText(script) ?? (script ? "" : FIRST) }));
 	const start = () => void session.scripts.start(scriptName(edited.name), edited.text);
 	const onKey = (event: KeyboardEvent) => {
 		event.stopPropagation();
@@ -104,7 +112,7 @@ export function ScriptTab({ session }: { session: Session }) {
 		if (script && text !== undefined && script !== scriptName(edited.name))
 			edit({ name: script, text });
 	}, [script]);
-	return <Section id="scripts" title="Scripts" about="A script in Lua chooses events and finds activities: pinch-scripts(5). It runs at the server, without files and network, in bounded time and memory."
+	return <Section id="scripts" title="Scripts" about="A script in Lua chooses events, finds activities, and adds them up in statistics: pinch-scripts(5). It runs at the server, without files and network, in bounded time and memory."
 		tools={<div class="choices">
 			<button type="button" onClick={start} aria-keyshortcuts="Control+Enter" data-tip="Ctrl+Enter in the editor">Run</button>
 			<button type="button" disabled={!run || run.is_complete} onClick={() => void session.scripts.stop()}>Stop</button>
@@ -116,5 +124,6 @@ export function ScriptTab({ session }: { session: Session }) {
 				onInput={event => edit({ ...edited, text: event.currentTarget.value })} onKeyDown={onKey} />
 			<Result session={session} onLine={line => goToLine(editor.current!, line)} />
 		</div>
+		<StatisticsOfScript session={session} />
 	</Section>;
 }

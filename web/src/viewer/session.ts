@@ -52,6 +52,11 @@ export class Session {
 		return this.store.state.scriptRun?.id ?? null;
 	}
 
+	/** Whether the script in use chooses events. */
+	get hasScriptFilter(): boolean {
+		return this.store.state.scriptRun?.has_filter ?? false;
+	}
+
 	/** When tiles have come. Returns what ends it. */
 	onTiles(listener: () => void): () => void {
 		this.tileListeners.add(listener);

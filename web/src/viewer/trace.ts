@@ -203,4 +203,7 @@ export interface LaneMarks {
 	marks: [lane: number, time_ns: number, name: number, argument: number][];
 	left_out: number;
 	unread?: number;		// what was not looked at, for the stretch is long
+	is_counted?: boolean;		// false: there are more when what is chosen is counted
+	wakes?: [lane: number, time_ns: number][];	// those that a script chooses, by who was woken; none: it chooses none, or there is none
+	wakes_left_out?: number;
 }

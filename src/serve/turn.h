@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who looks at a trace has its viewer's lock. Who runs a script of a reader gives the lock away meanwhile, for that may take seconds: the
+ * others are answered. What is viewed stays until all are back.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct turn {
+	pthread_mutex_t *lock; /* the viewer's; borrowed */
+	pthread_cond_t is_back;
+	unsigned int away;    /* so many run scripts */
+	unsigned int waiting; /* so many wait for one of them */
+};
+
+void turn_init(struct turn *turn, pthread_mutex_t *lock);
+void turn_fini(struct turn *turn);
+
+/* Whether so many run scripts or wait for them that the server needs its other threads. */
+bool turn_is_full(const struct turn *turn);
+
+/* The caller has the lock: gives it away, and takes it again. */
+void turn_leave(struct turn *turn);
+void turn_return(struct turn *turn);
+
+/* The caller has the lock, which others have until one of those who are away is back. */
+void turn_wait(struct turn *turn);
+
+/* The same until all are back, and nobody waits any more. */
+void turn_wait_all(struct turn *turn);
