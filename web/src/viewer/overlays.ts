@@ -158,6 +158,8 @@ function inkOn(pixel: number): string {
 function selectedHeights(scene: Scene): [number, number][] {
 	const { layout, store } = scene.session, { boxed } = store.state;
 
+	if (scene.session.dragged)
+		return [[OVERVIEW_PX, scene.height]];
 	if (scene.dragged)
 		return [scene.box ? [scene.box.top, scene.box.bottom] : [OVERVIEW_PX, scene.height]];
 	return boxed.length ? boxed.map(lane => layout.byLane.get(lane)).filter(row => row !== undefined).map((row): [number, number] => [scene.topOf(row), scene.topOf(row) + row.height])
@@ -165,7 +167,7 @@ function selectedHeights(scene: Scene): [number, number][] {
 }
 
 function drawSelection(pen: Pen, scene: Scene): void {
-	const range = scene.dragged ?? scene.session.store.selection;
+	const range = scene.dragged ?? scene.session.dragged ?? scene.session.store.selection;
 
 	if (!range)
 		return;

@@ -86,6 +86,13 @@ export class Pair implements Companion {
 		other.redraw();
 	}
 
+	drag(of: Session, range: Range | null): void {
+		const other = this.other(of);
+
+		other.dragged = range && laterBy(range, this.shift(of));
+		other.redraw();
+	}
+
 	/** The names of the lanes of both sides. */
 	get named() {
 		const of: [Trace, Trace] = [this.first.trace, this.second.trace];

@@ -22,6 +22,8 @@ export interface Companion {
 	alone(of: Session): ReadonlySet<number>;
 	/** Where the pointer is; null: nowhere. */
 	hover(of: Session, time_ns: number | null): void;
+	/** The time that is being selected; null: none is. */
+	drag(of: Session, range: Range | null): void;
 }
 
 export class Session {
@@ -30,6 +32,7 @@ export class Session {
 	readonly scripts: Scripts;
 	companion: Companion | null = null;
 	hovered_ns: number | null = null;	// where the pointer is on the other side
+	dragged: Range | null = null;		// what is being selected there
 	private tileListeners = new Set<() => void>();
 	private made: { of: unknown[]; layout: Layout } | null = null;
 	private filtered: { of: unknown[]; threads: ReadonlySet<number> | null } | null = null;
