@@ -62,6 +62,7 @@ struct compare_settings {
 	const char *span;        /* NULL: the only one */
 	bool has_cycle;          /* executions are not of a span, but from one wait for this cause to the next */
 	enum wait_cause cycle;
+	const char *executions_path; /* for a table of the executions; NULL: not asked for */
 	const char *fail_if[FAIL_IF_MAX];
 	size_t fail_if_count;
 };
