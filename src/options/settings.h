@@ -135,6 +135,7 @@ struct settings {
 	bool is_quiet, is_verbose, has_tui, wants_help;
 	const char *export_format;   /* NULL: not given */
 	uint16_t port;               /* of pinch view; 0: one that is free */
+	bool compares_executions;    /* the page of pinch view is that of groups of executions */
 	bool opens_files;            /* which a trace without names names */
 	enum page_number first_page; /* of the terminal UI; KLOCKS: of the page for a browser, too */
 	bool counts_acquisitions;    /* of kernel locks */

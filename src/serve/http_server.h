@@ -23,6 +23,7 @@ struct http_place {
 	uint16_t port;                 /* of 127.0.0.1; 0: one that is free */
 	const char *listen;            /* HOST:PORT, for other machines; NULL: not for these */
 	const char *certificate, *key; /* files, if it is */
+	const char *page;              /* the path to which links lead: "/" */
 };
 
 /* 0 or a negative errno, after a message. */
