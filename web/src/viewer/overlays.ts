@@ -232,7 +232,7 @@ function drawHovered(pen: Pen, scene: Scene): void {
 
 /** Returns what is left out, in words. */
 export function drawOverlays(pen: Pen, scene: Scene, marks: MarkStore): string {
-	const { hidden } = scene.session.store.state, known = knownSlices(scene), said: string[] = [];
+	const { hidden } = scene.session, known = knownSlices(scene), said: string[] = [];
 
 	scene.wakes = [];
 	scene.messages = [];
