@@ -21,11 +21,12 @@
 
 static uint64_t made;
 
-static void take(void *data, const struct activity *activity)
+static bool take(void *data, const struct activity *activity)
 {
 	(void)data;
 	(void)activity;
 	made++;
+	return true;
 }
 
 static void print(void *data, const char *line, size_t line_bytes)

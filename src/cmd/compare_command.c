@@ -26,9 +26,22 @@
 #include "stacks/fold.h"
 #include "view/graph/graph_svg.h"
 #include "view/output.h"
+#include "view/table/execution_table.h"
 #include "view/table/folded_difference.h"
 #include "view/trace/comparison_code.h"
 #include "view/trace/comparison_view.h"
+
+/* What is compared of one trace, or two. The struct begins zeroed. */
+struct compared {
+	const struct settings *settings;
+	const struct conditions *conditions;
+	struct compare_source sources[SIDES];
+	struct comparison comparison;
+	struct compare_code code;
+	struct compare_reports reports; /* of whole runs only */
+	struct compare_grouping grouping;
+	bool has_groups;
+};
 
 /* --- Output ----------------------------------------------------------------------------------- */
 
@@ -69,12 +82,26 @@ static int write_folded(const char *path, const struct compare_reports *reports)
 	return err;
 }
 
-static int write_all(const struct settings *settings, const struct comparison_view *view,
-		     const struct compare_reports *reports)
+static int write_executions(const char *path, const struct compared *compared)
 {
+	const struct compare_source *source = &compared->sources[0];
+	struct text out = { 0 };
+	int err;
+
+	execution_table_put(&out, &source->executions, &compared->grouping.groups, compared->grouping.values,
+			    trace_states_time(&source->all, 0));
+	err = output_write(path, &out);
+	text_fini(&out);
+	return err;
+}
+
+static int write_all(const struct compared *compared, const struct comparison_view *view)
+{
+	const struct settings *settings = compared->settings;
+	const struct compare_reports *reports = &compared->reports;
 	const struct graph_settings *graph = &settings->graph;
 	bool has_other = settings->json_path || graph->dot_path || graph->svg_path || settings->html_path ||
-			 settings->folded_path;
+			 settings->folded_path || settings->compare.executions_path;
 	int err = 0;
 
 	if (settings->json_path)
@@ -83,6 +110,8 @@ static int write_all(const struct settings *settings, const struct comparison_vi
 		err = compare_html_write(settings, view, reports);
 	if (!err && settings->folded_path)
 		err = write_folded(settings->folded_path, reports);
+	if (!err && settings->compare.executions_path)
+		err = write_executions(settings->compare.executions_path, compared);
 	if (!err && graph->dot_path)
 		err = write_one(graph->dot_path, view, comparison_put_dot);
 	if (!err && graph->svg_path)
@@ -116,18 +145,6 @@ static void free_conditions(struct conditions *conditions)
 	while (conditions->count)
 		condition_fini(&conditions->list[--conditions->count]);
 }
-
-/* What is compared of one trace, or two. The struct begins zeroed. */
-struct compared {
-	const struct settings *settings;
-	const struct conditions *conditions;
-	struct compare_source sources[SIDES];
-	struct comparison comparison;
-	struct compare_code code;
-	struct compare_reports reports; /* of whole runs only */
-	struct compare_grouping grouping;
-	bool has_groups;
-};
 
 /* Returns the exit status. */
 static int show(struct compared *compared)
@@ -167,7 +184,7 @@ static int show(struct compared *compared)
 	}
 	reasons_find(&compared->comparison, &reasons);
 	compare_code_name(&compared->code, &compared->comparison, &reasons);
-	status = write_all(compared->settings, &view, reports);
+	status = write_all(compared, &view);
 	reasons_fini(&reasons);
 	return status ? status : fails ? EXIT_CONDITION : 0;
 }
@@ -287,11 +304,13 @@ static int check_groups(const struct settings *settings, int count)
 		has_features |= compare->by_figure[i];
 	if (compare->span && compare->has_cycle)
 		return fail_plain(-EINVAL, "--span and --cycle are two ways to find executions: give one of them");
-	if (count > 1 && (has_features || compare->between[0] || compare->group))
-		return fail_plain(-EINVAL, "--feature, --between and --group are about the executions of one trace");
-	if (compare->group && (compare->between[0] || compare->fail_if_count || settings->folded_path))
-		return fail_plain(-EINVAL, "--group shows one group alone: leave out --between, --fail-if and "
-					   "--folded");
+	if (count > 1 && (has_features || compare->between[0] || compare->group || compare->executions_path))
+		return fail_plain(-EINVAL, "--feature, --between, --group and --executions are about the executions of "
+					   "one trace");
+	if (compare->group &&
+	    (compare->between[0] || compare->fail_if_count || settings->folded_path || compare->executions_path))
+		return fail_plain(-EINVAL, "--group shows one group alone: leave out --between, --fail-if, "
+					   "--executions and --folded");
 	return 0;
 }
 
@@ -416,6 +435,12 @@ static int set_folded(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_executions(struct settings *settings, const char *argument)
+{
+	settings->compare.executions_path = argument;
+	return 0;
+}
+
 static int set_fail_if(struct settings *settings, const char *argument)
 {
 	struct compare_settings *options = &settings->compare;
@@ -436,6 +461,7 @@ static const struct option_spec compare_options[] = {
 	{ "between", 0, "PAIR",
 	  "compare these two groups, such as 1,3, 1 being the fastest (default: 1 and the slowest)", set_between },
 	{ "group", 0, "N", "compare nothing: show the graph of group N alone, as pinch graph does", set_group },
+	{ "executions", 0, "FILE", "write the executions with their groups and figures as CSV", set_executions },
 	{ "folded", 0, "FILE",
 	  "write the call paths of two runs with their CMetric in us in both, for flame graph tools", set_folded },
 	{ "fail-if", 0, "CHANGE",

@@ -123,6 +123,12 @@ static int view(struct settings *settings, struct inheritance *inheritance, int 
 			   argv[rest]);
 		return EXIT_USAGE;
 	}
+	if (settings->compares_executions &&
+	    (settings->has_target || has_command || rest + 1 != argc || address_is_stream(argv[rest]))) {
+		fail_plain(-EINVAL, "--compare compares executions of one trace file: record it first, then pinch view "
+				    "--compare FILE");
+		return EXIT_USAGE;
+	}
 	if (settings->has_target || has_command || (rest + 1 == argc && address_is_stream(argv[rest])))
 		return view_live(settings, inheritance, argc, argv, rest);
 	if (rest + 1 != argc && rest + 2 != argc) {
@@ -179,7 +185,15 @@ static int set_port(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_compare(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->compares_executions = true;
+	return 0;
+}
+
 static const struct option_spec view_options[] = {
+	{ "compare", 0, NULL, "compare groups of the executions of one FILE: slow ones with fast ones", set_compare },
 	{ "port", 0, "PORT", "where on 127.0.0.1 the page is (default: 7462 or the next free one)", set_port },
 	{ 0 },
 };

@@ -63,6 +63,7 @@ static int serve(struct view_page *page, const struct http_answers *answers, con
 		.listen = settings->door.listen,
 		.certificate = settings->door.tls_cert,
 		.key = settings->door.tls_key,
+		.page = settings->compares_executions ? "/executions" : "/",
 	};
 	char link[HTTP_LINK_BYTES];
 	int err = http_server_open(&place, answers, &page->server);

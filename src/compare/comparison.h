@@ -4,7 +4,7 @@
  * Times of runs of which only a part was seen are those of a second.
  *
  * Owns: what differs between executions, or runs, and whether by chance.
- * Used by: view/trace, options, query, show, cmd.
+ * Used by: view/trace, view/table, options, query, show, serve, cmd.
  */
 #pragma once
 

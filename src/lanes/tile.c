@@ -8,53 +8,18 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "lanes/lanes.h"
+#include "lanes/tile_bytes.h"
 #include "states/share_cells.h"
 #include "states/states.h"
 
-enum { SLICES_MAX = 2 * TILE_COLUMNS };
-
 _Static_assert((int)CPU_SHARES <= (int)SHARES, "a column has space for both");
 _Static_assert((int)TILE_COLUMNS == (int)STATES_COLUMNS, "a tile is what the history tells at once");
-
-struct tile {
-	struct states *states;
-	uint64_t begin_ns, end_ns;
-	unsigned int shift;
-};
-
-/* A stretch of time in a tile. */
-struct slice {
-	uint64_t begin_ns, end_ns;
-	uint32_t share, who; /* who: a thread's number, a tid, or 0 */
-	bool begins_before, ends_after;
-};
-
-struct slices {
-	struct slice list[SLICES_MAX];
-	size_t count;
-};
 
 uint64_t tile_origin_ns(uint64_t first_ns)
 {
 	unsigned int shift = TILE_SHIFT_MAX + TILE_COLUMNS_SHIFT;
 
 	return first_ns >> shift << shift;
-}
-
-/* Clips it. False: there is no more space. */
-static bool add_slice(struct slices *slices, const struct tile *tile, struct slice slice)
-{
-	if (slices->count == SLICES_MAX)
-		return false;
-	slice.begins_before = slice.begin_ns < tile->begin_ns;
-	slice.ends_after = slice.end_ns > tile->end_ns;
-	if (slice.begins_before)
-		slice.begin_ns = tile->begin_ns;
-	if (slice.ends_after)
-		slice.end_ns = tile->end_ns;
-	if (slice.begin_ns < slice.end_ns)
-		slices->list[slices->count++] = slice;
-	return true;
 }
 
 static bool slices_of_thread(const struct tile *tile, uint32_t thread, struct slices *out)
@@ -71,7 +36,7 @@ static bool slices_of_thread(const struct tile *tile, uint32_t thread, struct sl
 			.who = state.kind == STATE_RUNNABLE ? state.value.thread : 0,
 		};
 
-		if (!add_slice(out, tile, slice))
+		if (!tile_add_slice(out, tile, slice))
 			return false;
 	}
 	return true;
@@ -100,92 +65,10 @@ static bool slices_of_cpu(const struct tile *tile, uint32_t cpu, struct slices *
 
 		if (last && last->end_ns == slice.begin_ns && last->share == slice.share && last->who == slice.who)
 			last->end_ns = slice.end_ns;
-		else if (!add_slice(out, tile, slice))
+		else if (!tile_add_slice(out, tile, slice))
 			return false;
 	}
 	return true;
-}
-
-static void put_slices(const struct tile *tile, const struct slices *slices, bool is_cpu, struct text *out)
-{
-	uint64_t at_ns = tile->begin_ns;
-
-	text_put_varint(out, TILE_SLICES);
-	text_put_varint(out, slices->count);
-	for (size_t i = 0; i < slices->count; i++) {
-		const struct slice *slice = &slices->list[i];
-
-		text_put_varint(out, slice->begin_ns - at_ns);
-		text_put_varint(out, slice->end_ns - slice->begin_ns);
-		text_put_varint(out, slice->share);
-		text_put_varint(out, (slice->begins_before ? SLICE_BEGINS_BEFORE : 0) |
-					     (slice->ends_after ? SLICE_ENDS_AFTER : 0));
-		if (is_cpu ? slice->share != CPU_SHARE_IDLE : slice->share == SHARE_RUNNABLE)
-			text_put_varint(out, slice->who);
-		at_ns = slice->end_ns;
-	}
-}
-
-/* --- How much of each column ------------------------------------------------------------------- */
-
-struct column {
-	uint64_t ns[SHARES];
-};
-
-/* A stretch may reach over several. */
-static void add_stretch(const struct tile *tile, struct column *columns, uint64_t begin_ns, uint64_t end_ns,
-			uint32_t share)
-{
-	if (begin_ns < tile->begin_ns)
-		begin_ns = tile->begin_ns;
-	if (end_ns > tile->end_ns)
-		end_ns = tile->end_ns;
-	while (begin_ns < end_ns) {
-		uint64_t column = (begin_ns - tile->begin_ns) >> tile->shift;
-		uint64_t until_ns = tile->begin_ns + ((column + 1) << tile->shift);
-
-		if (until_ns > end_ns)
-			until_ns = end_ns;
-		columns[column].ns[share] += until_ns - begin_ns;
-		begin_ns = until_ns;
-	}
-}
-
-static void put_column(const struct column *column, struct text *out)
-{
-	unsigned int count = 0;
-
-	for (unsigned int share = 0; share < SHARES; share++)
-		count += column->ns[share] != 0;
-	text_put_varint(out, count);
-	for (unsigned int share = 0; share < SHARES; share++)
-		if (column->ns[share]) {
-			text_put_varint(out, share);
-			text_put_varint(out, column->ns[share]);
-		}
-}
-
-static void put_columns(const struct column *columns, struct text *out)
-{
-	unsigned int end;
-
-	text_put_varint(out, TILE_SHARES);
-	for (unsigned int i = 0; i < TILE_COLUMNS; i = end) {
-		for (end = i + 1; end < TILE_COLUMNS && !memcmp(&columns[end], &columns[i], sizeof(*columns));)
-			end++;
-		text_put_varint(out, end - i);
-		put_column(&columns[i], out);
-	}
-}
-
-static bool has_any(const struct column *columns)
-{
-	static const struct column nothing;
-
-	for (unsigned int i = 0; i < TILE_COLUMNS; i++)
-		if (memcmp(&columns[i], &nothing, sizeof(nothing)))
-			return true;
-	return false;
 }
 
 /* --- Lanes of one request ----------------------------------------------------------------------- */
@@ -265,7 +148,7 @@ static void fill_thread(void *data, size_t which, uint64_t begin_ns, uint64_t en
 	const struct member *member = &filling->members[which];
 
 	for (size_t i = member->first; i < member->end; i++)
-		add_stretch(filling->tile, filling->lanes[i], begin_ns, end_ns, share);
+		tile_add_stretch(filling->tile, filling->lanes[i], begin_ns, end_ns, share);
 }
 
 struct cpu_filling {
@@ -278,7 +161,7 @@ static void fill_cpu(void *data, size_t which, uint64_t begin_ns, uint64_t end_n
 	const struct cpu_filling *filling = data;
 
 	(void)which;
-	add_stretch(filling->tile, filling->columns, begin_ns, end_ns, share);
+	tile_add_stretch(filling->tile, filling->columns, begin_ns, end_ns, share);
 }
 
 /* All threads at once: so each block of states is gone through once. */
@@ -314,7 +197,7 @@ static bool put_few(const struct tile *tile, const struct lanes *lanes, const st
 		is_few = lane->thread_count == 1 &&
 			 slices_of_thread(tile, lanes->threads[lane->first_thread].number, &slices);
 	if (is_few && slices.count)
-		put_slices(tile, &slices, is_cpu, out);
+		tile_put_slices(tile, &slices, is_cpu, out);
 	else if (is_few)
 		text_put_varint(out, TILE_EMPTY);
 	return is_few;
@@ -324,8 +207,8 @@ static void put_lane(struct wanted *wanted, struct text *out)
 {
 	if (!wanted->columns)
 		text_put_bytes(out, wanted->slices.bytes, wanted->slices.length);
-	else if (has_any(wanted->columns))
-		put_columns(wanted->columns, out);
+	else if (tile_has_any(wanted->columns))
+		tile_put_columns(wanted->columns, out);
 	else
 		text_put_varint(out, TILE_EMPTY);
 	text_fini(&wanted->slices);

@@ -9,21 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lanes/tile_form.h"
+
 struct lanes;
 struct states;
 struct text;
-
-enum { TILE_COLUMNS_SHIFT = 8, TILE_COLUMNS = 1 << TILE_COLUMNS_SHIFT, TILE_SHIFT_MIN = 8, TILE_SHIFT_MAX = 43 };
-
-/* Begins every tile's kind. */
-enum tile_kind {
-	TILE_EMPTY,
-	TILE_SLICES,
-	TILE_SHARES,
-};
-
-/* How a slice differs from a state. */
-enum { SLICE_BEGINS_BEFORE = 1, SLICE_ENDS_AFTER = 2 };
 
 /* A multiple of the widest tile's width, at or before the time: CLOCK_MONOTONIC. */
 uint64_t tile_origin_ns(uint64_t first_ns);

@@ -63,6 +63,7 @@ struct compare_settings {
 	const char *span;        /* NULL: the only one */
 	bool has_cycle;          /* executions are not of a span, but from one wait for this cause to the next */
 	enum wait_cause cycle;
+	const char *executions_path; /* for a table of the executions; NULL: not asked for */
 	const char *fail_if[FAIL_IF_MAX];
 	size_t fail_if_count;
 };
@@ -136,6 +137,7 @@ struct settings {
 	const char *export_format;   /* NULL: not given */
 	uint16_t port;               /* of pinch view; 0: one that is free */
 	bool has_port;               /* it is given */
+	bool compares_executions;    /* the page of pinch view is that of groups of executions */
 	bool opens_files;            /* which a trace without names names */
 	enum page_number first_page; /* of the terminal UI; KLOCKS: of the page for a browser, too */
 	bool counts_acquisitions;    /* of kernel locks */

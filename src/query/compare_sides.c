@@ -109,24 +109,22 @@ static int check_groups(const struct compare_source *source, const struct compar
 	return 0;
 }
 
-/* *values: FIGURES of each execution; in any case for the caller to free. */
-static int group_executions(const struct compare_source *source, const struct settings *settings, double **values,
+static int group_executions(const struct compare_source *source, const struct settings *settings,
 			    struct compare_grouping *out)
 {
 	const struct compare_settings *options = &settings->compare;
 	size_t count = source->executions.count;
 	int err;
 
-	*values = NULL;
 	if (!count)
 		return fail_plain(-ENOENT,
 				  "%s contains no spans: record it with --span, or compare it "
 				  "with another trace, or cycles of its threads with --cycle sleep",
 				  source->path);
-	err = make_values(source, values);
+	err = make_values(source, &out->values);
 	if (err)
 		return err;
-	groups_make(*values, count,
+	groups_make(out->values, count,
 		    &(struct groups_options){
 			    .wanted = options->group_count,
 			    .by_figure = has_features(options) ? options->by_figure : NULL,
@@ -183,18 +181,16 @@ int compare_executions(struct comparison *comparison, struct compare_code *code,
 		       const struct settings *settings, struct compare_grouping *out)
 {
 	const struct compare_settings *options = &settings->compare;
-	double *values;
-	int err = group_executions(source, settings, &values, out);
+	int err = group_executions(source, settings, out);
 
 	comparison_init(comparison, false, settings->graph.share_min);
 	for (unsigned int side = 0; side < SIDES && !err; side++) {
 		comparison->sides[side].name = name_of_side(options, out, side);
 		out->sides[side] = group_of_side(options, &out->groups, side);
-		add_group(comparison, code, side, source, values, &out->groups, out->sides[side]);
+		add_group(comparison, code, side, source, out->values, &out->groups, out->sides[side]);
 	}
 	if (!err)
 		out->note = note_of_threads(source, out);
-	free(values);
 	return err;
 }
 
@@ -204,8 +200,7 @@ int compare_group_graph(struct compare_source *source, const struct settings *se
 	unsigned int group = settings->compare.group - 1;
 	size_t count = source->executions.count, at = 0, step, part_count = 0;
 	struct graph_part *parts = xcalloc(count + 1, sizeof(*parts));
-	double *values;
-	int err = group_executions(source, settings, &values, out);
+	int err = group_executions(source, settings, out);
 
 	step = err ? 1 : 1 + out->groups.sizes[group] / GRAPHS_MAX;
 	for (size_t i = 0; i < count && !err; i++) {
@@ -231,13 +226,13 @@ int compare_group_graph(struct compare_source *source, const struct settings *se
 			       graph);
 	out->part_count = part_count;
 	free(parts);
-	free(values);
 	return err;
 }
 
 void compare_grouping_fini(struct compare_grouping *grouping)
 {
 	groups_fini(&grouping->groups);
+	free(grouping->values);
 	free(grouping->outliers);
 	free(grouping->note);
 }

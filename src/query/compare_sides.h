@@ -14,6 +14,7 @@ struct settings;
 /* How the executions of one trace were grouped. */
 struct compare_grouping {
 	struct groups groups;
+	double *values; /* FIGURES of each execution */
 	struct sample group_ns[GROUPS_MAX];
 	struct comparison_outlier *outliers;
 	unsigned int sides[SIDES]; /* the groups that are compared, from 0 on */

@@ -32,6 +32,7 @@ enum {
 
 struct http_server {
 	struct http_answers answers;
+	const char *page; /* to which links lead */
 	struct mg_context *context;
 	struct secrets secrets;
 	pthread_mutex_t lock; /* of secrets */
@@ -166,9 +167,9 @@ static int welcome(struct http_server *server, struct mg_connection *connection)
 	char link[HTTP_LINK_BYTES];
 
 	mg_printf(connection,
-		  "HTTP/1.1 %d See Other\r\nLocation: /\r\nContent-Length: 0\r\nCache-Control: no-store\r\n"
+		  "HTTP/1.1 %d See Other\r\nLocation: %s\r\nContent-Length: 0\r\nCache-Control: no-store\r\n"
 		  "Set-Cookie: %s=%s; Path=/; HttpOnly; SameSite=Lax%s\r\n%s\r\n",
-		  STATUS_SEE_OTHER, server->cookie_name, server->secrets.cookie,
+		  STATUS_SEE_OTHER, server->page, server->cookie_name, server->secrets.cookie,
 		  has_come_by_door(server, connection) ? "; Secure" : "", common_headers);
 	http_server_link(server, link);
 	fprintf(stderr, "pinch: for another reader: %s\n", link);
@@ -250,7 +251,7 @@ static int on_request(struct mg_connection *connection, void *data)
 		return send_refusal(connection, STATUS_FORBIDDEN, why);
 	if (!is_method(info, "GET") && !is_method(info, "HEAD") && !is_method(info, "POST"))
 		return send_refusal(connection, STATUS_METHOD, "this server is for reading: GET");
-	if (!is_method(info, "POST") && !strcmp(info->local_uri, "/") && info->query_string &&
+	if (!is_method(info, "POST") && !strcmp(info->local_uri, server->page) && info->query_string &&
 	    use_token(server, info->query_string))
 		return welcome(server, connection);
 	if (!has_cookie(server, connection))
@@ -335,6 +336,7 @@ int http_server_open(const struct http_place *place, const struct http_answers *
 	int err;
 
 	server->answers = *answers;
+	server->page = place->page;
 	pthread_mutex_init(&server->lock, NULL);
 	err = secrets_make(&server->secrets);
 	if (!err)
@@ -363,9 +365,10 @@ void http_server_link(struct http_server *server, char link[static HTTP_LINK_BYT
 {
 	pthread_mutex_lock(&server->lock);
 	if (server->door)
-		snprintf(link, HTTP_LINK_BYTES, "https://%s/?token=%s", tls_door_host(server->door),
+		snprintf(link, HTTP_LINK_BYTES, "https://%s%s?token=%s", tls_door_host(server->door), server->page,
 			 server->secrets.token);
 	else
-		snprintf(link, HTTP_LINK_BYTES, "http://127.0.0.1:%u/?token=%s", server->port, server->secrets.token);
+		snprintf(link, HTTP_LINK_BYTES, "http://127.0.0.1:%u%s?token=%s", server->port, server->page,
+			 server->secrets.token);
 	pthread_mutex_unlock(&server->lock);
 }

@@ -24,6 +24,7 @@ struct http_place {
 	unsigned int port_count; /* the first one of so many from port on, if it is free; or else any. 0: port alone */
 	const char *listen;      /* HOST:PORT, for other machines; NULL: not for these */
 	const char *certificate, *key; /* files, if it is */
+	const char *page;              /* the path to which links lead: "/" */
 };
 
 /* 0 or a negative errno, after a message. */

@@ -8,7 +8,7 @@
 
 enum { WORDS_BYTES_MAX = 12 * LANES_AT_ONCE_MAX };
 
-static bool read_id(const char **at, const struct lanes *lanes, uint32_t *id)
+static bool read_id(const char **at, size_t count, uint32_t *id)
 {
 	char *end;
 	unsigned long value;
@@ -18,7 +18,7 @@ static bool read_id(const char **at, const struct lanes *lanes, uint32_t *id)
 	value = strtoul(*at, &end, 10);
 	*at = end;
 	*id = value;
-	return value < lanes->count;
+	return value < count;
 }
 
 static bool add_range(struct lane_list *list, uint32_t first, uint32_t last)
@@ -32,6 +32,11 @@ static bool add_range(struct lane_list *list, uint32_t first, uint32_t last)
 
 bool lane_list_read(const struct request *request, const struct lanes *lanes, struct lane_list *out)
 {
+	return lane_list_read_below(request, lanes->count, out);
+}
+
+bool lane_list_read_below(const struct request *request, size_t count, struct lane_list *out)
+{
 	char words[WORDS_BYTES_MAX];
 	const char *at = words;
 	uint32_t first, last;
@@ -40,12 +45,12 @@ bool lane_list_read(const struct request *request, const struct lanes *lanes, st
 	if (!request_text(request, "lanes", words, sizeof(words)))
 		return false;
 	for (;; at++) {
-		if (!read_id(&at, lanes, &first))
+		if (!read_id(&at, count, &first))
 			return false;
 		last = first;
 		if (*at == '-') {
 			at++;
-			if (!read_id(&at, lanes, &last))
+			if (!read_id(&at, count, &last))
 				return false;
 		}
 		if (!add_range(out, first, last))

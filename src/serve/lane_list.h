@@ -18,3 +18,6 @@ struct lane_list {
 
 /* In the order in which they are named. False: there are none, too many, or some that the trace has not. */
 bool lane_list_read(const struct request *request, const struct lanes *lanes, struct lane_list *out);
+
+/* The same of so many lanes, whatever they are. */
+bool lane_list_read_below(const struct request *request, size_t count, struct lane_list *out);

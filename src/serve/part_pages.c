@@ -14,13 +14,14 @@
 
 #include "base/memory.h"
 #include "serve/answer.h"
+#include "serve/group_question.h"
 #include "serve/own_command.h"
 #include "serve/trace_part.h"
 
 enum {
 	KEPT = 8,
 	WORD_BYTES = 512,
-	COMMAND_ARGUMENTS_MAX = 8,
+	COMMAND_ARGUMENTS_MAX = 8 + GROUP_ARGUMENTS_MAX,
 	STATUS_BAD_REQUEST = 400,
 	STATUS_INTERNAL = 500,
 };
@@ -228,6 +229,25 @@ void part_pages_compare(struct part_pages *pages, const char *other_path, const 
 		return;
 	pthread_mutex_lock(&pages->lock);
 	answer(pages, &part, &line, reply);
+	pthread_mutex_unlock(&pages->lock);
+}
+
+void part_pages_compare_executions(struct part_pages *pages, const struct request *request, struct reply *reply)
+{
+	const struct trace_part whole = { .to_ns = INT64_MAX };
+	struct command_line line = {
+		.arguments = { "compare", "--html", "-" },
+		.count = 3,
+		.type = "text/html; charset=utf-8",
+	};
+	struct group_question question;
+
+	group_question_read(request, &question);
+	line.count += group_question_put_arguments(&question, line.arguments + line.count);
+	if (pages->opens_files)
+		line.arguments[line.count++] = "--symbols-from-files";
+	pthread_mutex_lock(&pages->lock);
+	answer(pages, &whole, &line, reply);
 	pthread_mutex_unlock(&pages->lock);
 }
 

@@ -33,5 +33,8 @@ void part_pages_whatif(struct part_pages *pages, const struct request *request, 
 void part_pages_compare(struct part_pages *pages, const char *other_path, const struct request *request,
 			struct reply *reply);
 
+/* The page of pinch compare --html, of groups of the executions of the trace (group_question.h). */
+void part_pages_compare_executions(struct part_pages *pages, const struct request *request, struct reply *reply);
+
 /* The part, to be kept: as a trace, or in the format of pinch export that the parameter format names. */
 void part_pages_save(struct part_pages *pages, const struct request *request, struct reply *reply);

@@ -19,6 +19,8 @@
 #include "results/results.h"
 #include "serve/answer.h"
 #include "serve/event_list.h"
+#include "serve/execution_answers.h"
+#include "serve/execution_groups.h"
 #include "serve/lane_list.h"
 #include "serve/page_scripts.h"
 #include "serve/part_pages.h"
@@ -45,6 +47,7 @@ static const uint64_t alike_budget_ns = 300000000;
 struct viewer {
 	struct viewer_options options;
 	struct part_pages *pages;
+	struct execution_groups *groups;
 	struct fold_rules *fold;
 	struct states_waiter *_Atomic waiter; /* NULL: the history of states is not being made */
 	pthread_mutex_t lock;                 /* of all that follows */
@@ -59,6 +62,7 @@ struct viewer *viewer_new(const struct viewer_options *options)
 	viewer->options = *options;
 	viewer->fold = fold_rules_new();
 	viewer->pages = part_pages_new(options->path, options->opens_files);
+	viewer->groups = execution_groups_new(options->path, options->opens_files);
 	viewer->progress = (struct viewer_progress){ .phase = VIEW_INDEXING, .exit_status = -1 };
 	pthread_mutex_init(&viewer->lock, NULL);
 	return viewer;
@@ -70,6 +74,7 @@ void viewer_free(struct viewer *viewer)
 		return;
 	viewed_close(viewer->viewed);
 	part_pages_free(viewer->pages);
+	execution_groups_free(viewer->groups);
 	fold_rules_free(viewer->fold);
 	pthread_mutex_destroy(&viewer->lock);
 	free(viewer);
@@ -389,6 +394,12 @@ static void answer_drawn_activities(struct viewer *viewer, const struct request 
 	row_lists_answer_drawn(viewer->viewed->rows, request, reply);
 }
 
+static void answer_execution_choices(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	(void)request;
+	execution_answer_choices(viewer->viewed, reply);
+}
+
 static void answer_events(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
 	event_list_answer(viewer->viewed->events, request, reply);
@@ -403,6 +414,11 @@ static void answer_events_at(struct viewer *viewer, const struct request *reques
 static void answer_report(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
 	part_pages_report(viewer->pages, request, reply);
+}
+
+static void answer_execution_report(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	part_pages_compare_executions(viewer->pages, request, reply);
 }
 
 static void answer_whatif(struct viewer *viewer, const struct request *request, struct reply *reply)
@@ -422,6 +438,7 @@ static const struct route {
 	bool needs_states;
 } routes[] = {
 	{ "/", answer_page, false, false },
+	{ "/executions", answer_page, false, false },
 	{ "/trace", answer_trace, true, false },
 	{ "/tiles", answer_tiles, true, true },
 	{ "/slice", answer_slice, true, true },
@@ -435,6 +452,19 @@ static const struct route {
 	{ "/save", answer_save, false, false },
 	{ "/stretch", answer_stretch, true, true },
 	{ "/drawn-activities", answer_drawn_activities, true, true },
+	{ "/executions/choices", answer_execution_choices, true, true },
+	{ "/executions/report", answer_execution_report, false, false },
+};
+
+static const struct execution_route {
+	const char *path;
+	void (*answer)(struct execution_grouping *grouping, const struct viewed *viewed, const struct request *request,
+		       struct reply *reply);
+} execution_routes[] = {
+	{ "/executions/list", execution_answer_list },
+	{ "/executions/tiles", execution_answer_tiles },
+	{ "/executions/slice", execution_answer_slice },
+	{ "/executions/stretch", execution_answer_stretch },
 };
 
 static const struct list_route {
@@ -498,6 +528,38 @@ static void answer_list(struct viewer *viewer, const struct list_route *route, c
 	pthread_mutex_unlock(&viewer->lock);
 }
 
+static bool is_whole(struct viewer *viewer, const struct request *request, struct reply *reply)
+{
+	bool is_growing;
+
+	if (!begin_of_trace(viewer, true, request, reply))
+		return false;
+	is_growing = viewer->viewed->is_growing;
+	pthread_mutex_unlock(&viewer->lock);
+	if (is_growing)
+		reply_fail(reply, STATUS_UNAVAILABLE,
+			   "executions are compared when the trace is whole: it is recorded");
+	return !is_growing;
+}
+
+/* They are grouped while others look at the trace. */
+static void answer_executions(struct viewer *viewer, const struct execution_route *route, const struct request *request,
+			      struct reply *reply)
+{
+	struct execution_grouping *grouping;
+
+	if (!is_whole(viewer, request, reply))
+		return;
+	grouping = execution_groups_take(viewer->groups, request, reply);
+	if (!grouping)
+		return;
+	if (begin_of_trace(viewer, true, request, reply)) {
+		route->answer(grouping, viewer->viewed, request, reply);
+		pthread_mutex_unlock(&viewer->lock);
+	}
+	execution_groups_release(viewer->groups);
+}
+
 static bool answer_script(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
 	for (size_t i = 0; i < sizeof(script_routes) / sizeof(*script_routes); i++) {
@@ -530,6 +592,11 @@ void viewer_answer(void *data, const struct request *request, struct reply *repl
 	for (size_t i = 0; i < sizeof(list_routes) / sizeof(*list_routes); i++)
 		if (!strcmp(list_routes[i].path, request->path)) {
 			answer_list(data, &list_routes[i], request, reply);
+			return;
+		}
+	for (size_t i = 0; i < sizeof(execution_routes) / sizeof(*execution_routes); i++)
+		if (!strcmp(execution_routes[i].path, request->path)) {
+			answer_executions(data, &execution_routes[i], request, reply);
 			return;
 		}
 	reply_fail(reply, STATUS_NOT_FOUND, "there is no %s here", request->path);

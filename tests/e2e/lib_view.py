@@ -15,12 +15,12 @@ TILE_COLUMNS, CPU_IDLE = 256, 3
 class Viewer:
     """A server that was started, and a reader with its cookie."""
 
-    def __init__(self, *arguments, **options):
+    def __init__(self, *arguments, page="/", **options):
         self.process = start(PINCH, "view", *arguments, stderr=subprocess.PIPE, **options)
         self.link = self.next_link()
         self.port = int(re.search(r":(\d+)/", self.link).group(1))
-        status, headers, _ = self.ask(self.link[self.link.index("/?"):])
-        assert status == 303 and headers["Location"] == "/", (status, headers)
+        status, headers, _ = self.ask(self.link[self.link.index(page + "?"):])
+        assert status == 303 and headers["Location"] == page, (status, headers)
         self.cookie = headers["Set-Cookie"].split(";")[0]
         self.trace = lib.wait_until(self.when_ready, "the history of states is made")
 

@@ -7,6 +7,7 @@
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "lanes/aligned_tile.h"
 #include "lanes/lanes.h"
 #include "lanes/tile.h"
 #include "session/threads.h"
@@ -259,6 +260,133 @@ TEST(tiles_add_up_to_what_threads_and_cpus_did)
 			ask(shift, (time_ns - tile_origin_ns(w.begin_ns)) >> wide);
 		}
 		ask(TILE_SHIFT_MAX, 0);
+		state_stage_close(&w.stage);
+	}
+}
+
+/* --- Executions, aligned where they begin --------------------------------------------------------- */
+
+enum { ROWS = 4, PARTS_EACH = 3 };
+
+static struct aligned_row rows[ROWS];
+static struct execution_part row_parts[ROWS][PARTS_EACH];
+
+/* Parts follow each other, some behind a break, each of another thread. */
+static void make_rows(void)
+{
+	for (unsigned int i = 0; i < ROWS; i++) {
+		uint64_t at_ns = w.begin_ns + pick((w.now_ns - w.begin_ns) / 2);
+
+		rows[i] = (struct aligned_row){ at_ns, row_parts[i], 1 + pick(PARTS_EACH) };
+		for (size_t j = 0; j < rows[i].part_count; j++) {
+			uint64_t begin_ns = at_ns + (pick(2) ? pick(1ull << 21) : 0);
+
+			at_ns = begin_ns + pick(1ull << (10 + pick(24)));
+			row_parts[i][j] = (struct execution_part){ begin_ns, at_ns, 1 + pick(THREADS), i };
+		}
+	}
+}
+
+/* What threads did within the parts, since the rows' beginnings. */
+static void columns_of_rows(size_t count, unsigned int shift, uint64_t tile_ns, column_ns *columns)
+{
+	struct state_walk walk;
+	struct state state;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < rows[i].part_count; j++) {
+			const struct execution_part *part = &rows[i].parts[j];
+
+			states_walk(w.stage.states, part->thread, part->begin_ns, part->end_ns, &walk);
+			while (state_walk_next(&walk, &state)) {
+				uint64_t begin_ns = state.begin_ns > part->begin_ns ? state.begin_ns : part->begin_ns;
+				uint64_t end_ns = state.end_ns < part->end_ns ? state.end_ns : part->end_ns;
+
+				if (begin_ns < end_ns)
+					add_part(columns, shift, tile_ns, begin_ns - rows[i].begin_ns,
+						 end_ns - rows[i].begin_ns, state_share(state.kind, state.value.why));
+			}
+		}
+}
+
+static void read_changes(struct byte_cursor *cursor, unsigned int shift, uint64_t tile_ns, column_ns *columns)
+{
+	uint64_t count = byte_cursor_uleb(cursor), at_ns = tile_ns;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t begin_ns = at_ns + byte_cursor_uleb(cursor), share;
+
+		at_ns = begin_ns + byte_cursor_uleb(cursor);
+		share = byte_cursor_uleb(cursor);
+		byte_cursor_uleb(cursor);
+		if (share == SHARE_RUNNABLE)
+			byte_cursor_uleb(cursor);
+		assert_true(share < SHARES && begin_ns < at_ns);
+		add_part(columns, shift, tile_ns, begin_ns, at_ns, share);
+	}
+}
+
+static void ask_rows(size_t count, unsigned int shift, uint64_t index)
+{
+	static column_ns said[TILE_COLUMNS], is[TILE_COLUMNS];
+	uint64_t tile_ns = index << (shift + TILE_COLUMNS_SHIFT);
+	struct text out = { 0 };
+	struct byte_cursor cursor;
+	uint64_t kind;
+
+	memset(said, 0, sizeof(said));
+	memset(is, 0, sizeof(is));
+	aligned_tile_put(w.stage.states, rows, count, shift, index, &out);
+	cursor = byte_cursor_new(out.bytes, out.length);
+	kind = byte_cursor_uleb(&cursor);
+	if (kind == TILE_SLICES)
+		read_changes(&cursor, shift, tile_ns, said);
+	else if (kind == TILE_SHARES)
+		read_columns(&cursor, said);
+	columns_of_rows(count, shift, tile_ns, is);
+	assert_memory_equal(said, is, sizeof(said));
+	assert_false(cursor.is_bad);
+	assert_int_equal(byte_cursor_left(&cursor), 0);
+	text_fini(&out);
+}
+
+/* The sums of any part of it, too. */
+static void ask_sums(void)
+{
+	uint64_t from_ns = pick(1ull << 24), to_ns = from_ns + pick(1ull << 34), ns[SHARES] = { 0 };
+	column_ns is[TILE_COLUMNS] = { 0 }, before[TILE_COLUMNS] = { 0 };
+
+	aligned_add_shares(w.stage.states, rows, from_ns, to_ns, ns);
+	columns_of_rows(1, 40, 0, is);
+	for (size_t j = 0; j < rows[0].part_count; j++) {
+		struct execution_part *part = &row_parts[0][j];
+		uint64_t low = rows[0].begin_ns + from_ns, high = rows[0].begin_ns + to_ns;
+
+		part->begin_ns = part->begin_ns < low ? low : part->begin_ns;
+		part->end_ns = part->end_ns > high ? high : part->end_ns;
+		if (part->end_ns < part->begin_ns)
+			part->end_ns = part->begin_ns;
+	}
+	columns_of_rows(1, 40, 0, before);
+	for (unsigned int share = 0; share < SHARES; share++) {
+		assert_int_equal(ns[share], before[0][share]);
+		assert_true(ns[share] <= is[0][share]);
+	}
+}
+
+TEST(tiles_of_executions_add_up_to_what_their_threads_did_since_they_begin)
+{
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		make_lives(seed);
+		for (unsigned int i = 0; i < QUESTIONS; i++) {
+			unsigned int shift = TILE_SHIFT_MIN + pick(20);
+
+			make_rows();
+			ask_rows(1, shift, pick(3));
+			ask_rows(ROWS, shift, pick(3));
+			ask_sums();
+		}
+		ask_rows(ROWS, TILE_SHIFT_MAX, 0);
 		state_stage_close(&w.stage);
 	}
 }

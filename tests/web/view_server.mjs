@@ -66,6 +66,7 @@ export class ViewServer {
 			"/activities": of => this.rows(this.activitiesOf(of), of), "/activities/at": of => this.rowAt(this.activitiesOf(of), of),
 			"/waits": of => this.rows(this.waitsOf(of), of), "/waits/at": of => this.rowAt(this.waitsOf(of), of),
 			"/waits/lengths": of => this.lengthsOf(this.waitsOf(of)),
+			"/executions/choices": () => ({ spans: [], causes: [], figures: [] }),
 			"/spans": of => this.rows([], of), "/spans/at": of => this.rowAt([], of),
 			"/stretch": of => this.trace.stretch(Number(of.get("from")), Number(of.get("to")), lanesOf(of.get("lanes"))),
 			"/events": of => this.events(of), "/events/at": of => this.eventAt(of) }[url.pathname];

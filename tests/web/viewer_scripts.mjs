@@ -218,10 +218,13 @@ test("arrows of wake-ups in the graph are those that the filter of the script ch
 		return;
 	const page = await view();
 
-	await go(page, "view=150000000~170000000");
-	await page.waitForFunction(() => Number(document.querySelector(".graph-canvas canvas").dataset.wakes) > 2);
-	await settled(page);
-	const all = Number(await canvas(page).getAttribute("data-wakes"));
+	let all = 0;
+	for (let begin = 20e6; all < 3; begin += 20e6) {		// how the run went, nobody knows
+		assert(begin < 1e9, "there are no wake-ups");
+		await go(page, `view=${begin}~${begin + 20e6}`);
+		await settled(page);
+		all = Number(await canvas(page).getAttribute("data-wakes"));
+	}
 	await run(page, "function filter(event)\n\treturn event.name ~= 'sched.WAKE'\nend\n");
 	await says(page, "its filter chooses events");
 	await page.waitForFunction(() => document.querySelector(".graph-canvas canvas").dataset.wakes === "0");

@@ -17,6 +17,7 @@ import type { Report } from "./report";
 import { Broken, GraphPart, PathPart, ReportSections, Timelined } from "./sections";
 import { ThemeContext, useTheme } from "./theme";
 import { Tip } from "./tip";
+import { ExecutionPage } from "./viewer/execution_page";
 import { PairPage } from "./viewer/pair_page";
 import { ViewerPage } from "./viewer/viewer";
 
@@ -58,13 +59,15 @@ function KlockPart() {
 	return value ? <Klock klock={value} /> : <Broken error={error} />;
 }
 
-/** Of one trace, or of two that are compared. */
+/** Of one trace, of groups of its executions, or of two traces that are compared. */
 function ViewerPart() {
 	const { value, error } = usePart("viewer");
 
 	if (!value && !error)
 		return null;
-	return value?.other ? <PairPage names={[value.name, value.other]} /> : <ViewerPage />;
+	if (value?.other)
+		return <PairPage names={[value.name, value.other]} />;
+	return value && location.pathname === "/executions" ? <ExecutionPage name={value.name} /> : <ViewerPage />;
 }
 
 function ConfigurationsPart() {

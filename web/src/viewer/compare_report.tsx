@@ -9,7 +9,7 @@ import { PartsContext } from "../parts_context";
 import { type Range, useRange } from "../range";
 import { rangeWords } from "./graph";
 import type { Pair } from "./pair";
-import { isAborted, query } from "./server";
+import { isAborted, query, type Server } from "./server";
 import type { Session } from "./session";
 import { useStored } from "./store";
 
@@ -43,13 +43,14 @@ function wordsOf(parts: SidePart[]): string {
 	return parts.map(({ range, threads }, i) => `${i ? "B" : "A"}: ${threads ? plural(threads.length, "thread") : "all threads"}, ${range ? rangeWords(range) : "all the time"}`).join("; ");
 }
 
-function useMade(pair: Pair) {
+/** Of the server: a page of pinch compare, whose parts are shown. */
+export function useMade(server: Server) {
 	const [made, setMade] = useState<Made | null>(null), abort = useRef<AbortController | null>(null);
 	const make = (of: string, words: string) => {
 		abort.current?.abort();
 		abort.current = new AbortController();
 		setMade({ of, words });
-		pair.first.server.text(of, abort.current.signal).then(text => setMade({ of, words, parts: new Parts(new DOMParser().parseFromString(text, "text/html")) }),
+		server.text(of, abort.current.signal).then(text => setMade({ of, words, parts: new Parts(new DOMParser().parseFromString(text, "text/html")) }),
 			error => isAborted(error) || setMade({ of, words, error: String(error.message ?? error) }));
 	};
 
@@ -58,7 +59,7 @@ function useMade(pair: Pair) {
 }
 
 export function ComparisonOfSides({ pair }: { pair: Pair }) {
-	const { ref, isNear } = useNear<HTMLDivElement>(), { made, make } = useMade(pair);
+	const { ref, isNear } = useNear<HTMLDivElement>(), { made, make } = useMade(pair.first.server);
 	useRange();
 	useStored(pair.first.store, state => state.filters);
 	useStored(pair.first.store, state => state.boxed);

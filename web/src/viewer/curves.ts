@@ -28,7 +28,7 @@ const made: { name: CurveName; title: string; about: string; states: string[]; c
 export function curvesOf(trace: Trace): Curve[] {
 	const has = (share: number) => trace.lanes.some(lane => lane.ns[share] > 0);
 
-	return made.map(({ states, ...curve }) => ({ ...curve, shares: states.map(state => trace.shares.indexOf(state)).filter(share => share >= 0), top: 0,
+	return trace.isOfExecutions ? [] : made.map(({ states, ...curve }) => ({ ...curve, shares: states.map(state => trace.shares.indexOf(state)).filter(share => share >= 0), top: 0,
 		height: curve.name === "running" ? HIGH_PX : LOW_PX })).filter(({ name, shares }) => name === "running" || shares.some(has));
 }
 

@@ -119,7 +119,7 @@ function useChosen(session: Session, rows: EventRows, goTo: (top: number) => voi
 			own.current = event.time_ns;
 			const lane = session.tree.laneOfThread.get(event.thread) ?? null;
 			session.goTo(event.time_ns, lane);
-			if (event.share && lane !== null)
+			if ((event.share || session.store.state.list === "spans") && lane !== null)
 				session.store.set({ slice: { lane, time_ns: event.time_ns } });
 		}
 	};

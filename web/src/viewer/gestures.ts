@@ -121,6 +121,7 @@ export class Gestures {
 
 		this.scene.dragged = { from_ns, to_ns };
 		this.scene.box = drag.kind === "box" ? { top: Math.min(drag.y, y), bottom: Math.max(drag.y, y) } : null;
+		this.scene.session.companion?.drag(this.scene.session, this.scene.dragged);
 		this.redraw();
 	}
 
@@ -164,8 +165,14 @@ export class Gestures {
 			scene.session.select(scene.dragged, scene.box ? scene.rowsIn(scene.box.top, scene.box.bottom).map(row => row.lane.id) : []);
 		else if (!drag.hasMoved && drag.kind !== "overview")
 			this.click(x, y);
-		scene.dragged = null;
-		scene.box = null;
+		this.letGo();
+	}
+
+	/** Nothing is being selected any more. */
+	private letGo(): void {
+		this.scene.dragged = null;
+		this.scene.box = null;
+		this.scene.session.companion?.drag(this.scene.session, null);
 		this.redraw();
 	}
 
@@ -181,9 +188,7 @@ export class Gestures {
 	private onCancel(event: PointerEvent): void {
 		this.fingers.delete(event.pointerId);
 		this.drag = null;
-		this.scene.dragged = null;
-		this.scene.box = null;
-		this.redraw();
+		this.letGo();
 	}
 
 	private onLeave(): void {

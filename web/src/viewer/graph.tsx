@@ -22,6 +22,7 @@ import { headOf, Scene } from "./scene";
 import type { Session } from "./session";
 import { type Colouring, flipped, type Overlay, useStored } from "./store";
 import { sliceWords } from "./tell";
+import type { Lane } from "./trace";
 
 /** Draws at most once a frame. */
 function useDrawing(session: Session) {
@@ -176,9 +177,10 @@ function Picture({ session, wishes }: { session: Session; wishes: Wishes }) {
 	</>;
 }
 
-function StateLegend({ session }: { session: Session }) {
+/** also: lanes of another side. */
+export function StateLegend({ session, also }: { session: Session; also?: readonly Lane[] }) {
 	const { shares, lanes } = session.trace;
-	const used = useMemo(() => stateNames.filter(state => lanes.some(lane => lane.ns[shares.indexOf(state)] > 0)), [shares, lanes]);
+	const used = useMemo(() => stateNames.filter(state => [...lanes, ...also ?? []].some(lane => lane.ns[shares.indexOf(state)] > 0)), [shares, lanes, also]);
 
 	const filters = useStored(session.store, state => state.filters), chosen = session.chosenShares, isChosen = (state: string) => chosen === null || (chosen >>> shares.indexOf(state) & 1) === 1;
 	const flip = (state: string) => {
@@ -227,7 +229,7 @@ function TimeField({ session }: { session: Session }) {
 }
 
 /** What is seen and what is selected, with the buttons that those need who have no wheel and no keys. */
-function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
+export function Navigation({ session, wishes }: { session: Session; wishes: Wishes }) {
 	const hasView = useStored(session.store, state => state.view !== null || state.follow !== null), selection = useRange();
 	const [from_ns, to_ns] = useStored(session.store, () => `${session.view.from_ns} ${session.view.to_ns}`).split(" ").map(Number);
 	const boxed = useStored(session.store, state => state.boxed);

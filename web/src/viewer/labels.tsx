@@ -29,7 +29,7 @@ export function Labels({ session, pinned, rows, focus }: { session: Session; pin
 	const { layout, curves } = session, head = headOf(session);
 
 	return <div class="lane-labels">
-		<div class="head-label" style={{ top: 0, height: `${OVERVIEW_PX}px` }}>whole trace</div>
+		<div class="head-label" style={{ top: 0, height: `${OVERVIEW_PX}px` }}>{session.trace.isOfExecutions ? "all together" : "whole trace"}</div>
 		<div class="head-label" style={{ top: `${OVERVIEW_PX}px`, height: `${AXIS_PX}px` }}>{plural(layout.rows.length, "lane")}</div>
 		{curves.map(({ name, title, about, top, height }) => <div key={name} class="head-label" style={{ top: `${CURVES_Y + top}px`, height: `${height}px` }}
 			data-tip={`${about}, on average over a pixel`}>{title}</div>)}

@@ -96,6 +96,8 @@ export function placesIn(later: Trace, earlier: Trace): Map<number, number> {
 export function titleOf(lane: Lane): string {
 	const name = visible(lane.name);
 
+	if (lane.title !== undefined)
+		return lane.title;
 	switch (lane.kind) {
 	case "thread": return `${name} ${lane.tid}`;
 	case "process": return `${name} ${lane.pid}`;
@@ -107,7 +109,7 @@ export function titleOf(lane: Lane): string {
 
 function orderOf(sort: Sort): (a: Lane, b: Lane) => number {
 	const last = (lane: Lane) => lane.kind === "cpu" ? 2 : lane.is_idle ? 1 : 0;
-	const byName = (a: Lane, b: Lane) => a.name.localeCompare(b.name, "en", { numeric: true }) || a.tid - b.tid || a.id - b.id;
+	const byName = (a: Lane, b: Lane) => a.title !== undefined ? a.id - b.id : a.name.localeCompare(b.name, "en", { numeric: true }) || a.tid - b.tid || a.id - b.id;
 
 	return (a, b) => last(a) - last(b) || (a.kind === "cpu" ? a.id - b.id : sort === "name" ? byName(a, b) : b.lost_ns - a.lost_ns || byName(a, b));
 }

@@ -69,6 +69,10 @@ export function fragment(state: State): string {
 		...state.notes.map((note): [string, string] => ["note", noteText(note)])]);
 }
 
+function notesIn(text: string, name: string): Note[] {
+	return new URLSearchParams(text).getAll(name).slice(0, NOTES_MAX).map(noteOf).filter(note => note !== null);
+}
+
 function read(text: string): { state: State; selection: Range | null } {
 	const search = new URLSearchParams(text), filters: Filters = {};
 
@@ -85,7 +89,7 @@ function read(text: string): { state: State; selection: Range | null } {
 			focus: numberOf(search.get("focus")), slice: placeOf(search.get("slice")), cursor_ns: numberOf(search.get("at")),
 			scroll: Math.max(0, numberOf(search.get("top")) ?? 0), row: Math.max(0, numberOf(search.get("row")) ?? 0), filters, script: scriptOf(search.get("script")), scriptRun: null, isOfSelection: search.get("within") === "1",
 			list: listNames.find(name => name === search.get("list")) ?? initial.list,
-			longestFirst: search.get("order") === "length", boxed: numbersOf(search.get("box")), notes: search.getAll("note").slice(0, NOTES_MAX).map(noteOf).filter(note => note !== null),
+			longestFirst: search.get("order") === "length", boxed: numbersOf(search.get("box")), notes: notesIn(text, "note"),
 		},
 	};
 }
@@ -150,7 +154,7 @@ export class Link {
 	}
 
 	private get address(): string {
-		return location.pathname + location.search + "#" + [fragment(this.store.state), fragmentOf(this.secondWords)].filter(Boolean).join("&");
+		return location.pathname + location.search + "#" + [fragment(this.store.state), fragmentOf([...this.secondWords, ...(this.second?.state.notes ?? []).map((note): [string, string] => ["b.note", noteText(note)])])].filter(Boolean).join("&");
 	}
 
 	private get secondWords(): [string, string][] {
@@ -172,20 +176,20 @@ export class Link {
 	private onPop = (event: PopStateEvent) => {
 		clearTimeout(this.timer);
 		this.depth = Number(event.state?.depth ?? 0);
-		this.read(linked => event.state ? this.store.state.notes : merged(this.store.state.notes, linked));	// a step back leaves them; another link may have more
+		this.read((linked, { state: { notes } }) => event.state ? notes : merged(notes, linked));	// a step back leaves them; another link may have more
 	};
 
-	/** notesOf: which there are, by those of the link. */
-	private read(notesOf: (linked: readonly Note[]) => readonly Note[]): void {
+	/** notesOf: which a side has, by those of the link. */
+	private read(notesOf: (linked: readonly Note[], of: Store) => readonly Note[]): void {
 		const { state: linked, selection } = read(location.hash.slice(1)), before = this.store.state;
-		const state = { ...linked, scriptRun: linked.script === before.script ? before.scriptRun : null, notes: notesOf(linked.notes) };
+		const state = { ...linked, scriptRun: linked.script === before.script ? before.scriptRun : null, notes: notesOf(linked.notes, this.store) };
 
 		this.isReading = true;
 		setRange(selection);
 		if (this.second)
 			this.second.offset_ns = numberOf(new URLSearchParams(location.hash.slice(1)).get("offset")) ?? 0;
 		this.store.set(state);
-		this.second?.set({ ...readSecond(location.hash.slice(1), state, this.second.offset_ns), notes: this.second.state.notes });
+		this.second?.set({ ...readSecond(location.hash.slice(1), state, this.second.offset_ns), notes: notesOf(notesIn(location.hash.slice(1), "b.note"), this.second) });
 		this.isReading = false;
 		this.last = fragmentOf(this.words);
 	}

@@ -159,6 +159,8 @@ function inkOn(pixel: number): string {
 function selectedHeights(scene: Scene): [number, number][] {
 	const { layout, store } = scene.session, { boxed } = store.state;
 
+	if (scene.session.dragged)
+		return [[OVERVIEW_PX, scene.height]];
 	if (scene.dragged)
 		return [scene.box ? [scene.box.top, scene.box.bottom] : [OVERVIEW_PX, scene.height]];
 	return boxed.length ? boxed.map(lane => layout.byLane.get(lane)).filter(row => row !== undefined).map((row): [number, number] => [scene.topOf(row), scene.topOf(row) + row.height])
@@ -166,7 +168,7 @@ function selectedHeights(scene: Scene): [number, number][] {
 }
 
 function drawSelection(pen: Pen, scene: Scene): void {
-	const range = scene.dragged ?? scene.session.store.selection;
+	const range = scene.dragged ?? scene.session.dragged ?? scene.session.store.selection;
 
 	if (!range)
 		return;
@@ -231,7 +233,7 @@ function drawHovered(pen: Pen, scene: Scene): void {
 
 /** Returns what is left out, in words. */
 export function drawOverlays(pen: Pen, scene: Scene, marks: MarkStore): string {
-	const { hidden } = scene.session.store.state, known = knownSlices(scene), said: string[] = [];
+	const { hidden } = scene.session, known = knownSlices(scene), said: string[] = [];
 
 	scene.wakes = [];
 	scene.messages = [];

@@ -86,6 +86,13 @@ export class Pair implements Companion {
 		other.redraw();
 	}
 
+	drag(of: Session, range: Range | null): void {
+		const other = this.other(of);
+
+		other.dragged = range && laterBy(range, this.shift(of));
+		other.redraw();
+	}
+
 	/** The names of the lanes of both sides. */
 	get named() {
 		const of: [Trace, Trace] = [this.first.trace, this.second.trace];
@@ -98,7 +105,7 @@ export class Pair implements Companion {
 		return this.names;
 	}
 
-	private other(session: Session): Session {
+	protected other(session: Session): Session {
 		return session === this.first ? this.second : this.first;
 	}
 
@@ -124,7 +131,7 @@ export class Pair implements Companion {
 	}
 
 	/** Of the other side, with the lanes of these names as open as they are here. */
-	private toggledLike(session: Session, flipped: readonly number[]): ReadonlySet<number> {
+	protected toggledLike(session: Session, flipped: readonly number[]): ReadonlySet<number> {
 		const other = this.other(session), side = session === this.first ? 0 : 1, { names } = this.named, toggled = new Set(other.store.state.toggled);
 
 		for (const id of flipped) {

@@ -38,7 +38,7 @@ function Alignment({ pair }: { pair: Pair }) {
 	return <div class="choices alignment" role="group" aria-label="Alignment of the two traces">
 		<label>B is later by <input type="number" step="any" value={offset_ns / NS_PER_MS} onKeyDown={event => event.stopPropagation()}
 			onChange={event => Number.isFinite(event.currentTarget.valueAsNumber) && (pair.offset_ns = event.currentTarget.valueAsNumber * NS_PER_MS)} /> ms</label>
-		<button type="button" disabled={!a || !b} data-tip={a && b ? `${exactly(a.time_ns)} of A beside ${exactly(b.time_ns)} of B` : "Choose a moment in each graph first: a click on a state of a thread"}
+		<button type="button" disabled={!a || !b} data-tip={a && b ? `${exactly(a.time_ns)} of A beside ${exactly(b.time_ns)} of B` : "Choose a moment in each graph first: a click on a state of a thread, or on a row of waits or spans"}
 			onClick={() => pair.align()}>Align here</button>
 		<button type="button" disabled={offset_ns === pair.begins_ns} data-tip="The first thing that is known of a thread, of both" onClick={() => { pair.offset_ns = pair.begins_ns; }}>Align begins</button>
 	</div>;

@@ -8,11 +8,13 @@ import { Link } from "./link";
 import { isSamePlace, keepNotes, NOTES_MAX } from "./notes";
 import { Scripts } from "./scripts";
 import type { Server } from "./server";
-import { flipped, type State, Store } from "./store";
+import { flipped, type Overlay, overlays, type State, Store } from "./store";
 import { Tiles } from "./tiles";
 import type { Lane, Trace } from "./trace";
 
 const VIEW_NS_MIN = 100, AROUND = 4, SEEN_SHARE = 0.004, FOLLOWED_NS = 10e9;
+
+const allOverlays: ReadonlySet<Overlay> = new Set(overlays);
 
 /** The other of two traces that are compared. */
 export interface Companion {
@@ -22,6 +24,8 @@ export interface Companion {
 	alone(of: Session): ReadonlySet<number>;
 	/** Where the pointer is; null: nowhere. */
 	hover(of: Session, time_ns: number | null): void;
+	/** The time that is being selected; null: none is. */
+	drag(of: Session, range: Range | null): void;
 }
 
 export class Session {
@@ -30,6 +34,7 @@ export class Session {
 	readonly scripts: Scripts;
 	companion: Companion | null = null;
 	hovered_ns: number | null = null;	// where the pointer is on the other side
+	dragged: Range | null = null;		// what is being selected there
 	private tileListeners = new Set<() => void>();
 	private made: { of: unknown[]; layout: Layout } | null = null;
 	private filtered: { of: unknown[]; threads: ReadonlySet<number> | null } | null = null;
@@ -140,9 +145,14 @@ export class Session {
 		return this.made.layout;
 	}
 
+	/** What is not drawn with the lanes. Executions have their states alone. */
+	get hidden(): ReadonlySet<Overlay> {
+		return this.trace.isOfExecutions ? allOverlays : this.store.state.hidden;
+	}
+
 	/** The curves that are shown. */
 	get curves(): Curve[] {
-		const { hidden } = this.store.state, of = [this.tree, hidden];
+		const { hidden } = this, of = [this.tree, hidden];
 
 		if (!this.drawn || of.some((part, i) => part !== this.drawn!.of[i]))
 			this.drawn = { of, curves: stacked(this.tree.curves.filter(curve => !hidden.has(curve.name))) };

@@ -18,7 +18,10 @@ import type { Lane, Trace } from "./trace";
 const NEAR_PX = 5, STATES_TOLD = 8, MARKS_TOLD = 5;
 
 export function threadWords(session: Session, thread: number): string {
-	const lane = session.lane(session.tree.laneOfThread.get(thread) ?? null);
+	const words = session.trace.threadWords?.get(thread), lane = session.lane(session.tree.laneOfThread.get(thread) ?? null);
+
+	if (session.trace.threadWords)
+		return words ?? `thread number ${thread}`;
 
 	return lane ? titleOf(lane) : `thread number ${thread}`;
 }
@@ -44,11 +47,15 @@ function columnWords(session: Session, lane: Lane, shares: Map<number, number>, 
 function laneWords(row: Row): string {
 	const { lane } = row;
 
+	if (lane.title !== undefined)
+		return lane.title;
 	return lane.kind === "thread" ? `${row.title} of process ${lane.pid}` : lane.kind === "process" || lane.kind === "host"
 		? `${row.title}, ${plural(lane.threads, "thread")}` : row.title;
 }
 
 export function tellLane(row: Row, trace: Trace): string {
+	if (trace.isOfExecutions)
+		return row.title;
 	const { ns, lost_ns, threads, begin_ns, end_ns } = row.lane, sum = ns.reduce((all, one) => all + one, 0);
 	const states = ns.map((n, share): [string, number] => [trace.shares[share], n]).filter(([, n]) => n).sort((a, b) => b[1] - a[1]).slice(0, STATES_TOLD);
 	const life = row.lane.kind === "thread" && (begin_ns > trace.begin_ns || end_ns < trace.whole_ns) ? [`lived from ${moment(begin_ns, 1e3)} to ${moment(end_ns, 1e3)}`] : [];
@@ -60,7 +67,7 @@ export function tellLane(row: Row, trace: Trace): string {
 function tellOverview(scene: Scene, x: number): string {
 	const { from_ns, to_ns } = scene.whole;
 
-	return `The whole trace, ${duration(to_ns - from_ns)}\nat ${moment(scene.wholeTimeAt(x), (to_ns - from_ns) / scene.width, to_ns)}\ndrag to move what is seen`;
+	return `${scene.session.trace.isOfExecutions ? "All executions together" : "The whole trace"}, ${duration(to_ns - from_ns)}\nat ${moment(scene.wholeTimeAt(x), (to_ns - from_ns) / scene.width, to_ns)}\ndrag to move what is seen`;
 }
 
 function tellCurve(scene: Scene, x: number, y: number): string {
@@ -86,7 +93,7 @@ function tellWakes(scene: Scene, x: number, y: number): string[] {
 }
 
 function tellMarks(scene: Scene, marks: MarkStore, lane: Lane, x: number): string[] {
-	const { hidden } = scene.session.store.state, all = hidden.has("marks") ? [] : marks.byLane.get(lane.id) ?? [];
+	const { hidden } = scene.session, all = hidden.has("marks") ? [] : marks.byLane.get(lane.id) ?? [];
 	const near = all.filter(mark => Math.abs(scene.xOf(mark.time_ns) - x) <= NEAR_PX);
 	const lines = near.slice(0, MARKS_TOLD).map(mark => `\u25cf ${visible(mark.name)} ${mark.argument} at ${exactly(mark.time_ns)}`);
 
@@ -95,7 +102,7 @@ function tellMarks(scene: Scene, marks: MarkStore, lane: Lane, x: number): strin
 
 /** Bars and messages there. */
 function tellActivities(scene: Scene, row: Row, x: number, y: number): string[] {
-	const { activities, messages, session } = scene, { hidden } = session.store.state, told = ({ name, begin_ns, end_ns, words }: Activity) =>
+	const { activities, messages, session } = scene, { hidden } = session, told = ({ name, begin_ns, end_ns, words }: Activity) =>
 		`${visible(name)}, ${duration(end_ns - begin_ns)} since ${exactly(begin_ns)}${words ? `, ${visible(words)}` : ""}`;
 	const bars = hidden.has("activities") ? [] : (activities.byLane.get(row.lane.id) ?? []).filter(({ begin_ns, end_ns, level }) => level < LEVELS
 		&& scene.xOf(begin_ns) <= x + 1 && scene.xOf(end_ns) >= x - 1 && y >= barTop(scene, row, level) && y < barTop(scene, row, level) + BAR_PX);

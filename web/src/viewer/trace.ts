@@ -19,6 +19,7 @@ export interface Lane {
 	ns: number[];			// of the whole trace, by number of the share
 	lost_ns: number;
 	is_idle: boolean;
+	title?: string;			// what it is called, if that does not follow from the rest
 }
 
 /** In which records were lost. */
@@ -41,6 +42,8 @@ export interface Trace {
 	gaps: Gap[];			// when records were lost
 	is_live: boolean;		// more comes, or its index is being made
 	key: string;			// of the lanes: another one, they are others
+	isOfExecutions?: boolean;	// times are since the beginning of each lane, which is that of an execution
+	threadWords?: ReadonlyMap<number, string>;	// what threads are called that have no lane
 }
 
 /** How far the trace is, and what becomes of it. */

@@ -7,6 +7,7 @@ import { ThemeContext, useTheme } from "../theme";
 import { Tip } from "../tip";
 import { Details } from "./details";
 import { EventList } from "./events";
+import { ExecutionLink } from "./execution_link";
 import { Graph } from "./graph";
 import { Help } from "./help";
 import { Live } from "./live";
@@ -157,6 +158,7 @@ export function ViewerPage() {
 			<h1><span class="brand">pinch view</span> <span class="command">{session ? visible(session.trace.name) : ""}</span></h1>
 			{session && <p class="muted" data-tip={exactNs(session.whole.to_ns - session.whole.from_ns)}><Length session={session} />, {
 				session.trace.events !== null && `${plural(session.trace.events, "event")}, `}{plural(session.tree.laneOfThread.size, "thread")}</p>}
+			{session && <ExecutionLink session={session} />}
 			<nav aria-label="Sections"><ul>{links.map(([id, title]) => <li key={id}><a href={`#${id}`}>{title}</a></li>)}</ul></nav>
 			<button type="button" class="theme" aria-pressed={theme.theme === "dark"} onClick={theme.toggle}>Dark</button>
 		</header>
