@@ -48,7 +48,7 @@ static int show_replay(const struct settings *settings, const char *path, struct
 		return err;
 	findings = replay_findings(replay, settings->path_count_max);
 	report_whatifs_find(path, settings->opens_files, replay_fold_rules(replay), findings_report(findings),
-			    &whatifs);
+			    &settings->choice, &whatifs);
 	report_whatifs_fill(&whatifs, findings_report(findings));
 	if (show_files_are_asked(settings))
 		err = write_files(settings, path, replay, &whatifs);
@@ -97,6 +97,7 @@ int report_traced(const struct settings *settings, const char *path)
 					  .scripts = settings->scripts,
 					  .script_count = settings->script_count,
 					  .filter = event_filter_is_set(&filter) ? &filter : NULL,
+					  .choice = &settings->choice,
 				  },
 				  &replay);
 	if (err)
@@ -147,8 +148,8 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	tui_options,   report_options,  filter_options, html_options,   table_options, quiet_options,
-	names_options, receive_options, stream_options, common_options, NULL,
+	tui_options,   report_options, choice_options,  filter_options, html_options,   table_options,
+	quiet_options, names_options,  receive_options, stream_options, common_options, NULL,
 };
 
 const struct command report_command = {

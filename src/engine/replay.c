@@ -23,6 +23,7 @@ struct replay {
 	uint64_t last_ns;
 	size_t damaged_count; /* of chunks */
 	bool has_names, opens_files;
+	const struct wait_choice *choice;
 };
 
 static void *copy_of(const struct ev_header *header)
@@ -104,6 +105,7 @@ int replay_open(const char *path, const struct replay_options *options, struct r
 	if (err)
 		goto out_close;
 	replay->opens_files = options->opens_files;
+	replay->choice = options->choice;
 	find_run(replay);
 	err = open_engine(replay, options);
 	if (err)
@@ -199,6 +201,7 @@ struct findings *replay_findings(struct replay *replay, size_t path_count_max)
 	struct findings *findings;
 
 	input.path_count_max = path_count_max;
+	input.choice = replay->choice;
 	input.sample_period_ns = replay->run ? replay->run->sample_period_ns : 0;
 	input.tells_kernel_apart = replay->run && replay->run->tells_kernel_apart;
 	input.cpu_count = replay->run ? replay->run->cpu_count : 0;

@@ -9,6 +9,7 @@ struct event_filter;
 struct findings;
 struct fold_rules;
 struct replay;
+struct wait_choice;
 
 struct replay_options {
 	bool has_critical_slices; /* as in struct engine_options */
@@ -18,6 +19,7 @@ struct replay_options {
 	const char *const *scripts;
 	size_t script_count;
 	struct event_filter *filter;
+	const struct wait_choice *choice; /* as in struct findings_input; borrowed */
 };
 
 /*

@@ -10,9 +10,11 @@
 #include "findings/blame/blame.h"
 #include "findings/names/klock_words.h"
 #include "findings/code/findings_code.h"
+#include "findings/findings_choice.h"
 #include "findings/parts/findings_waits.h"
 #include "findings/patterns/draft.h"
 #include "findings/verdict/verdict.h"
+#include "report/wait_choice.h"
 
 enum { TIMELINE_PARTS = 120, NOTE_BYTES_MAX = 512 };
 
@@ -133,6 +135,8 @@ struct findings *findings_new(const struct findings_input *input)
 		findings_add_activities(findings);
 	findings_add_summary(findings);
 	findings_add_verdict(findings);
+	if (input->waits && wait_choice_is_set(input->choice))
+		findings_choose(findings);
 	findings_end_paths(findings);
 	add_odd_note(findings);
 	count = symbols_notes(input->symbols, &notes);

@@ -109,7 +109,7 @@ static void find_whatifs(struct tracing *tracing, const struct report *report, s
 	const char *path = recorded_path(tracing);
 
 	if (path && (show_is_asked(settings) || show_files_are_asked(settings)))
-		report_whatifs_find(path, false, tracing->engine.fold, report, whatifs);
+		report_whatifs_find(path, false, tracing->engine.fold, report, NULL, whatifs);
 }
 
 int tracing_report(struct tracing *tracing, const struct outcome *outcome)

@@ -19,6 +19,7 @@
 #include "compare/comparison.h"
 #include "options/command.h"
 #include "options/own_trigger_spec.h"
+#include "report/wait_choice.h"
 #include "trace/trace_ring.h"
 #include "tui/rows/pages.h"
 #include "whatif/element.h"
@@ -36,7 +37,7 @@ struct dump_options {
 	enum dump_list list;
 };
 
-enum { THREAD_WORDS_MAX = 64 };
+enum { THREAD_WORDS_MAX = 512 };
 
 /* Threads as the user calls them. */
 struct thread_words {
@@ -155,6 +156,7 @@ struct settings {
 	struct thread_words threads;   /* of all that have thread_options */
 	struct thread_words processes; /* graph and critical-path */
 	struct dump_options dump;      /* dump only */
+	struct wait_choice choice;     /* of all that have choice_options */
 	struct event_filter filter;    /* of all that have filter_options; and so are the next two */
 	const char *scripts[SCRIPTS_MAX];
 	size_t script_count;
@@ -226,6 +228,9 @@ extern const struct option_spec range_options[], thread_options[];
 /* Which events of a trace, and what scripts find in them. */
 extern const struct option_spec filter_options[];
 extern const struct option_spec script_options[]; /* of these, --script alone */
+
+/* Which waits: what is said of waits is of these alone. */
+extern const struct option_spec choice_options[];
 
 /* How dependencies are shown: whose, where threads can be one, as a picture, in any case. */
 extern const struct option_spec whose_options[], merged_options[], picture_options[], dependency_options[];

@@ -12,6 +12,7 @@
 #include "query/chosen_threads.h"
 #include "query/trace_samples.h"
 #include "query/trace_states.h"
+#include "report/wait_choice.h"
 #include "states/states.h"
 #include "trace/trace_reader.h"
 #include "whatif/lives.h"
@@ -19,7 +20,7 @@
 #include "whatif/whatif.h"
 
 /* What a report may cost on top: about 0.3 s. */
-enum { STEPS_MAX = 50000, RANKS = 16 };
+enum { STEPS_MAX = 50000, RANKS = 16, CHOSEN_RANKS = 512 };
 
 /* Twice as fast. */
 static const double scale = 0.5;
@@ -70,8 +71,25 @@ static bool has_beginning(const struct trace_states *all)
 
 /* --- Which are reported ----------------------------------------------------------------------------- */
 
-static bool is_asked(const struct element *element)
+/* What waits for a lock, a condition or a barrier is called alike by elements. */
+static bool is_of_locks(const struct wait_choice *choice)
 {
+	return wait_choice_has_cause(choice, CAUSE_LOCK) || wait_choice_has_cause(choice, CAUSE_CONDITION) ||
+	       wait_choice_has_cause(choice, CAUSE_BARRIER) || wait_choice_has_cause(choice, CAUSE_SEMAPHORE);
+}
+
+/* Of some waits alone: what else would gain is no answer. */
+static bool is_of_choice(const struct wait_choice *choice, const struct element *element)
+{
+	if (element->kind == ELEMENT_LOCK)
+		return wait_choice_has_object(choice, element->name) && is_of_locks(choice);
+	return element->kind == ELEMENT_CPUS && !choice->object_count && wait_choice_has_cause(choice, CAUSE_PREEMPTED);
+}
+
+static bool is_asked(const struct wait_choice *choice, const struct element *element)
+{
+	if (wait_choice_is_set(choice))
+		return is_of_choice(choice, element);
 	return element->kind == ELEMENT_FUNCTION || element->kind == ELEMENT_LOCK || element->kind == ELEMENT_WAITS ||
 	       element->kind == ELEMENT_CPUS;
 }
@@ -125,27 +143,31 @@ static void add(struct report_whatifs *out, const struct whatif *whatif, const s
 	};
 }
 
-static void tell(const struct whatif *whatif, struct graph_labels *labels, struct report_whatifs *out)
+static void tell(const struct whatif *whatif, struct graph_labels *labels, const struct wait_choice *choice,
+		 struct report_whatifs *out)
 {
-	struct whatif_rank ranks[RANKS];
-	size_t count = whatif_rank(whatif, labels, scale, ranks, RANKS);
+	size_t capacity = wait_choice_is_set(choice) ? CHOSEN_RANKS : RANKS, count;
+	struct whatif_rank *ranks = xcalloc(capacity, sizeof(*ranks));
+
+	count = whatif_rank(whatif, labels, scale, ranks, capacity);
 
 	for (size_t i = 0; i < count && out->count < REPORT_WHATIFS_MAX; i++) {
 		const struct element *element = &ranks[i].element;
 		struct whatif_answer answer;
 
-		if (!is_asked(element) || is_told(out, ranks[i].predicted_ns))
+		if (!is_asked(choice, element) || is_told(out, ranks[i].predicted_ns))
 			continue;
 		predict(whatif, labels, element, &answer);
 		if (gains(whatif, &answer))
 			add(out, whatif, element, &answer);
 	}
+	free(ranks);
 }
 
 /* --- The replay --------------------------------------------------------------------------------- */
 
 static void find_in_lives(const struct trace_states *all, const struct lives *lives, const struct fold_rules *fold,
-			  struct report_whatifs *out)
+			  const struct wait_choice *choice, struct report_whatifs *out)
 {
 	struct graph_labels *labels = trace_states_labels(all, fold, false);
 	struct whatif whatif;
@@ -155,7 +177,7 @@ static void find_in_lives(const struct trace_states *all, const struct lives *li
 	whatif_init(&whatif, lives, &code);
 	run_code_name(&code, labels);
 	if (is_near(whatif.replay_ns, whatif.recorded_ns))
-		tell(&whatif, labels, out);
+		tell(&whatif, labels, choice, out);
 	whatif_fini(&whatif);
 	run_code_fini(&code);
 	graph_labels_free(labels);
@@ -175,7 +197,7 @@ static void add_number(void *data, uint32_t thread)
 }
 
 static void find_in_states(const struct trace_states *all, const struct fold_rules *fold, const struct report *report,
-			   struct report_whatifs *out)
+			   const struct wait_choice *choice, struct report_whatifs *out)
 {
 	struct numbers numbers = { 0 };
 	struct lives lives = { 0 };
@@ -184,13 +206,13 @@ static void find_in_states(const struct trace_states *all, const struct fold_rul
 	if (!lives_of(all->states, all->threads, numbers.list, numbers.count, &lives) &&
 	    lives.begin_ns < lives.end_ns && lives.step_count <= STEPS_MAX &&
 	    is_near(lives.end_ns - lives.begin_ns, report->target.wall_ns))
-		find_in_lives(all, &lives, fold, out);
+		find_in_lives(all, &lives, fold, choice, out);
 	lives_fini(&lives);
 	free(numbers.list);
 }
 
 void report_whatifs_find(const char *trace_path, bool opens_files, const struct fold_rules *fold,
-			 const struct report *report, struct report_whatifs *out)
+			 const struct report *report, const struct wait_choice *choice, struct report_whatifs *out)
 {
 	struct trace_states all;
 
@@ -198,7 +220,7 @@ void report_whatifs_find(const char *trace_path, bool opens_files, const struct 
 	if (!is_of_whole_run(report) || !is_small(trace_path))
 		return;
 	if (!trace_states_open_for_once(trace_path, opens_files, &all) && has_beginning(&all))
-		find_in_states(&all, fold, report, out);
+		find_in_states(&all, fold, report, choice, out);
 	trace_states_close(&all);
 }
 

@@ -8,6 +8,7 @@
 
 struct arena;
 struct fold_rules;
+struct wait_choice;
 
 /* Larger traces are not replayed for a report. */
 enum { REPORT_WHATIFS_MAX = 3, REPORT_WHATIFS_TRACE_BYTES_MAX = 1 << 20 };
@@ -21,10 +22,10 @@ struct report_whatifs {
 
 /*
  * Finds none unless the trace is that of a whole run without losses and its replay can be trusted; report: of that
- * run. Nothing of it stays on the disk. The caller ends it with report_whatifs_fini().
+ * run. choice: only changes of its waits; NULL: any. Nothing of it stays on the disk. The caller ends it with report_whatifs_fini().
  */
 void report_whatifs_find(const char *trace_path, bool opens_files, const struct fold_rules *fold,
-			 const struct report *report, struct report_whatifs *out);
+			 const struct report *report, const struct wait_choice *choice, struct report_whatifs *out);
 void report_whatifs_fini(struct report_whatifs *whatifs);
 
 /* Puts them into the report, which they must outlive. */

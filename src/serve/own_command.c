@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 
-enum { ARGUMENTS_MAX = 160, READ_BYTES = 1 << 16 };
+enum { ARGUMENTS_MAX = 1100, READ_BYTES = 1 << 13 };
 
 extern char **environ;
 

@@ -21,7 +21,8 @@
 enum {
 	KEPT = 8,
 	WORD_BYTES = 512,
-	COMMAND_ARGUMENTS_MAX = 8 + GROUP_ARGUMENTS_MAX,
+	CHOSEN_MAX = 16, /* causes of waits, and what they are for */
+	COMMAND_ARGUMENTS_MAX = 8 + 4 * CHOSEN_MAX + GROUP_ARGUMENTS_MAX,
 	STATUS_BAD_REQUEST = 400,
 	STATUS_INTERNAL = 500,
 };
@@ -193,8 +194,44 @@ static bool read_part(const struct request *request, struct trace_part *part, st
 	return check_part(trace_part_read(request, part), reply);
 }
 
+/* Words of a request that choose waits, as options. */
+struct choice_words {
+	char words[2 * CHOSEN_MAX][WORD_BYTES];
+	size_t count;
+};
+
+/* Whether there are no more of them than are taken. */
+static bool add_choice(const struct request *request, const char *name, const char *option, struct choice_words *words,
+		       struct command_line *line)
+{
+	char *word = words->words[words->count];
+	size_t number = 0;
+
+	while (number < CHOSEN_MAX && request_text_at(request, name, number, word, WORD_BYTES)) {
+		line->arguments[line->count++] = option;
+		line->arguments[line->count++] = word;
+		word = words->words[++words->count];
+		number++;
+	}
+	return number < CHOSEN_MAX;
+}
+
+/* Which waits the report is of: cause and object, which may be repeated. */
+static bool read_choice(const struct request *request, struct choice_words *words, struct command_line *line,
+			struct reply *reply)
+{
+	words->count = 0;
+	if (add_choice(request, "cause", "--cause", words, line) &&
+	    add_choice(request, "object", "--object", words, line))
+		return true;
+	reply_fail(reply, STATUS_BAD_REQUEST, "a report is of fewer than %d causes, and of fewer than %d objects",
+		   CHOSEN_MAX, CHOSEN_MAX);
+	return false;
+}
+
 void part_pages_report(struct part_pages *pages, const struct request *request, struct reply *reply)
 {
+	struct choice_words words;
 	struct command_line line = {
 		.arguments = { "report", "-q", "--html", "-" },
 		.count = 4,
@@ -204,7 +241,7 @@ void part_pages_report(struct part_pages *pages, const struct request *request, 
 
 	if (pages->opens_files)
 		line.arguments[line.count++] = "--symbols-from-files";
-	if (!read_part(request, &part, reply))
+	if (!read_choice(request, &words, &line, reply) || !read_part(request, &part, reply))
 		return;
 	pthread_mutex_lock(&pages->lock);
 	answer(pages, &part, &line, reply);

@@ -20,7 +20,7 @@ void part_pages_free(struct part_pages *pages);
 /* Whether the trace is being written: then what is made of it is of what there is by then. */
 void part_pages_set_growing(struct part_pages *pages, bool is_growing);
 
-/* The page of pinch report --html. */
+/* The page of pinch report --html. cause, object: as its --cause and --object, may be repeated. */
 void part_pages_report(struct part_pages *pages, const struct request *request, struct reply *reply);
 
 /* The JSON of pinch whatif. One of lock, waits, cause, function: what is made faster; else what would gain most. scale: as --scale. */

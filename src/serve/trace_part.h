@@ -9,7 +9,7 @@
 struct request;
 struct text;
 
-enum { PART_THREADS_MAX = 64 };
+enum { PART_THREADS_MAX = 512 };
 
 struct trace_part {
 	int64_t from_ns, to_ns; /* since the first event; to_ns: INT64_MAX: to the end */

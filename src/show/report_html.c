@@ -6,6 +6,7 @@
 
 #include "graph/critical_path.h"
 #include "graph/graph.h"
+#include "graph/graph_choice.h"
 #include "graph/graph_label.h"
 #include "options/settings.h"
 #include "query/chosen_threads.h"
@@ -34,6 +35,8 @@ static void add_graph(struct html *html, const struct settings *settings, const 
 				 .key_data = labels,
 			 },
 			 &graph);
+	if (wait_choice_is_set(&settings->choice))
+		graph_choose(&graph, labels, &settings->choice);
 	graph_put_json(html_part(html, "graph"), &graph, labels, HTML_GRAPH_NODES_MAX);
 	graph_fini(&graph);
 }

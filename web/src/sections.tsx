@@ -2,6 +2,7 @@
 // The sections of a report, by the parts that there are.
 import { useMemo } from "preact/hooks";
 import { Causes } from "./causes";
+import { ChosenWaits } from "./chosen_waits";
 import { Dependency } from "./dependency";
 import { Flames } from "./flames";
 import { learnFolds } from "./folds";
@@ -50,6 +51,7 @@ export function ReportSections({ report }: { report: Report }) {
 		return null;
 	return <>
 		<Verdict report={report} />
+		{report.choice && <ChosenWaits choice={report.choice} />}
 		<Causes report={report} />
 		<Findings report={report} />
 		<Balance report={report} />

@@ -16,6 +16,7 @@
 #include "findings/blame/blame_internal.h"
 #include "findings/blame/blame_spins.h"
 #include "findings/parts/findings_waits.h"
+#include "report/wait_choice.h"
 
 /*
  * Rows are followed, from the one that lost most on, until so many sums, and places and waits in them, have been read. That
@@ -398,13 +399,10 @@ static void close_account(struct findings *findings, double lost_ns)
 		charge_plainly(findings, ROOT_UNKNOWN, lost_ns - all_ns);
 }
 
-void findings_add_blame(struct findings *findings)
+static void begin(struct findings *findings)
 {
 	const struct report *report = &findings->report;
-	const struct report_thread_balance *threads = &report->balance.threads;
-	uint64_t lost_ns = threads->busy_ns > threads->running_ns ? threads->busy_ns - threads->running_ns : 0;
 	struct blame *blame = xcalloc(1, sizeof(*blame));
-	uint64_t left_ns = 0, spun_ns;
 
 	blame->roots = table_new();
 	blame->details = table_new();
@@ -415,28 +413,72 @@ void findings_add_blame(struct findings *findings)
 		if (report->threads[i].number)
 			table_put(blame->threads, report->threads[i].number, (void *)&report->threads[i]);
 	findings->blame = blame;
+}
+
+/* Returns what of them is lost; *left_ns: of that, in waits that are too many to be followed. */
+static uint64_t charge_waits_of_report(struct findings *findings, uint64_t *left_ns)
+{
+	const struct report *report = &findings->report;
+	uint64_t lost_ns = 0;
+
+	*left_ns = 0;
 	for (size_t i = 0; i < report->wait_count; i++) {
 		const struct report_wait *wait = &report->waits[i];
 
 		if (wait->wait_ns <= wait->idle_ns)
 			break;
-		if (blame->read_count < READ_MAX) {
+		lost_ns += wait->wait_ns - wait->idle_ns;
+		if (findings->blame->read_count < READ_MAX) {
 			charge_wait(findings, wait);
 			continue;
 		}
 		charge_plainly(findings, ROOT_OTHER, wait->wait_ns - wait->idle_ns);
-		left_ns += wait->wait_ns - wait->idle_ns;
+		*left_ns += wait->wait_ns - wait->idle_ns;
 	}
+	return lost_ns;
+}
+
+static void end(struct findings *findings, uint64_t lost_ns, uint64_t left_ns)
+{
+	close_account(findings, lost_ns);
+	blame_put(findings, lost_ns);
+	findings->report.blame.followed_ns = lost_ns - (left_ns < lost_ns ? left_ns : lost_ns);
+}
+
+void findings_add_blame(struct findings *findings)
+{
+	const struct report_thread_balance *threads = &findings->report.balance.threads;
+	uint64_t lost_ns = threads->busy_ns > threads->running_ns ? threads->busy_ns - threads->running_ns : 0;
+	uint64_t left_ns, spun_ns;
+
+	begin(findings);
+	charge_waits_of_report(findings, &left_ns);
 	spun_ns = whole(blame_add_spins(findings));
 	if (spun_ns > threads->spinning_ns)
 		spun_ns = threads->spinning_ns;
 	findings->report.blame.spun_ns = spun_ns;
-	lost_ns += spun_ns;
 	charge_plainly(findings, ROOT_CPU, threads->cpu_wait_ns - threads->throttled_ns);
 	charge_plainly(findings, ROOT_CPU_LIMIT, threads->throttled_ns);
-	close_account(findings, lost_ns);
-	blame_put(findings, lost_ns);
-	findings->report.blame.followed_ns = lost_ns - (left_ns < lost_ns ? left_ns : lost_ns);
+	end(findings, lost_ns + spun_ns, left_ns);
+}
+
+void findings_choose_blame(struct findings *findings)
+{
+	const struct report_thread_balance *threads = &findings->report.balance.threads;
+	bool has_objects = findings->choice->object_count;
+	uint64_t lost_ns, left_ns, cpu_ns = 0, limit_ns = 0;
+
+	if (!has_objects && wait_choice_has_cause(findings->choice, CAUSE_PREEMPTED))
+		cpu_ns = threads->cpu_wait_ns - threads->throttled_ns;
+	if (!has_objects && wait_choice_has_cause(findings->choice, CAUSE_THROTTLED))
+		limit_ns = threads->throttled_ns;
+	blame_free(findings->blame);
+	begin(findings);
+	lost_ns = charge_waits_of_report(findings, &left_ns);
+	charge_plainly(findings, ROOT_CPU, cpu_ns);
+	charge_plainly(findings, ROOT_CPU_LIMIT, limit_ns);
+	findings->report.blame.spun_ns = 0;
+	end(findings, lost_ns + cpu_ns + limit_ns, left_ns);
 }
 
 void blame_free(struct blame *blame)

@@ -27,6 +27,9 @@ struct blame_part {
 /* Fills in report.blame, when all waits and the balance are there. */
 void findings_add_blame(struct findings *findings);
 
+/* The same anew, of the waits that are chosen alone, whose rows are in report.waits by then. What spins is not in it. */
+void findings_choose_blame(struct findings *findings);
+
 /* What is left of it but the report; NULL is fine. */
 void blame_free(struct blame *blame);
 

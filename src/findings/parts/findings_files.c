@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "base/whole.h"
+#include "report/wait_choice.h"
 #include "waits/files.h"
 
 static enum socket_family family_of(uint16_t family)
@@ -244,6 +245,15 @@ static void merge_called_files(struct io_rows *rows)
 	table_free(by_path);
 }
 
+/* A socket is called by what stays the same from one connection to the next, a peer by its host, too. */
+static bool is_chosen(const struct findings *findings, const struct wait_file *file, const struct file_info *info)
+{
+	const char *host = info ? files_host(findings->input.files, info) : NULL;
+
+	return wait_choice_has(findings->choice, file->cause, object_name_of_file(info)) ||
+	       (host && wait_choice_has(findings->choice, file->cause, host));
+}
+
 static void add_row(struct findings *findings, const struct peer_index *index, struct io_rows *rows,
 		    const struct wait_file *file)
 {
@@ -251,6 +261,8 @@ static void add_row(struct findings *findings, const struct peer_index *index, s
 
 	if (info && info->kind == FILE_POLL && file->cause == CAUSE_POLL)
 		return; /* it leads to others only */
+	if (!is_chosen(findings, file, info))
+		return;
 	if (!info || !*info->path) {
 		add_other(&rows->others, file);
 	} else if (info->kind == FILE_SOCKET) {

@@ -20,6 +20,7 @@ struct pause;
 struct run_samples;
 struct spin_judge;
 struct unread_input;
+struct wait_choice;
 
 struct findings_input {
 	const struct criticality *criticality;
@@ -46,8 +47,9 @@ struct findings_input {
 	struct pause *pause;               /* taken while it is made; NULL: none */
 	const struct run_samples *samples; /* these two tell what spins; NULL: nothing does */
 	struct spin_judge *judge;
-	const struct code_samples *code; /* where threads ran; NULL: paths are those of slices alone */
-	bool is_spin_inactive;           /* criticality does not count as active what spins */
+	const struct code_samples *code;  /* where threads ran; NULL: paths are those of slices alone */
+	bool is_spin_inactive;            /* criticality does not count as active what spins */
+	const struct wait_choice *choice; /* which waits what is found of waits is of; NULL: all */
 };
 
 /* Adds a sentence for the user; copied. */

@@ -48,6 +48,7 @@ struct findings {
 	struct blame *blame;              /* see findings/blame; NULL until it is made */
 	struct stuck *stuck;              /* who waits for ever; while the report is made */
 	struct table *children;           /* see findings_children.c; NULL until it is needed */
+	const struct wait_choice *choice; /* what rows of waits are made of; NULL: all waits */
 	struct report_finding *stand_out; /* report.findings, whose words may change until the report is made */
 	uint32_t code_source;             /* enum code_source: which samples count */
 	uint64_t span_ns;                 /* from the first traced thread to the last */
@@ -119,6 +120,9 @@ const struct report_strip_part *findings_strip(struct findings *findings, const 
 /* findings_summary.c: fills in report.hot_functions and unlocks, from what is in it already. */
 void findings_add_summary(struct findings *findings);
 
+/* The same of report.unlocks alone, from the locks that are in it by then. */
+void findings_add_unlocks(struct findings *findings);
+
 /* findings_spin.c: examines where threads ran, all at once, before anybody asks of one place. */
 void findings_prepare_spinning(struct findings *findings);
 
@@ -152,5 +156,6 @@ bool findings_ran_nameless(const struct report_path *path);
  */
 void findings_add_spinning(struct findings *findings);
 
-/* findings_waits.c: fills in report.waits, which all that follows examines. */
+/* findings_waits.c: fills in report.waits, which all that follows examines; and once more, of the waits that are chosen by then. */
 void findings_add_waits(struct findings *findings);
+void findings_put_waits(struct findings *findings);

@@ -12,6 +12,7 @@
 #include "findings/parts/stuck.h"
 #include "findings/parts/words.h"
 #include "klocks/klocks.h"
+#include "report/wait_choice.h"
 #include "session/klock_kinds.h"
 #include "stacks/fold.h"
 #include "waits/files.h"
@@ -276,6 +277,18 @@ static int locks_by_loss(const void *a, const void *b)
 	return strcmp(x->address, y->address);
 }
 
+/* A lock without a name is asked for by its address. */
+static bool is_chosen(struct findings *findings, const struct wait_lock *lock)
+{
+	const char *name;
+
+	if (!wait_choice_is_set(findings->choice))
+		return true;
+	name = lock_name(findings, lock);
+	return wait_choice_has(findings->choice, meaning_of(findings, lock).cause,
+			       name || lock->is_others ? name : object_text(findings, lock));
+}
+
 void findings_add_locks(struct findings *findings)
 {
 	struct thread_index index = thread_index_new(findings->input.criticality);
@@ -286,7 +299,7 @@ void findings_add_locks(struct findings *findings)
 	size_t cursor = 0, count = 0;
 
 	while ((lock = waits_next_lock(findings->input.waits, &cursor)))
-		if (lock->sum.count)
+		if (lock->sum.count && is_chosen(findings, lock))
 			merge_lock(findings, get_merged(findings, by_key, lock), lock);
 	rows = arena_alloc(findings->arena, table_count(by_key) * sizeof(*rows));
 	for (cursor = 0; (merged = table_next(by_key, &cursor));)

@@ -150,7 +150,7 @@ static bool is_lock(const struct report_lock *lock)
 	return strcmp(lock->kind, "join") != 0;
 }
 
-static void add_unlocks(struct findings *findings)
+void findings_add_unlocks(struct findings *findings)
 {
 	struct report *report = &findings->report;
 	struct table *by_key = table_new();
@@ -178,5 +178,5 @@ void findings_add_summary(struct findings *findings)
 		add_code_functions(findings);
 	else
 		add_hot_functions(findings);
-	add_unlocks(findings);
+	findings_add_unlocks(findings);
 }

@@ -13,6 +13,7 @@
 #include "base/whole.h"
 #include "findings/names/runtime_locks.h"
 #include "findings/parts/stuck.h"
+#include "report/wait_choice.h"
 #include "session/syscalls.h"
 #include "stacks/fold.h"
 #include "waits/file_calls.h"
@@ -147,6 +148,12 @@ static bool is_same_text(const char *x, const char *y)
 	return x == y || (x && y && !strcmp(x, y));
 }
 
+/* What users call that which is waited for; NULL: it has no name, or there are several. */
+static const char *name_of_object(const struct wait_meaning *meaning, const char *object)
+{
+	return !object && meaning->is_made && meaning->lock_kind ? runtime_lock_name(meaning->lock_kind) : object;
+}
+
 /* amount: that was waited at path for this object; NULL: for one without a name, or for several. */
 static void add_part(struct findings *findings, struct table *by_key, const struct wait_path *path,
 		     struct wait_meaning meaning, const char *object, const struct wait_amount *amount, uint64_t max_ns)
@@ -154,6 +161,8 @@ static void add_part(struct findings *findings, struct table *by_key, const stru
 	uint64_t key = mix(meaning.cause, path->facts.syscall);
 	struct merged_wait *merged;
 
+	if (!wait_choice_has(findings->choice, meaning.cause, name_of_object(&meaning, object)))
+		return;
 	key = mix(key, own_key(findings, path->pid, path->first_ns, path->stack));
 	if (object && !is_one_of_many(findings, path))
 		key = hash_string(key, object);
@@ -303,7 +312,6 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		.syscall = findings_other_call(merged->meaning.cause, path->facts.syscall),
 		.call = syscall_name(path->facts.syscall),
 		.group = wait_cause_group(merged->meaning.cause),
-		.object = merged->object,
 		.lock_kind = merged->meaning.is_made ? merged->meaning.lock_kind : NULL,
 		.wait_ns = whole(merged->wait_ns + 0.5),
 		.idle_ns = merged->idle_ns > 0 ? whole(merged->idle_ns + 0.5) : 0,
@@ -318,8 +326,7 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		.key = merged->key,
 	};
 
-	if (!out.object && out.lock_kind)
-		out.object = runtime_lock_name(out.lock_kind);
+	out.object = name_of_object(&merged->meaning, merged->object);
 	if (out.idle_ns > out.wait_ns)
 		out.idle_ns = out.wait_ns;
 	if (merged->worst)
@@ -344,7 +351,7 @@ static int waits_by_loss(const void *a, const void *b)
 	return strcmp(wait_cause_name(x->cause), wait_cause_name(y->cause));
 }
 
-static void add_waits(struct findings *findings)
+void findings_put_waits(struct findings *findings)
 {
 	struct table *by_key = merge_paths(findings);
 	struct merged_wait *merged;
@@ -386,5 +393,5 @@ void findings_add_waits(struct findings *findings)
 {
 	request_names(findings);
 	findings->stuck = findings_find_stuck(findings);
-	add_waits(findings);
+	findings_put_waits(findings);
 }

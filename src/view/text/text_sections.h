@@ -15,6 +15,8 @@ struct report_hot_function;
 struct text;
 
 void text_verdict_show(struct page *page, const struct report *report);
+/* Nothing, where the report is of all waits. */
+void text_choice_show(struct page *page, const struct report *report);
 void text_details_show(struct page *page, const struct report *report);
 
 /* The report as a whole, what comes first of it. */

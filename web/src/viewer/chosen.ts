@@ -34,6 +34,14 @@ export function chosenShares(trace: Trace, filters: Filters): number | null {
 	return words.length ? words.flatMap(sharesOf).reduce((bits, share) => bits | 1 << share, 0) : null;
 }
 
+/** Of the same filter, the causes of waits as reports have them: running code is none. Empty: there is none, or no filter. */
+export function chosenCauses(trace: Trace, filters: Filters): string[] {
+	const bits = chosenShares(trace, filters) ?? 0;
+
+	return trace.shares.filter((_, share) => bits >>> share & 1).map(name => name === "runnable" ? "cpu-wait" : name)
+		.filter(name => !["unknown", "running", "spinning"].includes(name));
+}
+
 /** Numbers of threads with a lane that the filters choose; null: there is no such filter. */
 export function chosenThreads(trace: Trace, filters: Filters): Set<number> | null {
 	const [hosts, processes, threads] = whoseNames.map(name => wordsOf(filters[name]));

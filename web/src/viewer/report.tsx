@@ -8,10 +8,12 @@ import { Parts } from "../parts";
 import { PartsContext, usePart, useParts } from "../parts_context";
 import { type Range, RangeFrame, useRange } from "../range";
 import { Broken, GraphPart, PathPart, ReportSections, Timelined } from "../sections";
+import { stateTitle } from "../states";
+import { chosenCauses, wordsOf } from "./chosen";
 import { rangeWords } from "./graph";
 import { isAborted, query } from "./server";
 import type { Session } from "./session";
-import { useStored } from "./store";
+import { type Filters, useStored } from "./store";
 
 // What else a part is saved as: by pinch export.
 const EXPORTS = [
@@ -19,12 +21,14 @@ const EXPORTS = [
 	["speedscope", "speedscope", "The same part for speedscope.app: call paths by CMetric, lost time and CPU"],
 	["Folded", "folded", "The same part as folded stacks, for flame graph tools"],
 ] as const;
-const THREADS_MAX = 64;		// for the server
+const THREADS_MAX = 512, WORDS_MAX = 15;		// for the server
 
 /** What a report is of. */
 interface Part {
 	range: Range | null;		// null: of all the time
 	threads: number[] | null;	// null: of all
+	causes: string[];		// of waits; none: any
+	objects: string[];		// parts of the names of what waits are for; none: any
 }
 
 interface Made extends Part {
@@ -49,32 +53,44 @@ function Sections() {
 /** Made when it is asked for, or first comes into view; what is asked for again is what counts. */
 function useMade(session: Session) {
 	const [made, setMade] = useState<Made | null>(null), abort = useRef<AbortController | null>(null);
-	const make = ({ range, threads }: Part) => {
+	const make = ({ range, threads, causes, objects }: Part) => {
 		abort.current?.abort();
 		abort.current = new AbortController();
-		setMade({ range, threads });
-		session.server.text(query("report", { from: range?.from_ns, to: range?.to_ns, thread: threads?.map(String) }), abort.current.signal)
-			.then(text => setMade({ range, threads, parts: new Parts(new DOMParser().parseFromString(text, "text/html")) }),
-				error => isAborted(error) || setMade({ range, threads, error: String(error.message ?? error) }));
+		setMade({ range, threads, causes, objects });
+		session.server.text(query("report", { from: range?.from_ns, to: range?.to_ns, thread: threads?.map(String), cause: causes, object: objects }), abort.current.signal)
+			.then(text => setMade({ range, threads, causes, objects, parts: new Parts(new DOMParser().parseFromString(text, "text/html")) }),
+				error => isAborted(error) || setMade({ range, threads, causes, objects, error: String(error.message ?? error) }));
 	};
 
 	useEffect(() => () => abort.current?.abort(), []);
 	return { made, make };
 }
 
-const isSame = (a: Part, b: Part) => a.range?.from_ns === b.range?.from_ns && a.range?.to_ns === b.range?.to_ns && String(a.threads) === String(b.threads);
-const everything: Part = { range: null, threads: null };
+const isSame = (a: Part, b: Part) => a.range?.from_ns === b.range?.from_ns && a.range?.to_ns === b.range?.to_ns && String(a.threads) === String(b.threads)
+	&& String(a.causes) === String(b.causes) && String(a.objects) === String(b.objects);
+const everything: Part = { range: null, threads: null, causes: [], objects: [] };
 
 /** In words; null: of everything. */
-function wordsOfPart({ range, threads }: Part): string | null {
-	return range || threads ? `Of ${threads ? plural(threads.length, "thread") : "all threads"}, ${range ? `${rangeWords(range)}; times count from its begin` : "all the time"}.` : null;
+function wordsOfPart({ range, threads, causes, objects }: Part): string | null {
+	const waits = [causes.length ? `waits with the cause ${causes.map(stateTitle).join(" or ")}` : "", objects.length ? `waits for ${objects.join(" or ")}` : ""].filter(Boolean).join(", ");
+
+	return range || threads || waits ? `Of ${threads ? plural(threads.length, "thread") : "all threads"}, ${range ? `${rangeWords(range)}; times count from its begin` : "all the time"}${
+		waits ? `; ${waits}` : ""}.` : null;
+}
+
+/** Why the report cannot follow the filters of waits; empty: it does, or there are none. */
+function whyOfAllWaits(filters: Filters, causes: string[], objects: string[]): string {
+	if (objects.length > WORDS_MAX || causes.length > WORDS_MAX)
+		return `The report is of all waits: more than ${WORDS_MAX} causes or objects are chosen.`;
+	return filters.cause && !causes.length ? "The report is of all waits: the filter of causes chooses no cause of a wait." : "";
 }
 
 export function ReportOfSelection({ session }: { session: Session }) {
 	const { ref, isNear } = useNear<HTMLDivElement>(), { made, make } = useMade(session), selection = useRange();
 	const boxed = useStored(session.store, state => state.boxed), filters = useStored(session.store, state => state.filters);
 	const numbers = useMemo(() => session.reportedThreads, [session.trace, boxed, filters]), isTooMany = (numbers?.length ?? 0) > THREADS_MAX;
-	const wanted: Part = { range: selection, threads: isTooMany ? null : numbers }, nobody = numbers?.length === 0;
+	const causes = chosenCauses(session.trace, filters), objects = wordsOf(filters.object), ofAllWaits = whyOfAllWaits(filters, causes, objects);
+	const wanted: Part = { range: selection, threads: isTooMany ? null : numbers, causes: ofAllWaits ? [] : causes, objects: ofAllWaits ? [] : objects }, nobody = numbers?.length === 0;
 	const frame = useMemo(() => ({ begin_ns: made?.range?.from_ns ?? 0, whole_ns: made?.range ? made.range.to_ns - made.range.from_ns : session.trace.whole_ns }), [made?.range]);
 
 	useEffect(() => {
@@ -86,7 +102,7 @@ export function ReportOfSelection({ session }: { session: Session }) {
 			about={(made && wordsOfPart(made)) ?? (session.trace.is_live ? "Of what was recorded when it was asked for." : "Of the whole trace.")}
 			tools={<div class="choices">
 				<button type="button" disabled={nobody || isSame(wanted, everything) || isSame(wanted, made ?? everything)} onClick={() => make(wanted)}
-					data-tip={isTooMany ? `The selected time, of all threads: more than ${THREADS_MAX} are chosen` : "The selected time, of the threads that are chosen"}>Report of the selection</button>
+					data-tip={isTooMany ? `The selected time, of all threads: more than ${THREADS_MAX} are chosen` : "The selected time, of the threads and waits that are chosen"}>Report of the selection</button>
 				<button type="button" disabled={made !== null && isSame(made, everything) && !session.trace.is_live} onClick={() => make(everything)}>Of the whole trace</button>
 				<a class="button" href={query("save", { from: selection?.from_ns, to: selection?.to_ns, thread: wanted.threads?.map(String) })} download
 					data-tip={isTooMany ? `The selected time as a trace of its own; of all threads, for more than ${THREADS_MAX} are chosen`
@@ -95,10 +111,11 @@ export function ReportOfSelection({ session }: { session: Session }) {
 					href={query("save", { format, from: selection?.from_ns, to: selection?.to_ns, thread: wanted.threads?.map(String) })}>{title}</a>)}
 				{made?.error && <button type="button" onClick={() => make(made)}>Again</button>}
 			</div>}>
-			{(filters.cause || filters.object) && <p class="muted">The report is of all waits: the filters of causes and of what is waited for hold for graph, sums and lists.</p>}
+			{ofAllWaits && <p class="muted">{ofAllWaits}</p>}
+			{(wanted.causes.length > 0 || wanted.objects.length > 0) && <p class="muted">What is saved has all waits of the selected time and threads.</p>}
 			{made?.error && <p role="alert">{made.error}</p>}
 			{made && !made.parts && !made.error && <p class="muted" role="status">{"The report is being made\u2026"}</p>}
 		</Section>
-		{made?.parts && <PartsContext.Provider value={made.parts}><RangeFrame.Provider value={frame}><Sections key={`${made.range?.from_ns} ${made.threads}`} /></RangeFrame.Provider></PartsContext.Provider>}
+		{made?.parts && <PartsContext.Provider value={made.parts}><RangeFrame.Provider value={frame}><Sections key={`${made.range?.from_ns} ${made.threads} ${made.causes} ${made.objects}`} /></RangeFrame.Provider></PartsContext.Provider>}
 	</div>;
 }
