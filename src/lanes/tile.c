@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "lanes/lanes.h"
+#include "lanes/part_choice.h"
 #include "states/share_cells.h"
 #include "states/states.h"
 
@@ -20,6 +21,7 @@ struct tile {
 	struct states *states;
 	uint64_t begin_ns, end_ns;
 	unsigned int shift;
+	struct part_choice *choice; /* NULL: all is chosen */
 };
 
 /* A stretch of time in a tile. */
@@ -57,6 +59,37 @@ static bool add_slice(struct slices *slices, const struct tile *tile, struct sli
 	return true;
 }
 
+/* Of a slice, the parts that are chosen. */
+struct choosing {
+	const struct tile *tile;
+	struct slices *out;
+	struct slice slice;
+};
+
+static bool add_chosen(void *data, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct choosing *choosing = data;
+	struct slice part = choosing->slice;
+
+	part.begin_ns = begin_ns;
+	part.end_ns = end_ns;
+	return add_slice(choosing->out, choosing->tile, part);
+}
+
+/* False: there is no more space. */
+static bool add_state(const struct tile *tile, uint32_t thread, const struct state *state, struct slice slice,
+		      struct slices *out)
+{
+	struct choosing choosing = { tile, out, slice };
+	uint32_t cpu;
+
+	if (!tile->choice)
+		return add_slice(out, tile, slice);
+	cpu = part_choice_wants_cpus(tile->choice) ? states_next_cpu(tile->states, thread, state->begin_ns)
+						   : STATES_NO_CPU;
+	return part_choice_each(tile->choice, thread, state, cpu, add_chosen, &choosing);
+}
+
 static bool slices_of_thread(const struct tile *tile, uint32_t thread, struct slices *out)
 {
 	struct state_walk walk;
@@ -71,7 +104,7 @@ static bool slices_of_thread(const struct tile *tile, uint32_t thread, struct sl
 			.who = state.kind == STATE_RUNNABLE ? state.value.thread : 0,
 		};
 
-		if (!add_slice(out, tile, slice))
+		if (!add_state(tile, thread, &state, slice, out))
 			return false;
 	}
 	return true;
@@ -93,14 +126,19 @@ static bool slices_of_cpu(const struct tile *tile, uint32_t cpu, struct slices *
 	struct cpu_walk walk;
 	struct cpu_state state;
 
+	if (tile->choice && !part_choice_has_cpu(tile->choice, cpu))
+		return true;
 	states_walk_cpu(tile->states, cpu, tile->begin_ns, tile->end_ns, &walk);
 	while (cpu_walk_next(&walk, &state)) {
 		struct slice slice = slice_of_cpu(&state);
 		struct slice *last = out->count ? &out->list[out->count - 1] : NULL;
 
-		if (last && last->end_ns == slice.begin_ns && last->share == slice.share && last->who == slice.who)
+		if (!tile->choice && last && last->end_ns == slice.begin_ns && last->share == slice.share &&
+		    last->who == slice.who)
 			last->end_ns = slice.end_ns;
-		else if (!add_slice(out, tile, slice))
+		else if (!(tile->choice ? part_choice_each_of_cpu(tile->choice, cpu, &state, add_chosen,
+								  &(struct choosing){ tile, out, slice })
+					: add_slice(out, tile, slice)))
 			return false;
 	}
 	return true;
@@ -281,19 +319,93 @@ static void fill_cpu(void *data, size_t which, uint64_t begin_ns, uint64_t end_n
 	add_stretch(filling->tile, filling->columns, begin_ns, end_ns, share);
 }
 
+/* --- The same of what is chosen ----------------------------------------------------------------- */
+
+struct chosen_filling {
+	const struct filling *filling;
+	size_t which;
+	unsigned int share;
+};
+
+static bool fill_chosen(void *data, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct chosen_filling *chosen = data;
+
+	fill_thread((void *)chosen->filling, chosen->which, begin_ns, end_ns, chosen->share);
+	return true;
+}
+
+static void fill_state(void *data, size_t which, const struct state *state, uint32_t cpu)
+{
+	const struct filling *filling = data;
+	struct chosen_filling chosen = { filling, which, state_share(state->kind, state->value.why) };
+
+	part_choice_each(filling->tile->choice, filling->numbers[which], state, cpu, fill_chosen, &chosen);
+}
+
+static void fill_threads(struct filling *filling)
+{
+	const struct tile *tile = filling->tile;
+	struct states_question question = {
+		.threads = filling->numbers,
+		.count = filling->count,
+		.from_ns = tile->begin_ns,
+		.to_ns = tile->end_ns,
+	};
+
+	if (!filling->count)
+		return;
+	if (!tile->choice) {
+		states_each_part(tile->states, filling->numbers, filling->count, tile->begin_ns, tile->shift,
+				 fill_thread, filling);
+		return;
+	}
+	question.wants_cpus = part_choice_wants_cpus(tile->choice);
+	states_each_state(tile->states, &question, fill_state, filling);
+}
+
+struct chosen_cpu_filling {
+	struct cpu_filling filling;
+	unsigned int share;
+};
+
+static bool fill_chosen_cpu(void *data, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct chosen_cpu_filling *chosen = data;
+
+	add_stretch(chosen->filling.tile, chosen->filling.columns, begin_ns, end_ns, chosen->share);
+	return true;
+}
+
+static void fill_cpu_lane(const struct tile *tile, uint32_t cpu, struct column *columns)
+{
+	struct chosen_cpu_filling chosen = { .filling = { tile, columns } };
+	struct cpu_walk walk;
+	struct cpu_state state;
+
+	if (!tile->choice) {
+		states_each_cpu_part(tile->states, cpu, tile->begin_ns, tile->shift, fill_cpu, &chosen.filling);
+		return;
+	}
+	if (!part_choice_has_cpu(tile->choice, cpu))
+		return;
+	states_walk_cpu(tile->states, cpu, tile->begin_ns, tile->end_ns, &walk);
+	while (cpu_walk_next(&walk, &state)) {
+		chosen.share = cpu_state_share(&state);
+		part_choice_each_of_cpu(tile->choice, cpu, &state, fill_chosen_cpu, &chosen);
+	}
+}
+
 /* All threads at once: so each block of states is gone through once. */
 static void fill_columns(const struct tile *tile, const struct lanes *lanes, const struct wanted *wanted, size_t count)
 {
 	struct filling filling = { .tile = tile };
 
 	find_members(&filling, lanes, wanted, count);
-	if (filling.count)
-		states_each_part(tile->states, filling.numbers, filling.count, tile->begin_ns, tile->shift, fill_thread,
-				 &filling);
+	fill_threads(&filling);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].lane->kind == LANE_CPU && wanted[i].columns)
-			states_each_cpu_part(tile->states, wanted[i].lane->cpu, tile->begin_ns, tile->shift, fill_cpu,
-					     &(struct cpu_filling){ tile, wanted[i].columns });
+			fill_cpu_lane(tile, wanted[i].lane->cpu, wanted[i].columns);
 	free(filling.members);
 	free(filling.numbers);
 	free(filling.lanes);
@@ -333,10 +445,12 @@ static void put_lane(struct wanted *wanted, struct text *out)
 }
 
 void tiles_put(struct states *states, const struct lanes *lanes, const uint32_t *ids, size_t count, unsigned int shift,
-	       uint64_t index, uint64_t origin_ns, struct text *out)
+	       uint64_t index, uint64_t origin_ns, struct part_choice *choice, struct text *out)
 {
 	uint64_t width_ns = 1ull << (shift + TILE_COLUMNS_SHIFT);
-	struct tile tile = { .states = states, .begin_ns = origin_ns + index * width_ns, .shift = shift };
+	struct tile tile = {
+		.states = states, .begin_ns = origin_ns + index * width_ns, .shift = shift, .choice = choice
+	};
 	struct wanted *wanted = xcalloc(count + 1, sizeof(*wanted));
 	bool has_columns = false;
 

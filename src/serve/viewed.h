@@ -15,6 +15,7 @@ struct graph_labels;
 struct lane_activities;
 struct lane_marks;
 struct page_scripts;
+struct part_choices;
 struct row_lists;
 struct states_waiter;
 
@@ -30,6 +31,7 @@ struct viewed {
 	struct lane_activities *activities;
 	struct page_scripts *scripts; /* of its readers */
 	struct row_lists *rows;
+	struct part_choices *choices;
 	bool is_growing;
 };
 
