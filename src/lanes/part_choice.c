@@ -196,11 +196,6 @@ const struct part_filter *part_choice_filter(const struct part_choice *choice)
 	return &choice->filter;
 }
 
-bool part_choice_wants_cpus(const struct part_choice *choice)
-{
-	return choice->filter.cpu_count;
-}
-
 static bool has_cpu(const struct part_choice *choice, uint32_t cpu)
 {
 	for (size_t i = 0; i < choice->filter.cpu_count; i++)
@@ -216,12 +211,22 @@ static bool has_object(struct part_choice *choice, uint32_t thread, const struct
 	return (state->kind == STATE_BLOCKED || state->kind == STATE_RUNNABLE) && is_for_object(choice, thread, state);
 }
 
-bool part_choice_each(struct part_choice *choice, uint32_t thread, const struct state *state, uint32_t cpu,
+/* cpu: as states_state_fn has it. */
+static bool each_part(struct part_choice *choice, uint32_t thread, const struct state *state, uint32_t cpu,
 		      part_choice_fn *on_part, void *data)
 {
 	if (!has_cpu(choice, cpu) || !has_object(choice, thread, state))
 		return true;
 	return each_stretch(choice, thread, state->begin_ns, state->end_ns, on_part, data);
+}
+
+bool part_choice_each(struct part_choice *choice, uint32_t thread, const struct state *state, part_choice_fn *on_part,
+		      void *data)
+{
+	uint32_t cpu = choice->filter.cpu_count ? states_next_cpu(choice->all->states, thread, state->begin_ns)
+						: STATES_NO_CPU;
+
+	return each_part(choice, thread, state, cpu, on_part, data);
 }
 
 bool part_choice_has_cpu(const struct part_choice *choice, uint32_t cpu)
@@ -237,6 +242,58 @@ bool part_choice_each_of_cpu(struct part_choice *choice, uint32_t cpu, const str
 	return each_stretch(choice, state->thread, state->begin_ns, state->end_ns, on_part, data);
 }
 
+struct telling {
+	struct part_choice *choice;
+	const uint32_t *threads;
+	states_part_fn *on_part;
+	void *data;
+	/* Of what is told of. */
+	size_t which;
+	unsigned int share;
+};
+
+static bool tell_part(void *data, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct telling *telling = data;
+
+	telling->on_part(telling->data, telling->which, begin_ns, end_ns, telling->share);
+	return true;
+}
+
+static void tell_state(void *data, size_t which, const struct state *state, uint32_t cpu)
+{
+	struct telling *telling = data;
+
+	telling->which = which;
+	telling->share = state_share(state->kind, state->value.why);
+	each_part(telling->choice, telling->threads[which], state, cpu, tell_part, telling);
+}
+
+void part_choice_each_part(struct part_choice *choice, const uint32_t *threads, size_t count, uint64_t from_ns,
+			   uint64_t to_ns, states_part_fn *on_part, void *data)
+{
+	const struct states_question question = { threads, count, from_ns, to_ns, choice->filter.cpu_count };
+	struct telling telling = { .choice = choice, .threads = threads, .on_part = on_part, .data = data };
+
+	states_each_state(choice->all->states, &question, tell_state, &telling);
+}
+
+void part_choice_each_cpu_part(struct part_choice *choice, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
+			       states_part_fn *on_part, void *data)
+{
+	struct telling telling = { .on_part = on_part, .data = data };
+	struct cpu_walk walk;
+	struct cpu_state state;
+
+	if (!part_choice_has_cpu(choice, cpu))
+		return;
+	states_walk_cpu(choice->all->states, cpu, from_ns, to_ns, &walk);
+	while (cpu_walk_next(&walk, &state)) {
+		telling.share = cpu_state_share(&state);
+		part_choice_each_of_cpu(choice, cpu, &state, tell_part, &telling);
+	}
+}
+
 static bool stop_at_first(void *data, uint64_t begin_ns, uint64_t end_ns)
 {
 	(void)data, (void)begin_ns, (void)end_ns;
@@ -245,8 +302,5 @@ static bool stop_at_first(void *data, uint64_t begin_ns, uint64_t end_ns)
 
 bool part_choice_has(struct part_choice *choice, uint32_t thread, const struct state *state)
 {
-	uint32_t cpu = choice->filter.cpu_count ? states_next_cpu(choice->all->states, thread, state->begin_ns)
-						: STATES_NO_CPU;
-
-	return !part_choice_each(choice, thread, state, cpu, stop_at_first, NULL);
+	return !part_choice_each(choice, thread, state, stop_at_first, NULL);
 }

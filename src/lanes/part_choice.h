@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cpu_state;
+#include "states/states.h"
+
 struct graph_labels;
 struct part_choice;
 struct part_filter;
-struct state;
 struct trace_states;
 
 /* The filter is copied, the rest is borrowed. */
@@ -23,15 +23,12 @@ void part_choice_free(struct part_choice *choice);
 
 const struct part_filter *part_choice_filter(const struct part_choice *choice);
 
-/* Whether it has to be told the CPUs of states in which threads do not run. */
-bool part_choice_wants_cpus(const struct part_choice *choice);
-
 /* A part of a state; CLOCK_MONOTONIC. False: no more are wanted. */
 typedef bool part_choice_fn(void *data, uint64_t begin_ns, uint64_t end_ns);
 
-/* Tells of the chosen parts of a state in time order; cpu: as states_state_fn has it. False: on_part said so. */
-bool part_choice_each(struct part_choice *choice, uint32_t thread, const struct state *state, uint32_t cpu,
-		      part_choice_fn *on_part, void *data);
+/* Tells of the chosen parts of a state in time order; the CPU is looked up. False: on_part said so. */
+bool part_choice_each(struct part_choice *choice, uint32_t thread, const struct state *state, part_choice_fn *on_part,
+		      void *data);
 
 /* The same of who had a CPU. */
 bool part_choice_each_of_cpu(struct part_choice *choice, uint32_t cpu, const struct cpu_state *state,
@@ -40,7 +37,13 @@ bool part_choice_each_of_cpu(struct part_choice *choice, uint32_t cpu, const str
 /* Whether anything of who had this CPU may be chosen: CPUs do not wait. */
 bool part_choice_has_cpu(const struct part_choice *choice, uint32_t cpu);
 
-/* Whether any part of a state is chosen; the CPU is looked up. */
+/* As states_each_part() and states_each_cpu_part(), of what is chosen: parts may reach over the stretch. */
+void part_choice_each_part(struct part_choice *choice, const uint32_t *threads, size_t count, uint64_t from_ns,
+			   uint64_t to_ns, states_part_fn *on_part, void *data);
+void part_choice_each_cpu_part(struct part_choice *choice, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
+			       states_part_fn *on_part, void *data);
+
+/* Whether any part of a state is chosen. */
 bool part_choice_has(struct part_choice *choice, uint32_t thread, const struct state *state);
 
 /* Whether a thread is looked at at a time, by executions alone. */

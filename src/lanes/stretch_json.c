@@ -37,12 +37,6 @@ struct summing {
 	uint64_t (*ns)[SHARES]; /* by lane */
 };
 
-struct summed_part {
-	const struct summing *summing;
-	uint32_t place;
-	unsigned int share;
-};
-
 static int by_number(const void *a, const void *b)
 {
 	const struct summed *x = a, *y = b;
@@ -72,10 +66,10 @@ static void find_threads(struct summing *summing, const struct lanes *lanes)
 		summing->numbers[i] = summing->threads[i].number;
 }
 
-static bool add_part(void *data, uint64_t begin_ns, uint64_t end_ns)
+static void add_part(void *data, size_t which, uint64_t begin_ns, uint64_t end_ns, unsigned int share)
 {
-	const struct summed_part *part = data;
-	const struct stretch_question *question = part->summing->question;
+	const struct summing *summing = data;
+	const struct stretch_question *question = summing->question;
 
 	if (begin_ns < question->from_ns)
 		begin_ns = question->from_ns;
@@ -84,19 +78,9 @@ static bool add_part(void *data, uint64_t begin_ns, uint64_t end_ns)
 	for (size_t i = 0; i < question->count && begin_ns < end_ns; i++) {
 		const struct lane *lane = &question->lanes->list[question->ids[i]];
 
-		if (part->place - lane->first_thread < lane->thread_count)
-			part->summing->ns[i][part->share] += end_ns - begin_ns;
+		if (summing->threads[which].place - lane->first_thread < lane->thread_count)
+			summing->ns[i][share] += end_ns - begin_ns;
 	}
-	return true;
-}
-
-static void add_state(void *data, size_t which, const struct state *state, uint32_t cpu)
-{
-	const struct summing *summing = data;
-	struct summed_part part = { summing, summing->threads[which].place,
-				    state_share(state->kind, state->value.why) };
-
-	part_choice_each(summing->question->choice, summing->numbers[which], state, cpu, add_part, &part);
 }
 
 static void add_chosen(const struct stretch_question *question, uint64_t (*ns)[SHARES])
@@ -104,15 +88,8 @@ static void add_chosen(const struct stretch_question *question, uint64_t (*ns)[S
 	struct summing summing = { .question = question, .ns = ns };
 
 	find_threads(&summing, question->lanes);
-	states_each_state(question->all->states,
-			  &(struct states_question){
-				  .threads = summing.numbers,
-				  .count = summing.count,
-				  .from_ns = question->from_ns,
-				  .to_ns = question->to_ns,
-				  .wants_cpus = part_choice_wants_cpus(question->choice),
-			  },
-			  add_state, &summing);
+	part_choice_each_part(question->choice, summing.numbers, summing.count, question->from_ns, question->to_ns,
+			      add_part, &summing);
 	free(summing.threads);
 	free(summing.numbers);
 }

@@ -76,20 +76,6 @@ static bool add_chosen(void *data, uint64_t begin_ns, uint64_t end_ns)
 	return add_slice(choosing->out, choosing->tile, part);
 }
 
-/* False: there is no more space. */
-static bool add_state(const struct tile *tile, uint32_t thread, const struct state *state, struct slice slice,
-		      struct slices *out)
-{
-	struct choosing choosing = { tile, out, slice };
-	uint32_t cpu;
-
-	if (!tile->choice)
-		return add_slice(out, tile, slice);
-	cpu = part_choice_wants_cpus(tile->choice) ? states_next_cpu(tile->states, thread, state->begin_ns)
-						   : STATES_NO_CPU;
-	return part_choice_each(tile->choice, thread, state, cpu, add_chosen, &choosing);
-}
-
 static bool slices_of_thread(const struct tile *tile, uint32_t thread, struct slices *out)
 {
 	struct state_walk walk;
@@ -104,7 +90,9 @@ static bool slices_of_thread(const struct tile *tile, uint32_t thread, struct sl
 			.who = state.kind == STATE_RUNNABLE ? state.value.thread : 0,
 		};
 
-		if (!add_state(tile, thread, &state, slice, out))
+		if (!(tile->choice ? part_choice_each(tile->choice, thread, &state, add_chosen,
+						      &(struct choosing){ tile, out, slice })
+				   : add_slice(out, tile, slice)))
 			return false;
 	}
 	return true;
@@ -319,81 +307,14 @@ static void fill_cpu(void *data, size_t which, uint64_t begin_ns, uint64_t end_n
 	add_stretch(filling->tile, filling->columns, begin_ns, end_ns, share);
 }
 
-/* --- The same of what is chosen ----------------------------------------------------------------- */
-
-struct chosen_filling {
-	const struct filling *filling;
-	size_t which;
-	unsigned int share;
-};
-
-static bool fill_chosen(void *data, uint64_t begin_ns, uint64_t end_ns)
-{
-	const struct chosen_filling *chosen = data;
-
-	fill_thread((void *)chosen->filling, chosen->which, begin_ns, end_ns, chosen->share);
-	return true;
-}
-
-static void fill_state(void *data, size_t which, const struct state *state, uint32_t cpu)
-{
-	const struct filling *filling = data;
-	struct chosen_filling chosen = { filling, which, state_share(state->kind, state->value.why) };
-
-	part_choice_each(filling->tile->choice, filling->numbers[which], state, cpu, fill_chosen, &chosen);
-}
-
-static void fill_threads(struct filling *filling)
+static void fill_cpu_lane(struct cpu_filling *filling, uint32_t cpu)
 {
 	const struct tile *tile = filling->tile;
-	struct states_question question = {
-		.threads = filling->numbers,
-		.count = filling->count,
-		.from_ns = tile->begin_ns,
-		.to_ns = tile->end_ns,
-	};
 
-	if (!filling->count)
-		return;
-	if (!tile->choice) {
-		states_each_part(tile->states, filling->numbers, filling->count, tile->begin_ns, tile->shift,
-				 fill_thread, filling);
-		return;
-	}
-	question.wants_cpus = part_choice_wants_cpus(tile->choice);
-	states_each_state(tile->states, &question, fill_state, filling);
-}
-
-struct chosen_cpu_filling {
-	struct cpu_filling filling;
-	unsigned int share;
-};
-
-static bool fill_chosen_cpu(void *data, uint64_t begin_ns, uint64_t end_ns)
-{
-	const struct chosen_cpu_filling *chosen = data;
-
-	add_stretch(chosen->filling.tile, chosen->filling.columns, begin_ns, end_ns, chosen->share);
-	return true;
-}
-
-static void fill_cpu_lane(const struct tile *tile, uint32_t cpu, struct column *columns)
-{
-	struct chosen_cpu_filling chosen = { .filling = { tile, columns } };
-	struct cpu_walk walk;
-	struct cpu_state state;
-
-	if (!tile->choice) {
-		states_each_cpu_part(tile->states, cpu, tile->begin_ns, tile->shift, fill_cpu, &chosen.filling);
-		return;
-	}
-	if (!part_choice_has_cpu(tile->choice, cpu))
-		return;
-	states_walk_cpu(tile->states, cpu, tile->begin_ns, tile->end_ns, &walk);
-	while (cpu_walk_next(&walk, &state)) {
-		chosen.share = cpu_state_share(&state);
-		part_choice_each_of_cpu(tile->choice, cpu, &state, fill_chosen_cpu, &chosen);
-	}
+	if (tile->choice)
+		part_choice_each_cpu_part(tile->choice, cpu, tile->begin_ns, tile->end_ns, fill_cpu, filling);
+	else
+		states_each_cpu_part(tile->states, cpu, tile->begin_ns, tile->shift, fill_cpu, filling);
 }
 
 /* All threads at once: so each block of states is gone through once. */
@@ -402,10 +323,15 @@ static void fill_columns(const struct tile *tile, const struct lanes *lanes, con
 	struct filling filling = { .tile = tile };
 
 	find_members(&filling, lanes, wanted, count);
-	fill_threads(&filling);
+	if (filling.count && tile->choice)
+		part_choice_each_part(tile->choice, filling.numbers, filling.count, tile->begin_ns, tile->end_ns,
+				      fill_thread, &filling);
+	else if (filling.count)
+		states_each_part(tile->states, filling.numbers, filling.count, tile->begin_ns, tile->shift, fill_thread,
+				 &filling);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].lane->kind == LANE_CPU && wanted[i].columns)
-			fill_cpu_lane(tile, wanted[i].lane->cpu, wanted[i].columns);
+			fill_cpu_lane(&(struct cpu_filling){ tile, wanted[i].columns }, wanted[i].lane->cpu);
 	free(filling.members);
 	free(filling.numbers);
 	free(filling.lanes);
