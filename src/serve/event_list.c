@@ -11,9 +11,13 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "lanes/part_choice.h"
+#include "lanes/part_filter.h"
+#include "query/trace_states.h"
 #include "rows/event_rows.h"
 #include "serve/answer.h"
 #include "serve/page_scripts.h"
+#include "serve/part_choices.h"
 #include "view/json/json_parts.h"
 
 enum { KEPT = 4, ROWS_AT_ONCE_MAX = 1000, WORD_BYTES = 256, STATUS_BAD_REQUEST = 400, STATUS_INTERNAL = 500 };
@@ -23,8 +27,9 @@ static const uint64_t renewed_ns = 2000000000; /* a list of a trace that grows i
 
 /* Rows that the same filter chooses. */
 struct kept {
-	char *key;               /* NULL: there are none */
-	struct event_rows *rows; /* NULL: the filter names nobody */
+	char *key;                      /* NULL: there are none */
+	struct event_rows *rows;        /* NULL: the filter names nobody */
+	struct part_choice *executions; /* they lie in these; NULL: anywhere */
 	uint64_t used;
 	uint64_t opened_ns;
 	bool is_short; /* the trace has grown since */
@@ -53,6 +58,7 @@ static void forget(struct kept *kept)
 {
 	free(kept->key);
 	event_rows_close(kept->rows);
+	part_choice_free(kept->executions);
 	*kept = (struct kept){ 0 };
 }
 
@@ -78,6 +84,7 @@ struct chosen {
 	struct event_filter filter;
 	char search[WORD_BYTES];
 	struct page_script script;
+	struct part_filter executions; /* if it has any */
 	struct text key;
 	struct arena *arena; /* of words */
 };
@@ -97,7 +104,24 @@ static int take_words(const struct request *request, enum filter_kind kind, stru
 	return 0;
 }
 
-static int take_filters(const struct request *request, struct chosen *chosen)
+/* Of a choice of parts, that of executions: filters of events name CPUs themselves, and events wait for nothing. */
+static int take_executions(const struct request *request, uint64_t first_ns, struct chosen *chosen)
+{
+	struct part_filter *filter = &chosen->executions;
+
+	if (!span_filter_read(request, first_ns, filter))
+		return -EINVAL;
+	if (!filter->has_spans)
+		return 0;
+	for (size_t i = 0; i < filter->spans.count; i++)
+		text_printf(&chosen->key, "span=%s\n", filter->spans.words[i]);
+	text_printf(&chosen->key, "%llu %llu %u@%llu\n", (unsigned long long)filter->span_ns_min,
+		    (unsigned long long)filter->span_ns_max, filter->execution_thread,
+		    (unsigned long long)filter->execution_begin_ns);
+	return 0;
+}
+
+static int take_filters(const struct request *request, uint64_t trace_ns, struct chosen *chosen)
 {
 	int64_t from_ns = 0, to_ns = 0;
 	int err = 0;
@@ -105,6 +129,8 @@ static int take_filters(const struct request *request, struct chosen *chosen)
 	*chosen = (struct chosen){ .arena = arena_new() };
 	for (unsigned int kind = 0; kind < FILTER_KINDS && !err; kind++)
 		err = take_words(request, kind, chosen);
+	if (!err)
+		err = take_executions(request, trace_ns, chosen);
 	request_number(request, "from", 0, INT64_MAX, &from_ns);
 	request_number(request, "to", 0, INT64_MAX, &to_ns);
 	request_text(request, "search", chosen->search, sizeof(chosen->search));
@@ -153,25 +179,46 @@ static bool is_to_be_renewed(const struct kept *kept)
 	       (!kept->rows || event_rows_is_counted(kept->rows));
 }
 
+static bool has_moment(void *executions, uint32_t thread, uint64_t time_ns)
+{
+	return part_choice_has_time(executions, thread, time_ns);
+}
+
+/* What the filter of the rows is asked with. */
+static void choose_executions(struct event_list *list, const struct part_filter *filter, struct kept *kept,
+			      struct event_filter *out)
+{
+	if (!filter->has_spans)
+		return;
+	kept->executions = part_choice_new(list->states, NULL, filter);
+	out->has_moment = has_moment;
+	out->moments = kept->executions;
+}
+
 /* 0 or a negative errno. */
 static int open_rows(struct event_list *list, const struct chosen *chosen, struct kept **out)
 {
 	struct kept *kept = find(list, chosen->key.bytes);
+	struct event_filter filter = chosen->filter;
 	int err = 0;
 
 	if (is_to_be_renewed(kept))
 		forget(kept);
 	if (!kept->key)
+		choose_executions(list, &chosen->executions, kept, &filter);
+	if (!kept->key)
 		err = event_rows_open(list->trace_path,
 				      &(struct event_rows_options){
 					      .states = list->states,
-					      .filter = chosen->filter,
+					      .filter = filter,
 					      .search = chosen->search,
 					      .script = chosen->script.text,
 				      },
 				      &kept->rows);
-	if (err && err != -ENOENT)
+	if (err && err != -ENOENT) {
+		forget(kept);
 		return err;
+	}
 	if (!kept->key) {
 		kept->key = xstrdup(chosen->key.bytes);
 		kept->opened_ns = clock_ns();
@@ -185,7 +232,7 @@ static int open_rows(struct event_list *list, const struct chosen *chosen, struc
 static bool find_rows(struct event_list *list, const struct request *request, struct reply *reply, struct kept **out)
 {
 	struct chosen chosen;
-	int err = take_filters(request, &chosen);
+	int err = take_filters(request, trace_states_time(list->states, 0), &chosen);
 
 	if (err)
 		reply_fail(reply, STATUS_BAD_REQUEST, "a filter of events: %s", strerror(-err));

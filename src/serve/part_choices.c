@@ -81,14 +81,13 @@ static bool read_execution(const struct request *request, uint64_t first_ns, str
 	return end != at + 1 && !*end;
 }
 
-bool part_filter_read(const struct request *request, uint64_t first_ns, struct part_filter *out)
+bool span_filter_read(const struct request *request, uint64_t first_ns, struct part_filter *out)
 {
 	int64_t least_ns = 0, most_ns = INT64_MAX;
 	bool has_least = request_number(request, "span-least", 0, INT64_MAX, &least_ns);
 	bool has_most = request_number(request, "span-most", 0, INT64_MAX, &most_ns);
 
-	if (!read_words(request, "object", &out->objects) || !read_words(request, "span", &out->spans) ||
-	    !read_cpus(request, out) || !read_execution(request, first_ns, out))
+	if (!read_words(request, "span", &out->spans) || !read_execution(request, first_ns, out))
 		return false;
 	out->has_spans = has_least || has_most || out->spans.count || out->execution_thread;
 	if (out->has_spans) {
@@ -96,6 +95,12 @@ bool part_filter_read(const struct request *request, uint64_t first_ns, struct p
 		out->span_ns_max = most_ns;
 	}
 	return true;
+}
+
+bool part_filter_read(const struct request *request, uint64_t first_ns, struct part_filter *out)
+{
+	return read_words(request, "object", &out->objects) && read_cpus(request, out) &&
+	       span_filter_read(request, first_ns, out);
 }
 
 /* --- Those that are kept -------------------------------------------------------------------------- */

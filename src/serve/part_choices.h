@@ -24,6 +24,9 @@ void part_choices_free(struct part_choices *choices);
 /* Takes it from the parameters; it begins zeroed. first_ns: of the first event. False: they make no sense. */
 bool part_filter_read(const struct request *request, uint64_t first_ns, struct part_filter *out);
 
+/* The same of the parameters of executions alone. */
+bool span_filter_read(const struct request *request, uint64_t first_ns, struct part_filter *out);
+
 /* The choice of a request, until the next one; NULL: all. False: the reply says what is wrong. */
 bool part_choices_find(struct part_choices *choices, const struct request *request, struct reply *reply,
 		       struct part_choice **out);
