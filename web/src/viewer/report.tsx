@@ -8,10 +8,12 @@ import { Parts } from "../parts";
 import { PartsContext, usePart, useParts } from "../parts_context";
 import { type Range, RangeFrame, useRange } from "../range";
 import { Broken, GraphPart, PathPart, ReportSections, Timelined } from "../sections";
+import { whoseNames } from "./chosen";
+import { filterTitle } from "./filters_on";
 import { rangeWords } from "./graph";
 import { isAborted, query } from "./server";
 import type { Session } from "./session";
-import { useStored } from "./store";
+import { type FilterName, filterNames, useStored } from "./store";
 
 // What else a part is saved as: by pinch export.
 const EXPORTS = [
@@ -95,7 +97,8 @@ export function ReportOfSelection({ session }: { session: Session }) {
 					href={query("save", { format, from: selection?.from_ns, to: selection?.to_ns, thread: wanted.threads?.map(String) })}>{title}</a>)}
 				{made?.error && <button type="button" onClick={() => make(made)}>Again</button>}
 			</div>}>
-			{(filters.cause || filters.object) && <p class="muted">The report is of all waits: the filters of causes and of what is waited for hold for graph, sums and lists.</p>}
+			{["cause", "object", "cpu", "span", "subsystem", "event"].some(name => filters[name as FilterName]) && <p class="muted">The report, and what is saved as a trace, follow the selected time, hosts, processes and threads: not the filters of {
+				filterNames.filter(name => !whoseNames.some(whose => whose === name) && name !== "search" && name !== "longer" && filters[name]).map(filterTitle).join(", ")}.</p>}
 			{made?.error && <p role="alert">{made.error}</p>}
 			{made && !made.parts && !made.error && <p class="muted" role="status">{"The report is being made\u2026"}</p>}
 		</Section>
