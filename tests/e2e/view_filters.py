@@ -1,10 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The graph, sums and waits of what filters of objects, CPUs and spans choose: beside a pass over all that there is."""
+import itertools
+import json
+
 from lib import main, pinch, program, test
 from lib_view import Viewer, sums_of_tiles
 
 SHIFTS, ROWS_MAX = (16, 19, 22, 26), 1000
+STATES_MAX = 300
 
 
 def viewer(*arguments):
@@ -97,10 +101,15 @@ def cpus():
             running[number] = running.get(number, 0) + sums.get(1, 0) + sums.get(2, 0)
         waits.append(rows_of(reader, f"/waits?cpu={cpu}"))
     for number, lane in threads(reader):
-        assert running[number] == everything[number].get(1, 0) + everything[number].get(2, 0), (lane["name"], running[number], everything[number])
+        ran = everything[number].get(1, 0) + everything[number].get(2, 0)
+        assert running[number] <= ran, (lane["name"], running[number], ran)
+        states = list(itertools.islice(states_from(reader, lane["thread"], lane["begin_ns"]), STATES_MAX))
+        if len(states) < STATES_MAX:
+            unknown = sum(state["end_ns"] - state["begin_ns"] for state in states if state["share"] in ("running", "spinning") and "cpu" not in state)
+            assert running[number] + unknown == ran, (lane["name"], running[number], unknown, ran)
     for cpu, rows in enumerate(waits):
         for row in rows[:50]:
-            at = next(state for state in states_from(reader, row) if state["share"] in ("running", "spinning"))
+            at = next(state for state in states_from(reader, row["thread"], row["time_ns"]) if state["share"] in ("running", "spinning"))
             assert at["cpu"] == cpu, (cpu, row, at)
     both = "".join(f"&cpu={cpu}" for cpu in range(count))
     assert sum(map(len, waits)) == len(rows_of(reader, "/waits?" + both[1:]))
@@ -108,10 +117,13 @@ def cpus():
     reader.end()
 
 
-def states_from(reader, row):
-    at_ns = row["time_ns"]
+def states_from(reader, thread, at_ns):
+    """One after the other, up to the end of its life."""
     while True:
-        state = reader.json(f"/slice?thread={row['thread']}&time={at_ns}")
+        status, _, body = reader.get(f"/slice?thread={thread}&time={at_ns}")
+        if status == 404:
+            return
+        state = json.loads(body)
         yield state
         at_ns = state["end_ns"]
 
