@@ -337,24 +337,22 @@ static void fill_columns(const struct tile *tile, const struct lanes *lanes, con
 	free(filling.lanes);
 }
 
-/* Whether it has few changes: then they are put. */
+/* Whether it has few changes: then they are put. Slices are not on the stack: names of what is waited for may be looked up meanwhile. */
 static bool put_few(const struct tile *tile, const struct lanes *lanes, const struct lane *lane, struct text *out)
 {
-	struct slices slices;
 	bool is_cpu = lane->kind == LANE_CPU, is_few;
+	struct slices *slices;
 
-	if (tile->shift >= SHARE_SHIFT)
+	if (tile->shift >= SHARE_SHIFT || (!is_cpu && lane->thread_count != 1))
 		return false;
-	slices.count = 0;
-	if (is_cpu)
-		is_few = slices_of_cpu(tile, lane->cpu, &slices);
-	else
-		is_few = lane->thread_count == 1 &&
-			 slices_of_thread(tile, lanes->threads[lane->first_thread].number, &slices);
-	if (is_few && slices.count)
-		put_slices(tile, &slices, is_cpu, out);
+	slices = xcalloc(1, sizeof(*slices));
+	is_few = is_cpu ? slices_of_cpu(tile, lane->cpu, slices)
+			: slices_of_thread(tile, lanes->threads[lane->first_thread].number, slices);
+	if (is_few && slices->count)
+		put_slices(tile, slices, is_cpu, out);
 	else if (is_few)
 		text_put_varint(out, TILE_EMPTY);
+	free(slices);
 	return is_few;
 }
 
