@@ -23,7 +23,7 @@ def rows_of(reader, path):
         page = reader.json(f"{path}{separator}row={len(rows)}&count={ROWS_MAX}")
         rows += page["events"]
         if page["is_counted"] and len(rows) == page["rows"]:
-            assert page["left_out"] == 0, page["left_out"]
+            assert not page.get("left_out"), page["left_out"]
             return rows
 
 
@@ -131,7 +131,7 @@ def states_from(reader, thread, at_ns):
 @test("spans: what threads did in executions, of one, of a name, and of a length")
 def spans():
     reader = viewer("--span", "calls=recvfrom(fd=socket)..sendto", "--", program("span_server"))
-    executions = rows_of(reader, "/spans")
+    executions, events = rows_of(reader, "/spans"), rows_of(reader, "/events")
     lanes = {lane["thread"]: number for number, lane in threads(reader)}
     lengths = sorted(one["end_ns"] - one["time_ns"] for one in executions)
     middle = lengths[len(lengths) // 2]
@@ -148,7 +148,15 @@ def spans():
         waits = [row for row in rows_of(reader, "/waits") if any(row["thread"] == thread and row["time_ns"] < end_ns and row["end_ns"] > begin_ns
                                                                  for thread, begin_ns, end_ns in merged(chosen))]
         assert [(row["thread"], row["time_ns"]) for row in rows_of(reader, "/waits?" + more[1:])] == [(row["thread"], row["time_ns"]) for row in waits], more
+        check_events(rows_of(reader, "/events?" + more[1:]), events, merged(chosen))
     reader.end()
+
+
+def check_events(found, events, stretches):
+    """Those that happened to the threads of executions while these lasted."""
+    told = [(row["thread"], row["time_ns"], row["event"]) for row in events
+            if any(row["thread"] == thread and begin_ns <= row["time_ns"] < end_ns for thread, begin_ns, end_ns in stretches)]
+    assert [(row["thread"], row["time_ns"], row["event"]) for row in found] == told, (len(found), len(told))
 
 
 def merged(executions):
