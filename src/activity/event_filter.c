@@ -114,7 +114,8 @@ bool event_filter_passes(struct event_filter *filter, const struct named_event *
 	static const enum filter_kind order[] = { FILTER_SUBSYSTEM, FILTER_EVENT,   FILTER_HOST,
 						  FILTER_THREAD,    FILTER_PROCESS, FILTER_CPU };
 
-	if (!is_in_time(filter, event))
+	if (!is_in_time(filter, event) ||
+	    (filter->has_moment && !filter->has_moment(filter->moments, event->thread, event->time_ns)))
 		return false;
 	for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++) {
 		struct filter_words *words = &filter->words[order[k]];

@@ -36,6 +36,9 @@ struct event_filter {
 	struct filter_words words[FILTER_KINDS];
 	const struct table
 		*threads; /* by the numbers of those that words of FILTER_THREAD name; NULL: the words are asked */
+	/* Asked of each event's thread and time, CLOCK_MONOTONIC, with moments; NULL: all pass. */
+	bool (*has_moment)(void *moments, uint32_t thread, uint64_t time_ns);
+	void *moments;
 };
 
 /* The option that adds to it, without dashes: "subsystem". */

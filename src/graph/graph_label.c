@@ -322,7 +322,7 @@ static const char *wait_label(struct graph_labels *labels, const struct graph_wa
 	return label;
 }
 
-static uint64_t wait_key(const struct graph_wait *wait)
+uint64_t graph_wait_key(const struct graph_wait *wait)
 {
 	uint64_t key = hash_u64(wait->object ^ hash_u64(wait->stack));
 
@@ -334,7 +334,7 @@ static uint64_t wait_key(const struct graph_wait *wait)
 static void learn_place(struct graph_labels *labels, const struct graph_wait *wait)
 {
 	struct text what = { 0 }, place = { 0 };
-	uint64_t key = wait_key(wait);
+	uint64_t key = graph_wait_key(wait);
 
 	if (!wait->stack || table_find(labels->learned, key))
 		return;
@@ -402,7 +402,7 @@ const char *graph_label(struct graph_labels *labels, const struct graph_node *no
 	if (label)
 		return label;
 	if (node->kind == GRAPH_WAIT)
-		key = wait_key(&node->wait);
+		key = graph_wait_key(&node->wait);
 	label = table_find(labels->known, key);
 	if (!label) {
 		label = new_label(labels, node);

@@ -53,6 +53,9 @@ const char *graph_label(struct graph_labels *labels, const struct graph_node *no
 /* The same for nodes that are called alike: graph_options.key_of. data: the labels. */
 uint64_t graph_label_key(void *data, const struct graph_node *node);
 
+/* Waits with the same key are called alike. It is found at once, without a name. */
+uint64_t graph_wait_key(const struct graph_wait *wait);
+
 /* Of a wait: the name of what it is for; NULL: unknown. */
 const char *graph_wait_object(struct graph_labels *labels, const struct graph_wait *wait);
 

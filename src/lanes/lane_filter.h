@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LANE_FILTER_THREADS_MAX = 512, LANE_FILTER_OBJECTS_MAX = 8, LANE_FILTER_OBJECT_BYTES = 128 };
+#include "lanes/part_filter.h"
+
+enum { LANE_FILTER_THREADS_MAX = 512 };
 
 struct lane_filter {
 	uint64_t from_ns, to_ns; /* they begin there; CLOCK_MONOTONIC */
@@ -16,10 +18,8 @@ struct lane_filter {
 	uint32_t threads[LANE_FILTER_THREADS_MAX]; /* numbers of those in which they begin or end */
 	size_t thread_count;                       /* 0: any */
 	uint64_t shares;                           /* of waits: bits of what they are; 0: any */
-	char objects[LANE_FILTER_OBJECTS_MAX]
-		    [LANE_FILTER_OBJECT_BYTES]; /* of waits: parts of what is waited for, whatever the case */
-	size_t object_count;                    /* 0: any */
-	bool longest_first;                     /* rows are by their lengths, not by their beginnings */
+	struct part_filter parts;                  /* one of them is in what is listed */
+	bool longest_first;                        /* rows are by their lengths, not by their beginnings */
 };
 
 static inline bool lane_filter_has_time(const struct lane_filter *filter, uint64_t begin_ns, uint64_t end_ns)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lanes/stretch_json.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "lanes/lanes.h"
+#include "lanes/part_choice.h"
 #include "query/trace_states.h"
 #include "results/results.h"
 #include "states/states.h"
@@ -21,18 +24,92 @@ static void add_lane(const struct trace_states *all, const struct lanes *lanes, 
 	}
 }
 
-void stretch_put_json(struct text *out, const struct trace_states *all, const struct lanes *lanes, const uint32_t *ids,
-		      size_t count, uint64_t from_ns, uint64_t to_ns)
+/* --- Of what is chosen ---------------------------------------------------------------------------- */
+
+/* Threads of lanes, each once, and in which of them they are. */
+struct summing {
+	const struct stretch_question *question;
+	struct summed {
+		uint32_t number, place;
+	} * threads;
+	uint32_t *numbers; /* the same */
+	size_t count;
+	uint64_t (*ns)[SHARES]; /* by lane */
+};
+
+static int by_number(const void *a, const void *b)
 {
+	const struct summed *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static void find_threads(struct summing *summing, const struct lanes *lanes)
+{
+	const struct stretch_question *question = summing->question;
+	bool *is_in = xcalloc(lanes->thread_count + 1, sizeof(*is_in));
+
+	summing->threads = xcalloc(lanes->thread_count + 1, sizeof(*summing->threads));
+	summing->numbers = xcalloc(lanes->thread_count + 1, sizeof(*summing->numbers));
+	for (size_t i = 0; i < question->count; i++)
+		if (lanes->list[question->ids[i]].thread_count)
+			memset(is_in + lanes->list[question->ids[i]].first_thread, true,
+			       lanes->list[question->ids[i]].thread_count);
+	for (uint32_t place = 0; place < lanes->thread_count; place++)
+		if (is_in[place] && lanes->threads[place].end_ns > question->from_ns &&
+		    lanes->threads[place].begin_ns < question->to_ns)
+			summing->threads[summing->count++] =
+				(struct summed){ .number = lanes->threads[place].number, .place = place };
+	free(is_in);
+	qsort(summing->threads, summing->count, sizeof(*summing->threads), by_number);
+	for (size_t i = 0; i < summing->count; i++)
+		summing->numbers[i] = summing->threads[i].number;
+}
+
+static void add_part(void *data, size_t which, uint64_t begin_ns, uint64_t end_ns, unsigned int share)
+{
+	const struct summing *summing = data;
+	const struct stretch_question *question = summing->question;
+
+	if (begin_ns < question->from_ns)
+		begin_ns = question->from_ns;
+	if (end_ns > question->to_ns)
+		end_ns = question->to_ns;
+	for (size_t i = 0; i < question->count && begin_ns < end_ns; i++) {
+		const struct lane *lane = &question->lanes->list[question->ids[i]];
+
+		if (summing->threads[which].place - lane->first_thread < lane->thread_count)
+			summing->ns[i][share] += end_ns - begin_ns;
+	}
+}
+
+static void add_chosen(const struct stretch_question *question, uint64_t (*ns)[SHARES])
+{
+	struct summing summing = { .question = question, .ns = ns };
+
+	find_threads(&summing, question->lanes);
+	part_choice_each_part(question->choice, summing.numbers, summing.count, question->from_ns, question->to_ns,
+			      add_part, &summing);
+	free(summing.threads);
+	free(summing.numbers);
+}
+
+void stretch_put_json(struct text *out, const struct stretch_question *question)
+{
+	size_t count = question->count;
+	uint64_t from_ns = question->from_ns, to_ns = question->to_ns;
 	struct result_lane_shares *results = xcalloc(count + 1, sizeof(*results));
-	uint64_t(*ns)[SHARES] = xcalloc(count + 1, sizeof(*ns)), first_ns = trace_states_time(all, 0);
+	uint64_t(*ns)[SHARES] = xcalloc(count + 1, sizeof(*ns)), first_ns = trace_states_time(question->all, 0);
 
+	if (question->choice)
+		add_chosen(question, ns);
 	for (size_t i = 0; i < count; i++) {
-		const struct lane *lane = &lanes->list[ids[i]];
+		const struct lane *lane = &question->lanes->list[question->ids[i]];
 
-		add_lane(all, lanes, lane, from_ns, to_ns, ns[i]);
+		if (!question->choice)
+			add_lane(question->all, question->lanes, lane, from_ns, to_ns, ns[i]);
 		results[i] = (struct result_lane_shares){
-			.lane = ids[i],
+			.lane = question->ids[i],
 			.ns = ns[i],
 			.ns_count = lane->kind == LANE_CPU ? 0 : SHARES,
 		};

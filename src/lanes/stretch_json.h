@@ -6,9 +6,18 @@
 #include <stdint.h>
 
 struct lanes;
+struct part_choice;
 struct text;
 struct trace_states;
 
-/* Of [from_ns, to_ns), CLOCK_MONOTONIC. */
-void stretch_put_json(struct text *out, const struct trace_states *all, const struct lanes *lanes, const uint32_t *ids,
-		      size_t count, uint64_t from_ns, uint64_t to_ns);
+/* All are borrowed. */
+struct stretch_question {
+	const struct trace_states *all;
+	const struct lanes *lanes;
+	const uint32_t *ids; /* [count] of lanes */
+	size_t count;
+	uint64_t from_ns, to_ns;    /* CLOCK_MONOTONIC; to_ns is not in it */
+	struct part_choice *choice; /* of what it chooses alone; NULL: of all */
+};
+
+void stretch_put_json(struct text *out, const struct stretch_question *question);

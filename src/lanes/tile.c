@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "lanes/lanes.h"
+#include "lanes/part_choice.h"
 #include "lanes/tile_bytes.h"
 #include "states/share_cells.h"
 #include "states/states.h"
@@ -20,6 +21,23 @@ uint64_t tile_origin_ns(uint64_t first_ns)
 	unsigned int shift = TILE_SHIFT_MAX + TILE_COLUMNS_SHIFT;
 
 	return first_ns >> shift << shift;
+}
+
+/* Of a slice, the parts that are chosen. */
+struct choosing {
+	const struct tile *tile;
+	struct slices *out;
+	struct slice slice;
+};
+
+static bool add_chosen(void *data, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct choosing *choosing = data;
+	struct slice part = choosing->slice;
+
+	part.begin_ns = begin_ns;
+	part.end_ns = end_ns;
+	return tile_add_slice(choosing->out, choosing->tile, part);
 }
 
 static bool slices_of_thread(const struct tile *tile, uint32_t thread, struct slices *out)
@@ -36,7 +54,9 @@ static bool slices_of_thread(const struct tile *tile, uint32_t thread, struct sl
 			.who = state.kind == STATE_RUNNABLE ? state.value.thread : 0,
 		};
 
-		if (!tile_add_slice(out, tile, slice))
+		if (!(tile->choice ? part_choice_each(tile->choice, thread, &state, add_chosen,
+						      &(struct choosing){ tile, out, slice })
+				   : tile_add_slice(out, tile, slice)))
 			return false;
 	}
 	return true;
@@ -58,14 +78,19 @@ static bool slices_of_cpu(const struct tile *tile, uint32_t cpu, struct slices *
 	struct cpu_walk walk;
 	struct cpu_state state;
 
+	if (tile->choice && !part_choice_has_cpu(tile->choice, cpu))
+		return true;
 	states_walk_cpu(tile->states, cpu, tile->begin_ns, tile->end_ns, &walk);
 	while (cpu_walk_next(&walk, &state)) {
 		struct slice slice = slice_of_cpu(&state);
 		struct slice *last = out->count ? &out->list[out->count - 1] : NULL;
 
-		if (last && last->end_ns == slice.begin_ns && last->share == slice.share && last->who == slice.who)
+		if (!tile->choice && last && last->end_ns == slice.begin_ns && last->share == slice.share &&
+		    last->who == slice.who)
 			last->end_ns = slice.end_ns;
-		else if (!tile_add_slice(out, tile, slice))
+		else if (!(tile->choice ? part_choice_each_of_cpu(tile->choice, cpu, &state, add_chosen,
+								  &(struct choosing){ tile, out, slice })
+					: tile_add_slice(out, tile, slice)))
 			return false;
 	}
 	return true;
@@ -164,42 +189,52 @@ static void fill_cpu(void *data, size_t which, uint64_t begin_ns, uint64_t end_n
 	tile_add_stretch(filling->tile, filling->columns, begin_ns, end_ns, share);
 }
 
+static void fill_cpu_lane(struct cpu_filling *filling, uint32_t cpu)
+{
+	const struct tile *tile = filling->tile;
+
+	if (tile->choice)
+		part_choice_each_cpu_part(tile->choice, cpu, tile->begin_ns, tile->end_ns, fill_cpu, filling);
+	else
+		states_each_cpu_part(tile->states, cpu, tile->begin_ns, tile->shift, fill_cpu, filling);
+}
+
 /* All threads at once: so each block of states is gone through once. */
 static void fill_columns(const struct tile *tile, const struct lanes *lanes, const struct wanted *wanted, size_t count)
 {
 	struct filling filling = { .tile = tile };
 
 	find_members(&filling, lanes, wanted, count);
-	if (filling.count)
+	if (filling.count && tile->choice)
+		part_choice_each_part(tile->choice, filling.numbers, filling.count, tile->begin_ns, tile->end_ns,
+				      fill_thread, &filling);
+	else if (filling.count)
 		states_each_part(tile->states, filling.numbers, filling.count, tile->begin_ns, tile->shift, fill_thread,
 				 &filling);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].lane->kind == LANE_CPU && wanted[i].columns)
-			states_each_cpu_part(tile->states, wanted[i].lane->cpu, tile->begin_ns, tile->shift, fill_cpu,
-					     &(struct cpu_filling){ tile, wanted[i].columns });
+			fill_cpu_lane(&(struct cpu_filling){ tile, wanted[i].columns }, wanted[i].lane->cpu);
 	free(filling.members);
 	free(filling.numbers);
 	free(filling.lanes);
 }
 
-/* Whether it has few changes: then they are put. */
+/* Whether it has few changes: then they are put. Slices are not on the stack: names of what is waited for may be looked up meanwhile. */
 static bool put_few(const struct tile *tile, const struct lanes *lanes, const struct lane *lane, struct text *out)
 {
-	struct slices slices;
 	bool is_cpu = lane->kind == LANE_CPU, is_few;
+	struct slices *slices;
 
-	if (tile->shift >= SHARE_SHIFT)
+	if (tile->shift >= SHARE_SHIFT || (!is_cpu && lane->thread_count != 1))
 		return false;
-	slices.count = 0;
-	if (is_cpu)
-		is_few = slices_of_cpu(tile, lane->cpu, &slices);
-	else
-		is_few = lane->thread_count == 1 &&
-			 slices_of_thread(tile, lanes->threads[lane->first_thread].number, &slices);
-	if (is_few && slices.count)
-		tile_put_slices(tile, &slices, is_cpu, out);
+	slices = xcalloc(1, sizeof(*slices));
+	is_few = is_cpu ? slices_of_cpu(tile, lane->cpu, slices)
+			: slices_of_thread(tile, lanes->threads[lane->first_thread].number, slices);
+	if (is_few && slices->count)
+		tile_put_slices(tile, slices, is_cpu, out);
 	else if (is_few)
 		text_put_varint(out, TILE_EMPTY);
+	free(slices);
 	return is_few;
 }
 
@@ -216,10 +251,12 @@ static void put_lane(struct wanted *wanted, struct text *out)
 }
 
 void tiles_put(struct states *states, const struct lanes *lanes, const uint32_t *ids, size_t count, unsigned int shift,
-	       uint64_t index, uint64_t origin_ns, struct text *out)
+	       uint64_t index, uint64_t origin_ns, struct part_choice *choice, struct text *out)
 {
 	uint64_t width_ns = 1ull << (shift + TILE_COLUMNS_SHIFT);
-	struct tile tile = { .states = states, .begin_ns = origin_ns + index * width_ns, .shift = shift };
+	struct tile tile = {
+		.states = states, .begin_ns = origin_ns + index * width_ns, .shift = shift, .choice = choice
+	};
 	struct wanted *wanted = xcalloc(count + 1, sizeof(*wanted));
 	bool has_columns = false;
 

@@ -9,12 +9,14 @@
 #include "lanes/tile_form.h"
 #include "states/state.h"
 
+struct part_choice;
 struct text;
 
 struct tile {
 	struct states *states;
 	uint64_t begin_ns, end_ns;
 	unsigned int shift;
+	struct part_choice *choice; /* NULL: all is chosen */
 };
 
 /* A stretch of time in a tile. */

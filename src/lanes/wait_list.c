@@ -9,12 +9,12 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/table.h"
 #include "graph/graph_label.h"
 #include "graph/wait_end.h"
 #include "lanes/lane_filter.h"
 #include "lanes/lanes.h"
 #include "lanes/lanes_json.h"
+#include "lanes/part_choice.h"
 #include "lanes/state_json.h"
 #include "query/trace_states.h"
 #include "states/states.h"
@@ -29,18 +29,19 @@ struct wait_list {
 	struct lane_filter filter;
 	struct listed_wait *list;
 	size_t count, capacity;
-	size_t listed;         /* of them: those behind may still have others before them */
-	uint64_t at_ns;        /* up to when all waits are there */
-	uint64_t until_ns;     /* the end of the stretch in which they are looked for */
-	size_t thread;         /* the next one of the stretch from at_ns on */
-	struct table *objects; /* by keys of what is waited for: whether it is wanted */
-	uint64_t kept_ns;      /* none that is shorter is kept any more */
+	size_t listed;              /* of them: those behind may still have others before them */
+	uint64_t at_ns;             /* up to when all waits are there */
+	uint64_t until_ns;          /* the end of the stretch in which they are looked for */
+	size_t thread;              /* the next one of the stretch from at_ns on */
+	struct part_choice *choice; /* NULL: parts do not matter */
+	uint64_t kept_ns;           /* none that is shorter is kept any more */
 	uint64_t left_out;
 };
 
 struct wait_list *wait_list_new(const struct trace_states *all, const struct lanes *lanes, struct graph_labels *labels,
 				const struct lane_filter *filter)
 {
+	static const struct part_filter nothing;
 	struct wait_list *list = xcalloc(1, sizeof(*list));
 	uint64_t begin_ns = 0, end_ns = states_end_ns(all->states);
 
@@ -51,7 +52,8 @@ struct wait_list *wait_list_new(const struct trace_states *all, const struct lan
 	list->lanes = lanes;
 	list->labels = labels;
 	list->filter = *filter;
-	list->objects = table_new();
+	if (memcmp(&filter->parts, &nothing, sizeof(nothing)) != 0)
+		list->choice = part_choice_new(all, labels, &filter->parts);
 	list->at_ns = filter->from_ns > begin_ns ? filter->from_ns : begin_ns;
 	list->until_ns = filter->to_ns < end_ns ? filter->to_ns : end_ns;
 	return list;
@@ -61,7 +63,7 @@ void wait_list_free(struct wait_list *list)
 {
 	if (!list)
 		return;
-	table_free(list->objects);
+	part_choice_free(list->choice);
 	free(list->list);
 	free(list);
 }
@@ -76,31 +78,6 @@ static struct graph_node node_of(uint32_t thread, const struct state *state)
 		.kind = state->value.why == READY_THROTTLED ? GRAPH_CPU_LIMIT : GRAPH_CPU,
 		.id = thread,
 	};
-}
-
-static bool is_called_so(const struct wait_list *list, const struct graph_node *node)
-{
-	const char *label = graph_label(list->labels, node);
-
-	for (size_t i = 0; i < list->filter.object_count; i++)
-		if (strcasestr(label, list->filter.objects[i]))
-			return true;
-	return false;
-}
-
-/* Whether it is for one of the objects: looked up once for all that are called alike. */
-static bool is_for_object(struct wait_list *list, uint32_t thread, const struct state *state)
-{
-	static const bool is_so = true, is_not = false; /* what the table points to */
-	struct graph_node node = node_of(thread, state);
-	uint64_t key = graph_label_key(list->labels, &node);
-	const bool *known = table_find(list->objects, key);
-
-	if (!known) {
-		known = is_called_so(list, &node) ? &is_so : &is_not;
-		table_put(list->objects, key, (void *)known);
-	}
-	return *known;
 }
 
 static bool is_wanted(const struct wait_list *list, const struct state *state, unsigned int share)
@@ -163,7 +140,7 @@ static void search_thread(struct wait_list *list, uint32_t thread, uint64_t to_n
 		unsigned int share = state_share(state.kind, state.value.why);
 
 		if (state.begin_ns >= list->at_ns && state.begin_ns < to_ns && is_wanted(list, &state, share) &&
-		    (!list->filter.object_count || is_for_object(list, thread, &state)))
+		    (!list->choice || part_choice_has(list->choice, thread, &state)))
 			add(list, thread, &state, share);
 	}
 }

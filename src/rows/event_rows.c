@@ -65,7 +65,8 @@ static bool is_of_all(const struct row_choice_options *choice, const char *searc
 {
 	const struct event_filter *filter = &choice->filter;
 
-	return !search && !choice->text && !filter->from_ns && !filter->to_ns && !event_filter_is_set(filter);
+	return !search && !choice->text && !filter->from_ns && !filter->to_ns && !filter->has_moment &&
+	       !event_filter_is_set(filter);
 }
 
 static int open_all(struct event_rows *rows, const struct event_rows_options *options)

@@ -10,10 +10,14 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "lanes/part_choice.h"
+#include "lanes/part_filter.h"
+#include "query/trace_states.h"
 #include "rows/event_rows.h"
 #include "serve/answer.h"
 #include "serve/asked_filter.h"
 #include "serve/page_scripts.h"
+#include "serve/part_choices.h"
 #include "serve/turn.h"
 #include "view/json/json_parts.h"
 
@@ -35,8 +39,9 @@ struct kept {
 	struct event_rows *rows; /* NULL: the filter names nobody */
 	uint64_t used;
 	uint64_t opened_ns;
-	bool is_short; /* the trace has grown since */
-	bool is_busy;  /* somebody counts it, away from the lock */
+	bool is_short;                  /* the trace has grown since */
+	struct part_choice *executions; /* whose events they are; NULL: any */
+	bool is_busy;                   /* somebody counts it, away from the lock */
 };
 
 struct event_list {
@@ -64,6 +69,7 @@ static void forget(struct kept *kept)
 {
 	free(kept->key);
 	event_rows_close(kept->rows);
+	part_choice_free(kept->executions);
 	*kept = (struct kept){ 0 };
 }
 
@@ -89,6 +95,7 @@ struct chosen {
 	struct asked_filter asked; /* its key is that of all of this */
 	char search[WORD_BYTES];
 	struct page_script script;
+	struct part_filter executions; /* if it has any */
 };
 
 /* Its name and its text: another one may have its id. */
@@ -102,12 +109,32 @@ static void take_script(struct chosen *chosen)
 	text_put_bytes(&chosen->asked.key, text->text, strlen(text->text));
 }
 
+/* Of a choice of parts, that of executions: filters of events name CPUs themselves, and events wait for nothing. */
+static int take_executions(const struct request *request, uint64_t first_ns, struct chosen *chosen)
+{
+	struct part_filter *filter = &chosen->executions;
+
+	if (!span_filter_read(request, first_ns, filter))
+		return -EINVAL;
+	if (!filter->has_spans)
+		return 0;
+	for (size_t i = 0; i < filter->spans.count; i++)
+		text_printf(&chosen->asked.key, "span=%s\n", filter->spans.words[i]);
+	text_printf(&chosen->asked.key, "%llu %llu %u@%llu\n", (unsigned long long)filter->span_ns_min,
+		    (unsigned long long)filter->span_ns_max, filter->execution_thread,
+		    (unsigned long long)filter->execution_begin_ns);
+	return 0;
+}
+
 /* False: the reply says what is wrong. chosen_fini() in any case. */
 static bool choose(struct event_list *list, const struct request *request, struct reply *reply, struct chosen *chosen)
 {
-	int err = asked_filter_read(request, &chosen->asked);
+	int err;
 
-	chosen->search[0] = '\0';
+	*chosen = (struct chosen){ .search = "" };
+	err = asked_filter_read(request, &chosen->asked);
+	if (!err)
+		err = take_executions(request, trace_states_time(list->states, 0), chosen);
 	if (err) {
 		reply_fail(reply, STATUS_BAD_REQUEST, "a filter of events: %s", strerror(-err));
 		return false;
@@ -126,8 +153,8 @@ static bool choose_script(struct event_list *list, const struct request *request
 {
 	static const struct request none = { .query = "" };
 
+	*chosen = (struct chosen){ .search = "" };
 	asked_filter_read(&none, &chosen->asked);
-	chosen->search[0] = '\0';
 	text_put(&chosen->asked.key, "\n");
 	if (!page_scripts_find(list->scripts, request, reply, &chosen->script))
 		return false;
@@ -166,10 +193,27 @@ static bool is_to_be_renewed(const struct kept *kept)
 	       (!kept->rows || event_rows_is_counted(kept->rows));
 }
 
+static bool has_moment(void *executions, uint32_t thread, uint64_t time_ns)
+{
+	return part_choice_has_time(executions, thread, time_ns);
+}
+
+/* What the filter of the rows is asked with. */
+static void choose_executions(struct event_list *list, const struct part_filter *filter, struct kept *kept,
+			      struct event_filter *out)
+{
+	if (!filter->has_spans)
+		return;
+	kept->executions = part_choice_new(list->states, NULL, filter);
+	out->has_moment = has_moment;
+	out->moments = kept->executions;
+}
+
 /* 0 or a negative errno: -EBUSY: too many are counted at a time. */
 static int open_rows(struct event_list *list, const struct chosen *chosen, struct kept **out)
 {
 	struct kept *kept = find(list, chosen->asked.key.bytes);
+	struct event_filter filter = chosen->asked.filter;
 	int err = 0;
 
 	if (!kept)
@@ -177,16 +221,20 @@ static int open_rows(struct event_list *list, const struct chosen *chosen, struc
 	if (is_to_be_renewed(kept))
 		forget(kept);
 	if (!kept->key)
+		choose_executions(list, &chosen->executions, kept, &filter);
+	if (!kept->key)
 		err = event_rows_open(list->trace_path,
 				      &(struct event_rows_options){
 					      .states = list->states,
-					      .filter = chosen->asked.filter,
+					      .filter = filter,
 					      .search = chosen->search,
 					      .script = chosen->script.text,
 				      },
 				      &kept->rows);
-	if (err && err != -ENOENT)
+	if (err && err != -ENOENT) {
+		forget(kept);
 		return err;
+	}
 	if (!kept->key) {
 		kept->key = xstrdup(chosen->asked.key.bytes);
 		kept->opened_ns = clock_ns();

@@ -24,7 +24,7 @@ void event_list_grow(struct event_list *list);
 /*
  * Rows, from the parameter row on, count of them. host, cpu, process, thread, subsystem, event: words of filters, which may be repeated;
  * from, to: ns since the first event; search: a text in lines; script: the filter of this script of
- * the page has to pass them.
+ * the page has to pass them; executions of spans, as part_choices.h has them: they are of their threads and times.
  */
 void event_list_answer(struct event_list *list, const struct request *request, struct reply *reply);
 

@@ -19,6 +19,7 @@
 #include "serve/answer.h"
 #include "serve/lane_list.h"
 #include "serve/page_scripts.h"
+#include "serve/part_choices.h"
 #include "view/json/json_parts.h"
 
 enum { ROWS_AT_ONCE_MAX = 1000, WORD_BYTES = 256, NUMBER_BYTES = 32, STATUS_BAD_REQUEST = 400 };
@@ -131,18 +132,6 @@ static bool take_causes(const struct request *request, struct lane_filter *filte
 	return true;
 }
 
-static bool take_objects(const struct request *request, struct lane_filter *filter)
-{
-	char word[LANE_FILTER_OBJECT_BYTES];
-
-	while (request_text_at(request, "object", filter->object_count, word, sizeof(word))) {
-		if (filter->object_count == LANE_FILTER_OBJECTS_MAX)
-			return false;
-		snprintf(filter->objects[filter->object_count++], sizeof(word), "%s", word);
-	}
-	return true;
-}
-
 /* False: the reply says what is wrong. */
 static bool take_filter(const struct row_lists *lists, const struct request *request, struct chosen *chosen,
 			struct reply *reply)
@@ -165,11 +154,12 @@ static bool take_filter(const struct row_lists *lists, const struct request *req
 	if (!chosen->activities)
 		return false;
 	if (take_threads(request, &chosen->filter) && take_causes(request, &chosen->filter) &&
-	    take_objects(request, &chosen->filter))
+	    part_filter_read(request, first_ns, &chosen->filter.parts))
 		return true;
-	reply_fail(reply, STATUS_BAD_REQUEST,
-		   "rows are of at most %d threads, by number, of causes by name, and of at most %d objects",
-		   LANE_FILTER_THREADS_MAX, LANE_FILTER_OBJECTS_MAX);
+	reply_fail(
+		reply, STATUS_BAD_REQUEST,
+		"rows are of at most %d threads, by number, of causes by name, and of at most %d objects, %d spans and %d CPUs",
+		LANE_FILTER_THREADS_MAX, PART_FILTER_WORDS_MAX, PART_FILTER_WORDS_MAX, PART_FILTER_CPUS_MAX);
 	return false;
 }
 

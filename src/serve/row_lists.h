@@ -34,8 +34,8 @@ enum row_list_kind { ROW_LIST_ACTIVITIES, ROW_LIST_WAITS, ROW_LIST_SPANS };
 /*
  * Rows, from the parameter row on, count of them. from, to: when they begin; least: ns that they last; thread: a number, cause: a name of
  * shares, both of which may be repeated; search: a text in names and parameters; longest-first: 1, or they are in the order of their
- * beginnings; object: of waits: a part of what they
- * are for, may be repeated; script: of activities: those that are found with this script of the page.
+ * beginnings; of waits: those with a part that part_choices.h
+ * chooses; script: of activities: those that are found with this script of the page.
  */
 void row_lists_answer(struct row_lists *lists, enum row_list_kind kind, const struct request *request,
 		      struct reply *reply);

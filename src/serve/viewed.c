@@ -9,6 +9,7 @@
 #include "lanes/lane_marks.h"
 #include "serve/event_list.h"
 #include "serve/page_scripts.h"
+#include "serve/part_choices.h"
 #include "serve/row_lists.h"
 #include "states/states.h"
 
@@ -17,6 +18,7 @@ static void take_lanes(struct viewed *viewed)
 	lanes_of_trace(&viewed->all, &viewed->lanes);
 	viewed->key = lanes_key(&viewed->all, &viewed->lanes);
 	viewed->labels = trace_states_labels(&viewed->all, viewed->fold, false);
+	viewed->choices = part_choices_new(&viewed->all, viewed->labels);
 }
 
 static struct row_lists *rows_of(struct viewed *viewed)
@@ -101,6 +103,7 @@ void viewed_close(struct viewed *viewed)
 	if (!viewed)
 		return;
 	row_lists_free(viewed->rows);
+	part_choices_free(viewed->choices);
 	lane_activities_close(viewed->activities);
 	page_scripts_free(viewed->scripts);
 	lane_marks_close(viewed->marks);
@@ -120,6 +123,7 @@ int viewed_grow(struct viewed *viewed)
 	if (err)
 		return err;
 	row_lists_free(viewed->rows);
+	part_choices_free(viewed->choices);
 	graph_labels_free(viewed->labels);
 	lanes_fini(&viewed->lanes);
 	take_lanes(viewed);

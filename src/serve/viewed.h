@@ -16,6 +16,7 @@ struct graph_labels;
 struct lane_activities;
 struct lane_marks;
 struct page_scripts;
+struct part_choices;
 struct row_lists;
 struct states_waiter;
 
@@ -31,6 +32,7 @@ struct viewed {
 	struct lane_activities *activities;
 	struct page_scripts *scripts; /* of its readers */
 	struct row_lists *rows;
+	struct part_choices *choices;
 	struct turn turn; /* scripts of its readers run away from it */
 	bool is_growing;
 };

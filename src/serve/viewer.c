@@ -23,6 +23,7 @@
 #include "serve/execution_groups.h"
 #include "serve/lane_list.h"
 #include "serve/page_scripts.h"
+#include "serve/part_choices.h"
 #include "serve/part_pages.h"
 #include "serve/row_lists.h"
 #include "serve/script_marks.h"
@@ -261,6 +262,7 @@ static bool is_of_others(const struct viewed *viewed, const struct request *requ
 static void answer_tiles(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
 	uint64_t first_ns = trace_states_time(&viewer->viewed->all, 0);
+	struct part_choice *choice;
 	struct lane_list list;
 	int64_t shift, index;
 
@@ -275,8 +277,10 @@ static void answer_tiles(struct viewer *viewer, const struct request *request, s
 			   viewer->viewed->lanes.count, LANES_AT_ONCE_MAX);
 		return;
 	}
+	if (!part_choices_find(viewer->viewed->choices, request, reply, &choice))
+		return;
 	tiles_put(viewer->viewed->all.states, &viewer->viewed->lanes, list.ids, list.count, shift, index,
-		  tile_origin_ns(first_ns), &reply->body);
+		  tile_origin_ns(first_ns), choice, &reply->body);
 	reply->type = "application/octet-stream";
 	reply->is_constant = is_complete(viewer, tile_origin_ns(first_ns), shift, index);
 }
@@ -376,6 +380,7 @@ static void answer_marks(struct viewer *viewer, const struct request *request, s
 static void answer_stretch(struct viewer *viewer, const struct request *request, struct reply *reply)
 {
 	uint64_t first_ns = trace_states_time(&viewer->viewed->all, 0);
+	struct part_choice *choice;
 	struct lane_list list;
 	int64_t from_ns, to_ns;
 
@@ -384,9 +389,16 @@ static void answer_stretch(struct viewer *viewer, const struct request *request,
 	    !lane_list_read(request, &viewer->viewed->lanes, &list))
 		reply_fail(reply, STATUS_BAD_REQUEST,
 			   "sums of states need a range of time, from and to, and lanes, such as 0-5,9");
-	else
-		stretch_put_json(&reply->body, &viewer->viewed->all, &viewer->viewed->lanes, list.ids, list.count,
-				 first_ns + from_ns, first_ns + to_ns);
+	else if (part_choices_find(viewer->viewed->choices, request, reply, &choice))
+		stretch_put_json(&reply->body, &(struct stretch_question){
+						       .all = &viewer->viewed->all,
+						       .lanes = &viewer->viewed->lanes,
+						       .ids = list.ids,
+						       .count = list.count,
+						       .from_ns = first_ns + from_ns,
+						       .to_ns = first_ns + to_ns,
+						       .choice = choice,
+					       });
 }
 
 static void answer_drawn_activities(struct viewer *viewer, const struct request *request, struct reply *reply)

@@ -133,6 +133,28 @@ void states_each_part(struct states *states, const uint32_t *threads, size_t cou
 void states_each_cpu_part(struct states *states, uint32_t cpu, uint64_t from_ns, unsigned int shift,
 			  states_part_fn *on_part, void *data);
 
+#define STATES_NO_CPU UINT32_MAX
+
+/* cpu: on which the thread ran, or runs next if it did not run; STATES_NO_CPU: unknown, or nobody asked. */
+typedef void states_state_fn(void *data, size_t which, const struct state *state, uint32_t cpu);
+
+struct states_question {
+	const uint32_t *threads; /* [count] by their numbers */
+	size_t count;
+	uint64_t from_ns, to_ns;
+	bool wants_cpus; /* of states in which threads do not run, too: that takes longer */
+};
+
+/*
+ * Tells of the states that states_walk() has of these threads, but for who ended a wait: those of each thread in time order. The
+ * last one of a thread may be told to end at to_ns. Each block is unpacked once for all threads.
+ */
+void states_each_state(struct states *states, const struct states_question *question, states_state_fn *on_state,
+		       void *data);
+
+/* The CPU on which a thread runs at a time, or next after it; STATES_NO_CPU: none is known. */
+uint32_t states_next_cpu(struct states *states, uint32_t thread, uint64_t time_ns);
+
 /* Adds how much of [from_ns, to_ns) a thread spent how, by state_share(); what is missing, it did not live. */
 void states_add_shares(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint64_t ns[SHARES]);
 

@@ -106,14 +106,14 @@ class Tile:
         return sums
 
 
-def sums_of_tiles(reader, shift):
-    """ns by share of each lane, by all tiles of that width."""
+def sums_of_tiles(reader, shift, more=""):
+    """ns by share of each lane, by all tiles of that width; more: further parameters."""
     trace, width = reader.trace, 1 << (shift + 8)
     first = -trace["origin_ns"] // width
     last = (trace["whole_ns"] - trace["origin_ns"]) // width
     sums = [{} for _ in trace["lanes"]]
     for index in range(first, last + 1):
-        status, headers, body = reader.get(f"/tiles?shift={shift}&index={index}&lanes=0-{len(sums) - 1}")
+        status, headers, body = reader.get(f"/tiles?shift={shift}&index={index}&lanes=0-{len(sums) - 1}{more}")
         assert status == 200 and "immutable" in headers["Cache-Control"], (status, body)
         tile = Tile(body)
         for lane, total in zip(trace["lanes"], sums):

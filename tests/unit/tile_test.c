@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tiles against the history of states: at every width, what a tile says of a lane adds up to what its threads, or its CPU, did. */
+/*
+ * Tiles against the history of states: at every width, what a tile says of a lane adds up to what its threads, or its CPU, did; or, of
+ * chosen CPUs, to what they did there or waited for a CPU there.
+ */
 #include "test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/byte_cursor.h"
@@ -9,7 +13,10 @@
 #include "base/text.h"
 #include "lanes/aligned_tile.h"
 #include "lanes/lanes.h"
+#include "lanes/part_choice.h"
+#include "lanes/part_filter.h"
 #include "lanes/tile.h"
+#include "query/trace_states.h"
 #include "session/threads.h"
 #include "state_stage.h"
 #include "states/state_log.h"
@@ -26,6 +33,14 @@ static struct {
 	struct lane_thread threads[THREADS];
 	struct lane list[LANES];
 	struct lanes lanes;
+	struct part_choice *choice; /* NULL: all is asked for */
+	uint32_t chosen_cpu;
+	/* All states of each thread, and where it ran in each of them, or behind it. */
+	struct life {
+		struct state *list;
+		uint32_t *cpus;
+		size_t count, capacity;
+	} lives[THREADS];
 } w;
 
 static uint64_t pick(uint64_t below)
@@ -120,6 +135,47 @@ static void make_lanes(void)
 		add_lane(LANE_CPU, 0, 0, cpu);
 }
 
+/* From behind: a state is followed by the next one if that begins where it ends. */
+static void find_cpus(struct life *life)
+{
+	life->cpus = xcalloc(life->count + 1, sizeof(*life->cpus));
+	for (size_t i = life->count; i-- > 0;) {
+		const struct state *state = &life->list[i];
+
+		life->cpus[i] = STATES_NO_CPU;
+		if (state->kind == STATE_RUNNING || state->kind == STATE_SPINNING)
+			life->cpus[i] = state->cpu;
+		else if (state->kind != STATE_UNKNOWN && i + 1 < life->count &&
+			 life->list[i + 1].begin_ns == state->end_ns)
+			life->cpus[i] = life->cpus[i + 1];
+	}
+}
+
+static void read_lives(void)
+{
+	struct state_walk walk;
+	struct state state;
+
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct life *life = &w.lives[i];
+
+		states_walk(w.stage.states, i + 1, 0, UINT64_MAX, &walk);
+		while (state_walk_next(&walk, &state)) {
+			ARRAY_GROW(life->list, life->count, life->capacity, 256);
+			life->list[life->count++] = state;
+		}
+		find_cpus(life);
+	}
+}
+
+static void forget_lives(void)
+{
+	for (uint32_t i = 0; i < THREADS; i++) {
+		free(w.lives[i].list);
+		free(w.lives[i].cpus);
+	}
+}
+
 /* --- What is true -------------------------------------------------------------------------------- */
 
 typedef uint64_t column_ns[SHARES];
@@ -136,6 +192,17 @@ static void add_part(column_ns *columns, unsigned int shift, uint64_t tile_ns, u
 	}
 }
 
+/* What a thread did on the chosen CPU, or before it ran there. */
+static void add_chosen(column_ns *columns, unsigned int shift, uint64_t tile_ns, const struct life *life)
+{
+	uint64_t end_ns = tile_ns + (1ull << (shift + TILE_COLUMNS_SHIFT));
+
+	for (size_t i = 0; i < life->count; i++)
+		if (life->cpus[i] == w.chosen_cpu && life->list[i].end_ns > tile_ns && life->list[i].begin_ns < end_ns)
+			add_part(columns, shift, tile_ns, life->list[i].begin_ns, life->list[i].end_ns,
+				 state_share(life->list[i].kind, life->list[i].value.why));
+}
+
 static void columns_of_lane(const struct lane *lane, unsigned int shift, uint64_t tile_ns, column_ns *columns)
 {
 	uint64_t end_ns = tile_ns + (1ull << (shift + TILE_COLUMNS_SHIFT));
@@ -145,12 +212,16 @@ static void columns_of_lane(const struct lane *lane, unsigned int shift, uint64_
 	struct state state;
 
 	for (uint32_t i = 0; i < lane->thread_count; i++) {
+		if (w.choice) {
+			add_chosen(columns, shift, tile_ns, &w.lives[lane->first_thread + i]);
+			continue;
+		}
 		states_walk(w.stage.states, w.threads[lane->first_thread + i].number, tile_ns, end_ns, &walk);
 		while (state_walk_next(&walk, &state))
 			add_part(columns, shift, tile_ns, state.begin_ns, state.end_ns,
 				 state_share(state.kind, state.value.why));
 	}
-	if (lane->kind != LANE_CPU)
+	if (lane->kind != LANE_CPU || (w.choice && lane->cpu != w.chosen_cpu))
 		return;
 	states_walk_cpu(w.stage.states, lane->cpu, tile_ns, end_ns, &cpu_walk);
 	while (cpu_walk_next(&cpu_walk, &owner))
@@ -239,7 +310,7 @@ static void ask(unsigned int shift, uint64_t index)
 	for (uint32_t i = 0; i < w.lanes.count; i++)
 		if (pick(2))
 			ids[count++] = i;
-	tiles_put(w.stage.states, &w.lanes, ids, count, shift, index, origin_ns, &out);
+	tiles_put(w.stage.states, &w.lanes, ids, count, shift, index, origin_ns, w.choice, &out);
 	cursor = byte_cursor_new(out.bytes, out.length);
 	for (size_t i = 0; i < count; i++)
 		check_lane(&cursor, &w.list[ids[i]], shift, origin_ns + (index << (shift + TILE_COLUMNS_SHIFT)));
@@ -248,18 +319,44 @@ static void ask(unsigned int shift, uint64_t index)
 	text_fini(&out);
 }
 
+static void ask_at_random(void)
+{
+	for (unsigned int i = 0; i < QUESTIONS; i++) {
+		unsigned int shift = TILE_SHIFT_MIN + pick(30), wide = shift + TILE_COLUMNS_SHIFT;
+		uint64_t time_ns = w.begin_ns + pick(w.now_ns - w.begin_ns);
+
+		ask(shift, (time_ns - tile_origin_ns(w.begin_ns)) >> wide);
+	}
+	ask(TILE_SHIFT_MAX, 0);
+}
+
 TEST(tiles_add_up_to_what_threads_and_cpus_did)
 {
 	for (uint64_t seed = 1; seed <= 3; seed++) {
 		make_lives(seed);
 		make_lanes();
-		for (unsigned int i = 0; i < QUESTIONS; i++) {
-			unsigned int shift = TILE_SHIFT_MIN + pick(30), wide = shift + TILE_COLUMNS_SHIFT;
-			uint64_t time_ns = w.begin_ns + pick(w.now_ns - w.begin_ns);
+		ask_at_random();
+		state_stage_close(&w.stage);
+	}
+}
 
-			ask(shift, (time_ns - tile_origin_ns(w.begin_ns)) >> wide);
-		}
-		ask(TILE_SHIFT_MAX, 0);
+TEST(tiles_of_a_cpu_add_up_to_what_threads_did_there_and_waited_for_it)
+{
+	for (uint64_t seed = 4; seed <= 6; seed++) {
+		struct part_filter filter;
+		struct trace_states all = { 0 };
+
+		make_lives(seed);
+		make_lanes();
+		read_lives();
+		memset(&filter, 0, sizeof(filter));
+		filter.cpus[0] = w.chosen_cpu = pick(CPUS);
+		filter.cpu_count = 1;
+		all.states = w.stage.states;
+		w.choice = part_choice_new(&all, NULL, &filter);
+		ask_at_random();
+		part_choice_free(w.choice);
+		forget_lives();
 		state_stage_close(&w.stage);
 	}
 }

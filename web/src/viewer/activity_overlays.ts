@@ -4,6 +4,7 @@ import { plural } from "../format";
 import { colour } from "../theme";
 import { type Activity, LEVELS } from "./activities";
 import type { Row } from "./lanes";
+import { passesMessage } from "./part_query";
 import type { Pen } from "./pen";
 import { GAP_PX, type Scene } from "./scene";
 
@@ -92,9 +93,12 @@ function drawMessage(pen: Pen, scene: Scene, { activity, from, to }: Message): v
 
 export function drawMessages(pen: Pen, scene: Scene): string[] {
 	const { tree, layout } = scene.session, all: Message[] = [];
+	const { filters } = scene.session.store.state;
 	let hidden = 0;
 
 	for (const activity of scene.activities.messages) {
+		if (!passesMessage(filters, activity.name))
+			continue;
 		const [from, to] = [activity.lane, activity.end_lane].map(lane => lane < 0 ? undefined : tree.shown(lane, layout.byLane));
 		if (from && to && from !== to)
 			all.push({ activity, from, to });

@@ -3,6 +3,7 @@
 import type { Range } from "../range";
 import type { Pair } from "./pair";
 import type { Session } from "./session";
+import { partsOf } from "./part_query";
 import { stretchOfLanes } from "./stretches";
 
 export interface Difference {
@@ -27,7 +28,7 @@ export function rangeOfSide(session: Session): Range {
 async function sumsOf(session: Session, names: string[], signal: AbortSignal): Promise<Map<string, Sums>> {
 	const { lanes, shares } = session.trace, { filteredThreads: threads } = session, words = session.store.state.words.toLowerCase().split(/\s+/).filter(Boolean);
 	const wanted = lanes.filter(lane => lane.kind === "thread" && (!threads || threads.has(lane.thread)) && words.every(word => names[lane.id].toLowerCase().includes(word)));
-	const stretch = await stretchOfLanes(session.server, rangeOfSide(session), wanted.map(lane => lane.id), signal), all = new Map<string, Sums>();
+	const stretch = await stretchOfLanes(session.server, rangeOfSide(session), wanted.map(lane => lane.id), partsOf(session.store.state.filters), signal), all = new Map<string, Sums>();
 
 	for (const { lane, ns } of stretch.lanes) {
 		const sums = all.get(names[lane]) ?? { threads: 0, ns: new Map<string, number>() };

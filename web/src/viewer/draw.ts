@@ -8,8 +8,8 @@ import type { Row } from "./lanes";
 import type { MarkStore } from "./marks";
 import { moment, stepFor } from "./moment";
 import { drawOverlays } from "./overlays";
-import { hatchUnknown, Line, paint, type ShareOf } from "./painter";
-import { ACTIVE, coloursOf, CPU_APPLICATION, paletteOf, weightsOf } from "./palette";
+import { hatchUnknown, type Layer, Line, paint, type ShareOf } from "./painter";
+import { ACTIVE, type Colours, coloursOf, CPU_APPLICATION, paletteOf, weightsOf } from "./palette";
 import type { Pen } from "./pen";
 import { AXIS_PX, CURVES_Y, GAP_PX, OVERVIEW_PX, type Scene } from "./scene";
 import { paintPaths } from "./strip_paths";
@@ -25,6 +25,7 @@ export class Drawer {
 	private svg: SvgPen | null = null;	// in which those are drawn, too
 	private image: ImageData | null = null;
 	private line: Line | null = null;
+	private chosen: Line | null = null;	// the parts of it that filters choose
 	private weights: Uint32Array | null = null;	// the colour of who is active, by the place
 
 	constructor(readonly canvas: HTMLCanvasElement, readonly scene: Scene, readonly marks: MarkStore) {
@@ -32,7 +33,7 @@ export class Drawer {
 	}
 
 	draw(): void {
-		const { scene } = this, { session, width, height, headPx } = scene, { tiles } = session;
+		const { scene } = this, { session, width, height, headPx } = scene, { tiles, chosenTiles } = session;
 
 		if (width < 1 || height <= headPx)
 			return;
@@ -41,10 +42,12 @@ export class Drawer {
 			scene.palette = null;
 		scene.palette ??= paletteOf(session.trace, scene.shares = session.chosenShares);
 		tiles.begin();
+		chosenTiles?.begin();
 		this.drawAll();
-		tiles.end((scene.view.from_ns + scene.view.to_ns) / 2);
+		for (const drawn of [tiles, chosenTiles])
+			drawn?.end((scene.view.from_ns + scene.view.to_ns) / 2);
 		this.canvas.toggleAttribute("data-drawn", true);
-		this.canvas.dataset.waiting = String(tiles.waiting);
+		this.canvas.dataset.waiting = String(tiles.waiting + (chosenTiles?.waiting ?? 0));
 		this.canvas.dataset.wakes = String(scene.wakes.length);
 		this.canvas.dataset.view = `${scene.view.from_ns}~${scene.view.to_ns}`;
 	}
@@ -126,7 +129,7 @@ ${svg}
 		if (this.image?.width !== width || this.image.height !== lanes)
 			this.image = new ImageData(width, lanes);
 		if (this.line?.width !== width)
-			this.line = new Line(width);
+			[this.line, this.chosen] = [new Line(width), new Line(width)];
 	}
 
 	/** The level of which columns are no wider than a pixel. */
@@ -163,11 +166,24 @@ ${svg}
 
 		session.tiles.cover(row.lane.id, this.shift, view.from_ns, view.to_ns, pieces);
 		line.fill(pieces, view, colouring === "application" && isCpu ? this.applicationOf : null);
-		if (svg)
-			paintPaths(svg, line, scene.topOf(row), row.height - GAP_PX, whole_ns, colours, ratio);
-		paint(line, pixels, top, height, whole_ns, colours, palette.hatching);
 		if (isCpu && session.trace.gaps.length)
 			hatchUnknown(line, pieces, view, pixels, top, height, palette.hatching);
+		const layers = this.layersOf(row, colours);
+		if (svg)
+			paintPaths(svg, layers, scene.topOf(row), row.height - GAP_PX, whole_ns, ratio);
+		paint(layers, pixels, top, height, whole_ns, palette.hatching);
+	}
+
+	/** The line, which is filled; with filters, the parts that they choose, and the rest of it, which is pale. */
+	private layersOf(row: Row, colours: Colours): Layer[] {
+		const { scene, line, chosen } = this, { session, view, palette } = scene, { chosenTiles } = session, pieces: Piece[] = [], isCpu = row.lane.kind === "cpu";
+
+		if (!chosenTiles)
+			return [{ line: line!, colours }];
+		chosenTiles.cover(row.lane.id, this.shift, view.from_ns, view.to_ns, pieces);
+		chosen!.fill(pieces, view, session.store.state.colouring === "application" && isCpu ? this.applicationOf : null);
+		line!.takeOut(chosen!);
+		return [{ line: chosen!, colours }, { line: line!, colours: isCpu ? palette!.cpuGhost : palette!.ghost }];
 	}
 
 	/** Whose CPU it is, where that is known. */
@@ -215,11 +231,11 @@ ${svg}
 		const { scene, context, svg } = this, line = this.line!, palette = scene.palette!, height = Math.round((OVERVIEW_PX - 4) * scene.ratio);
 
 		if (svg) {
-			paintPaths(svg, line, 0, OVERVIEW_PX - 4, line.most(), palette.threads, scene.ratio);
+			paintPaths(svg, [{ line, colours: palette.threads }], 0, OVERVIEW_PX - 4, line.most(), scene.ratio);
 			return;
 		}
 		const image = context.createImageData(line.width, height), pixels = new Uint32Array(image.data.buffer).fill(palette.ground);
-		paint(line, pixels, 0, height, line.most(), palette.threads, palette.hatching);
+		paint([{ line, colours: palette.threads }], pixels, 0, height, line.most(), palette.hatching);
 		context.putImageData(image, 0, 0);
 	}
 

@@ -5,6 +5,7 @@ import type { Range } from "../range";
 import { chosenShares, chosenThreads, wordsOf } from "./chosen";
 import type { Wanted } from "./event_rows";
 import { timeOf } from "./moment";
+import { partsOf, spansOf } from "./part_query";
 import { filtersOf, type RowKind } from "./row_kinds";
 import type { FilterName, Filters } from "./store";
 import type { LaneKind, Trace } from "./trace";
@@ -59,11 +60,12 @@ export function wantedOf(kind: RowKind, trace: Trace, filters: Filters, range: R
 
 	if (kind.path !== "events")
 		return { ...wanted, thread: threadsOf(trace, filters) ?? selected,
-			search: own.has("search") ? filters.search : null, cause: own.has("cause") ? causesOf(trace, filters) : null, object: own.has("object") ? wordsOf(filters.object) : null, least: lengthOf(filters.longer ?? "") };
+			search: own.has("search") ? filters.search : null, cause: own.has("cause") ? causesOf(trace, filters) : null, ...own.has("object") ? partsOf(filters) : {}, least: lengthOf(filters.longer ?? "") };
 	for (const name of eventFilters) {
 		const text = filters[name] ?? "";
 		wanted[name] = name === "search" ? text : name === "thread" || name === "process" ? namesOf(trace, name, wordsOf(text)) : wordsOf(text);
 	}
+	Object.assign(wanted, spansOf(filters.span));
 	if (kind.event)
 		wanted.event = [kind.event];
 	if (selected && !filters.thread)

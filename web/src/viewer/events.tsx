@@ -9,6 +9,7 @@ import { stateTitle } from "../states";
 import { wantedOf } from "./event_filters";
 import { EventRows } from "./event_rows";
 import { titleOf } from "./lanes";
+import { OnlySpan } from "./only_span";
 import { type Column, filtersOf, length, type RowKind, rowKinds, time } from "./row_kinds";
 import { download, fileName } from "./save";
 import { lastTop, type ScrollMap, scrollable, scrollOf, topOf } from "./scroll_map";
@@ -236,6 +237,7 @@ function List({ session, kind }: { session: Session; kind: RowKind }) {
 	useEffect(() => rows.want(first, Math.max(last, first)));
 	return <>
 		<Tools session={session} kind={kind} rows={rows} goTo={row => goTo(row)} />
+		{kind.name === "spans" && <OnlySpan session={session} row={chosen === null ? undefined : rows.get(chosen)} />}
 		<div class="event-box" ref={box}>
 			<div class="event-stage">
 				<table role="grid" tabIndex={0} aria-label={kind.title} aria-rowcount={rows.isCounted ? map.rows + 1 : -1} onKeyDown={onKey}

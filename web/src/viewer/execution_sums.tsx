@@ -21,7 +21,7 @@ interface Mean {
 /** The largest difference comes first. */
 async function meansOf(pair: ExecutionPair, sides: Side[], signal: AbortSignal): Promise<Mean[]> {
 	const range = pair.first.store.selection ?? pair.whole(pair.first), [a, b] = await Promise.all(sides.map(async ({ session, group }) =>
-		(await stretchOfLanes(session.server, range, [0], signal)).lanes[0].ns.map(ns => ns / Math.max(1, group.drawn))));
+		(await stretchOfLanes(session.server, range, [0], {}, signal)).lanes[0].ns.map(ns => ns / Math.max(1, group.drawn))));
 
 	return pair.first.trace.shares.map((state, share): Mean => ({ state, ns: [a[share], b[share]] })).filter(({ ns }) => ns[0] || ns[1])
 		.sort((one, other) => Math.abs(other.ns[1] - other.ns[0]) - Math.abs(one.ns[1] - one.ns[0]));

@@ -5,8 +5,13 @@ import { stateTitle } from "../states";
 import { whoseNames } from "./chosen";
 import { savedScripts } from "./scripts";
 import type { Session } from "./session";
-import { useStored } from "./store";
+import { type FilterName, useStored } from "./store";
 
+const PART_FILTERS: [FilterName, string, string, string][] = [
+	["object", "Only waits for this", "lock, file, peer", "Waits for what is called so; everything else is pale"],
+	["cpu", "Only this CPU", "CPU", "What ran on this CPU, and waits after which the thread ran there next; everything else is pale"],
+	["span", "Only this span", "span, >1ms", "What threads did in executions of spans of this name, or longer than >1ms, shorter than <5ms; everything else is pale"],
+];
 const HINTS = { host: "host", process: "process or pid", thread: "thread or tid" };
 
 /** The scripts that the browser has, and the one in use. */
@@ -34,6 +39,8 @@ export function FilterBar({ session }: { session: Session }) {
 		<input type="search" class="filter" value={filters.cause ?? ""} placeholder="cause or state" aria-label="Only this cause" list="causes"
 			data-tip="Other states are pale; sums, lists of waits and wake-ups are of these alone" onInput={event => set("cause", event.currentTarget.value)} onKeyDown={event => event.stopPropagation()} />
 		<datalist id="causes">{session.trace.shares.map(name => <option key={name} value={stateTitle(name)} />)}</datalist>
+		{PART_FILTERS.map(([name, label, hint, tip]) => <input type="search" class="filter" key={name} value={filters[name] ?? ""} placeholder={hint} aria-label={label} data-tip={tip}
+			onInput={event => set(name, event.currentTarget.value)} onKeyDown={event => event.stopPropagation()} />)}
 		<ScriptMenu session={session} />
 		{chosen && <span class="muted" role="status">{plural(chosen.size, "thread")}</span>}
 	</div>;

@@ -9,6 +9,7 @@ import { ThemeContext } from "../theme";
 import { APPLICATION_COLOURS } from "./applications";
 import { Drawer } from "./draw";
 import { FilterBar } from "./filter_bar";
+import { FiltersOn } from "./filters_on";
 import { sliceAround } from "./find";
 import { Gestures } from "./gestures";
 import { type Wishes, press } from "./keys";
@@ -296,6 +297,7 @@ export function Graph({ session, wishes, search }: { session: Session; wishes: W
 			<span class="choices"><span class="muted">Colours</span><Choices label="Colours of lanes" of={colourChoices} chosen={colouring} onChoose={name => session.store.set({ colouring: name })} /></span>
 			<Drawn session={session} />
 		</div>
+		<FiltersOn session={session} />
 		<Navigation session={session} wishes={wishes} />
 		<Picture session={session} wishes={wishes} />
 		{session.trace.left_out > 0 && <p class="muted">{plural(session.trace.left_out, "thread")} have no lane of their own, for there are too many.</p>}

@@ -9,6 +9,7 @@ import type { Row } from "./lanes";
 import { type MarkStore, wakeKey } from "./marks";
 import { drawNotes } from "./note_overlay";
 import { coloursOf, stateOf } from "./palette";
+import { passesEvent } from "./part_query";
 import type { Pen } from "./pen";
 import { CURVES_Y, GAP_PX, OVERVIEW_PX, type Scene, type Wake } from "./scene";
 import { Tiles } from "./tiles";
@@ -44,13 +45,15 @@ function knownSlices(scene: Scene): Known[] | null {
 
 /** Wake-ups that end waits of the chosen causes, and that the script in use chooses. */
 function wakesOf(scene: Scene, known: Known[], byScript: MarkStore["wakes"]): { wakes: Wake[]; hidden: number } {
+	const { chosenTiles } = scene.session;
 	const { tree, trace, layout } = scene.session, runnable = trace.shares.indexOf("runnable"), wakes: Wake[] = [];
 	const chosen = scene.session.chosenShares, isChosen = (wait: FoundSlice | undefined) => chosen === null || (wait !== undefined && (chosen >>> wait.share & 1) === 1);
 	let hidden = 0;
 
-	for (const { row, slices } of known)
+	for (const { row, slices } of known) {
+		const parts = chosenTiles && slicesIn(chosenTiles, row.lane.id, levelOf(scene), scene.view), ends = parts && new Set(parts.map(part => part.end_ns));
 		for (const [i, { share, who, isCutBegin, begin_ns }] of slices.entries()) {
-			if (share !== runnable || !who || isCutBegin || begin_ns < scene.view.from_ns || !isChosen(slices[i - 1]) || byScript?.has(wakeKey(row.lane.id, begin_ns)) === false)
+			if (share !== runnable || !who || isCutBegin || begin_ns < scene.view.from_ns || !isChosen(slices[i - 1]) || (chosenTiles && !ends?.has(begin_ns)) || byScript?.has(wakeKey(row.lane.id, begin_ns)) === false)
 				continue;
 			const waker = tree.laneOfThread.get(who), from = waker === undefined ? undefined : tree.shown(waker, layout.byLane);
 			if (waker !== undefined && from && from !== row)
@@ -58,6 +61,7 @@ function wakesOf(scene: Scene, known: Known[], byScript: MarkStore["wakes"]): { 
 			else
 				hidden++;
 		}
+	}
 	return { wakes, hidden };
 }
 
@@ -106,16 +110,16 @@ function threadRows(scene: Scene): Row[] {
 }
 
 function drawMarks(pen: Pen, scene: Scene, marks: MarkStore): string[] {
-	const rows = threadRows(scene);
+	const rows = threadRows(scene), { filters } = scene.session.store.state;
 
 	pen.fillStyle = colour("fg");
 	pen.strokeStyle = colour("bg");
 	for (const row of rows) {
 		const y = scene.middleOf(row);
 		let before = -1;
-		for (const { time_ns } of marks.byLane.get(row.lane.id) ?? []) {
-			const x = Math.round(scene.xOf(time_ns));
-			if (x === before || x < 0 || x > scene.width)	// where several would lie on each other, one is drawn
+		for (const { time_ns, name } of marks.byLane.get(row.lane.id) ?? []) {
+			const x = Math.round(scene.xOf(time_ns)), dot = name.lastIndexOf(".");
+			if (!passesEvent(filters, name.slice(0, Math.max(0, dot)), name.slice(dot + 1)) || x === before || x < 0 || x > scene.width)	// where several would lie on each other, one is drawn
 				continue;
 			before = x;
 			pen.beginPath();

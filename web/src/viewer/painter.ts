@@ -38,6 +38,18 @@ export class Line {
 		}
 	}
 
+	/** Takes what another line has out of this one; the other one keeps at most what this one had. */
+	takeOut(part: Line): void {
+		for (let share = 0; share < SHARES; share++) {
+			if (!(part.used >>> share & 1))
+				continue;
+			for (let at = share * this.width, end = at + this.width; at < end; at++) {
+				part.ns[at] = Math.min(part.ns[at], this.ns[at]);
+				this.ns[at] -= part.ns[at];
+			}
+		}
+	}
+
 	/** Of a share, in the order of pixels. */
 	of(share: number): Float64Array {
 		return this.ns.subarray(share * this.width, (share + 1) * this.width);
@@ -113,6 +125,12 @@ export function sliceAt(tile: Slices, time_ns: number): number {
 	return low;
 }
 
+/** What is drawn in one line: of each state the first layer is below the next one. All are as wide and have the same order of states. */
+export interface Layer {
+	line: Line;
+	colours: Colours;
+}
+
 let under = new Float64Array(0), edges = new Int32Array(0);	// of each pixel: what is drawn already, and how high that is
 
 /** Where records of a CPU were lost, what nothing is known of is hatched; pieces: what is known at all. */
@@ -134,9 +152,9 @@ export function hatchUnknown(line: Line, pieces: Piece[], range: Range, pixels: 
  * Draws a line into pixels of its width, from top on. All of the height is whole_ns; what is missing, for nothing is known of it or the
  * thread did not live, stays as it is.
  */
-export function paint(line: Line, pixels: Uint32Array, top: number, height: number, whole_ns: number, colours: Colours, hatching: number): void {
-	const { width, ns } = line, rows = Math.floor(pixels.length / width), per_ns = height / whole_ns;
-	const bottom = top + height, lowest = Math.max(0, bottom - rows), highest = Math.min(height, bottom);	// what is outside is not drawn
+export function paint(layers: readonly Layer[], pixels: Uint32Array, top: number, height: number, whole_ns: number, hatching: number): void {
+	const { width } = layers[0].line, rows = Math.floor(pixels.length / width);
+	const bottom = top + height, lowest = Math.max(0, bottom - rows);	// what is outside is not drawn
 
 	if (under.length !== width) {
 		under = new Float64Array(width);
@@ -144,20 +162,25 @@ export function paint(line: Line, pixels: Uint32Array, top: number, height: numb
 	}
 	under.fill(0);
 	edges.fill(lowest);
-	for (const share of colours.stack) {
-		const one = colours.pixel[share], at = share * width, across = colours.across && colours.across.shares >>> share & 1 ? colours.across.pixel : null;
-		const isHatched = (colours.hatched >>> share & 1) !== 0;
-		if (!(line.used >>> share & 1))
+	for (const share of layers[0].colours.stack)
+		for (const layer of layers)
+			if (layer.line.used >>> share & 1)
+				paintShare(layer, share, pixels, bottom, Math.min(height, bottom), height / whole_ns, hatching);
+}
+
+/** One state, on top of what is drawn already. */
+function paintShare({ line: { width, ns }, colours }: Layer, share: number, pixels: Uint32Array, bottom: number, highest: number, per_ns: number, hatching: number): void {
+	const one = colours.pixel[share], at = share * width, across = colours.across && colours.across.shares >>> share & 1 ? colours.across.pixel : null;
+	const isHatched = (colours.hatched >>> share & 1) !== 0;
+
+	for (let x = 0; x < width; x++) {
+		const part = ns[at + x];
+		if (part === 0)
 			continue;
-		for (let x = 0; x < width; x++) {
-			const part = ns[at + x];
-			if (part === 0)
-				continue;
-			const sum = under[x] += part * per_ns, edge = Math.min(highest, sum + 0.5 | 0), pixel = across ? across[x] : one;
-			for (let y = edges[x], to = (bottom - 1 - y) * width + x; y < edge; y++, to -= width)
-				pixels[to] = isHatched && (x + bottom - y) % HATCH_PX === 0 ? hatching : pixel;
-			if (edge > edges[x])
-				edges[x] = edge;
-		}
+		const sum = under[x] += part * per_ns, edge = Math.min(highest, sum + 0.5 | 0), pixel = across ? across[x] : one;
+		for (let y = edges[x], to = (bottom - 1 - y) * width + x; y < edge; y++, to -= width)
+			pixels[to] = isHatched && (x + bottom - y) % HATCH_PX === 0 ? hatching : pixel;
+		if (edge > edges[x])
+			edges[x] = edge;
 	}
 }

@@ -18,6 +18,7 @@ export interface Palette {
 	idle: Colours;			// of threads with nothing to do
 	cpus: Colours;
 	ghost: Colours;			// of threads, where the colours of states are not what is looked at
+	cpuGhost: Colours;		// the same of CPUs
 	applications: Colours[];	// the same, and active in the colour of an application
 	weights: number[];		// from alone to many
 	activeShares: number;		// of threads, as bits
@@ -75,12 +76,15 @@ export function paletteOf(trace: Trace, chosen: number | null): Palette {
 	for (const [share, state] of Object.entries(cpuShares()))
 		cpu[Number(share)] = pixelOf(bytesOf(colour(colourOf(state))));
 	cpu.set(own, CPU_APPLICATION);
+	const pale = cpu.map(pixel => pixelOf(mixed([pixel & 255, pixel >>> 8 & 255, pixel >>> 16 & 255], ground, GHOST)));
+	const cpuStack = [CPU_TRACED, ...own.map((_, i) => CPU_APPLICATION + i), CPU_OTHER];
 	return {
 		ground: pixelOf(ground),
 		hatching: pixelOf(bytesOf(colour("muted"))),
 		threads: { pixel: faded(1), stack, hatched, across: null },
 		idle: { pixel: faded(DIMMED), stack, hatched, across: null },
-		cpus: { pixel: cpu, stack: [CPU_TRACED, ...own.map((_, i) => CPU_APPLICATION + i), CPU_OTHER], hatched: 0, across: null },
+		cpus: { pixel: cpu, stack: cpuStack, hatched: 0, across: null },
+		cpuGhost: { pixel: pale, stack: cpuStack, hatched: 0, across: null },
 		ghost: { pixel: faded(GHOST), stack, hatched, across: null },
 		applications: own.map(pixel => ({ pixel: faded(GHOST).map((old, share) => active.includes(share) ? pixel : old), stack, hatched, across: null })),
 		weights: Array.from({ length: WEIGHTS.length }, (_, i) => pixelOf(bytesOf(colour(`w-${i}`)))),

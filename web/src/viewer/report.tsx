@@ -10,10 +10,11 @@ import { type Range, RangeFrame, useRange } from "../range";
 import { Broken, GraphPart, PathPart, ReportSections, Timelined } from "../sections";
 import { stateTitle } from "../states";
 import { chosenCauses, wordsOf } from "./chosen";
+import { filterTitle } from "./filters_on";
 import { rangeWords } from "./graph";
 import { isAborted, query } from "./server";
 import type { Session } from "./session";
-import { type Filters, useStored } from "./store";
+import { type FilterName, type Filters, useStored } from "./store";
 
 // What else a part is saved as: by pinch export.
 const EXPORTS = [
@@ -21,6 +22,7 @@ const EXPORTS = [
 	["speedscope", "speedscope", "The same part for speedscope.app: call paths by CMetric, lost time and CPU"],
 	["Folded", "folded", "The same part as folded stacks, for flame graph tools"],
 ] as const;
+const NOT_FOLLOWED: readonly FilterName[] = ["cpu", "span", "subsystem", "event"];
 const THREADS_MAX = 512, WORDS_MAX = 15;		// for the server
 
 /** What a report is of. */
@@ -90,6 +92,7 @@ export function ReportOfSelection({ session }: { session: Session }) {
 	const boxed = useStored(session.store, state => state.boxed), filters = useStored(session.store, state => state.filters);
 	const numbers = useMemo(() => session.reportedThreads, [session.trace, boxed, filters]), isTooMany = (numbers?.length ?? 0) > THREADS_MAX;
 	const causes = chosenCauses(session.trace, filters), objects = wordsOf(filters.object), ofAllWaits = whyOfAllWaits(filters, causes, objects);
+	const others = NOT_FOLLOWED.filter(name => filters[name]?.trim());
 	const wanted: Part = { range: selection, threads: isTooMany ? null : numbers, causes: ofAllWaits ? [] : causes, objects: ofAllWaits ? [] : objects }, nobody = numbers?.length === 0;
 	const frame = useMemo(() => ({ begin_ns: made?.range?.from_ns ?? 0, whole_ns: made?.range ? made.range.to_ns - made.range.from_ns : session.trace.whole_ns }), [made?.range]);
 
@@ -113,6 +116,7 @@ export function ReportOfSelection({ session }: { session: Session }) {
 			</div>}>
 			{ofAllWaits && <p class="muted">{ofAllWaits}</p>}
 			{(wanted.causes.length > 0 || wanted.objects.length > 0) && <p class="muted">What is saved has all waits of the selected time and threads.</p>}
+			{others.length > 0 && <p class="muted">The report, and what is saved as a trace, do not follow the filters of {others.map(filterTitle).join(", ")}.</p>}
 			{made?.error && <p role="alert">{made.error}</p>}
 			{made && !made.parts && !made.error && <p class="muted" role="status">{"The report is being made\u2026"}</p>}
 		</Section>

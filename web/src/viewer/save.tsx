@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { type Cell, csvText } from "../csv";
 import type { Drawer } from "./draw";
 import { titleOf } from "./lanes";
+import { partsOf } from "./part_query";
 import { isAborted } from "./server";
 import type { Session } from "./session";
 import { stretchOfLanes } from "./stretches";
@@ -44,11 +45,11 @@ function lanesOf(session: Session): Lane[] {
 }
 
 function stretchOf(session: Session): Promise<Stretch> {
-	return stretchOfLanes(session.server, session.store.selection ?? session.view, lanesOf(session).map(lane => lane.id));
+	return stretchOfLanes(session.server, session.store.selection ?? session.view, lanesOf(session).map(lane => lane.id), partsOf(session.store.state.filters));
 }
 
 function named(session: Session, { from_ns, to_ns, lanes }: Stretch) {
-	return { trace: session.trace.name, from_ns, to_ns, states: session.trace.shares, lanes: lanes.map(({ lane, ns }) => {
+	return { trace: session.trace.name, from_ns, to_ns, filters: session.store.state.filters, states: session.trace.shares, lanes: lanes.map(({ lane, ns }) => {
 		const { kind, name, tid, pid, thread, threads } = session.trace.lanes[lane];
 		return { kind, name, tid, pid, thread, threads, ns };
 	}) };

@@ -7,6 +7,7 @@ import { LaneTree, layout, type Layout, placesIn } from "./lanes";
 import { Link } from "./link";
 import { isSamePlace, keepNotes, NOTES_MAX } from "./notes";
 import { Scripts } from "./scripts";
+import { partNames, partText } from "./part_query";
 import type { Server } from "./server";
 import { flipped, type Overlay, overlays, type State, Store } from "./store";
 import { Tiles } from "./tiles";
@@ -35,6 +36,7 @@ export class Session {
 	companion: Companion | null = null;
 	hovered_ns: number | null = null;	// where the pointer is on the other side
 	dragged: Range | null = null;		// what is being selected there
+	private parts: { of: unknown[]; tiles: Tiles | null } | null = null;
 	private tileListeners = new Set<() => void>();
 	private made: { of: unknown[]; layout: Layout } | null = null;
 	private filtered: { of: unknown[]; threads: ReadonlySet<number> | null } | null = null;
@@ -73,6 +75,7 @@ export class Session {
 		const places = placesIn(trace, this.trace), by_ns = trace.first_ns - this.trace.first_ns;
 
 		this.tiles.update(trace, places);
+		this.parts?.tiles?.update(trace, places);
 		this.trace = trace;
 		this.tree = new LaneTree(trace);
 		if (by_ns)
@@ -98,6 +101,7 @@ export class Session {
 			return;
 		this.trace = { ...this.trace, whole_ns };
 		this.tiles.update(this.trace, null);
+		this.parts?.tiles?.update(this.trace, null);
 		this.store.set({});
 	}
 
@@ -222,6 +226,25 @@ export class Session {
 		if (!this.filtered || of.some((part, i) => part !== this.filtered!.of[i]))
 			this.filtered = { of, threads: chosenThreads(this.trace, filters) };
 		return this.filtered.threads;
+	}
+
+	/** Tiles of the parts that filters of CPUs, spans and of what waits are for choose; null: there are no such filters. */
+	get chosenTiles(): Tiles | null {
+		const { filters } = this.store.state, of = partNames.map(name => filters[name] ?? "");
+
+		if (!this.parts || of.some((part, i) => part !== this.parts!.of[i])) {
+			const text = partText(filters), before = this.parts?.tiles ?? null;
+			if (before?.chosen !== text)
+				before?.stop();
+			this.parts = { of, tiles: !text ? null : before?.chosen === text ? before : new Tiles(this.server, this.trace, () => this.redraw(), text) };
+		}
+		return this.parts.tiles;
+	}
+
+	/** The server is back. */
+	again(): void {
+		this.tiles.again();
+		this.parts?.tiles?.again();
 	}
 
 	/** Bits of the states that the filter of causes chooses; null: all. */

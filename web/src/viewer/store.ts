@@ -13,7 +13,7 @@ export type Colouring = (typeof colourings)[number];	// what colours of lanes sa
 export type Overlay = "marks" | "wakes" | "activities" | "messages" | CurveName;
 
 export const overlays: readonly Overlay[] = ["marks", "wakes", "activities", "messages", ...curveNames];
-export const filterNames = ["host", "cpu", "process", "thread", "subsystem", "event", "search", "cause", "object", "longer"] as const;
+export const filterNames = ["host", "cpu", "process", "thread", "subsystem", "event", "search", "cause", "object", "span", "longer"] as const;
 export const listNames = ["events", "activities", "waits", "spans", "samples"] as const;
 export type ListName = (typeof listNames)[number];
 export type FilterName = (typeof filterNames)[number];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Lines of states as paths: what painter.ts does with pixels, with heights as they are.
-import type { Line } from "./painter";
-import type { Colours } from "./palette";
+import type { Layer, Line } from "./painter";
 import { short, type SvgPen } from "./svg_pen";
 
 const BYTES = [0, 8, 16];
@@ -32,14 +31,15 @@ function pathsOf(line: Line, share: number, under: Float64Array, per_ns: number,
 }
 
 /** In px of the style sheet, of which each has ratio places of the line. All of the height is whole_ns. */
-export function paintPaths(pen: SvgPen, line: Line, top: number, height: number, whole_ns: number, colours: Colours, ratio: number): void {
-	const under = new Float64Array(line.width);
+export function paintPaths(pen: SvgPen, layers: readonly Layer[], top: number, height: number, whole_ns: number, ratio: number): void {
+	const under = new Float64Array(layers[0].line.width);
 
-	for (const share of colours.stack) {
-		const across = colours.across && colours.across.shares >>> share & 1 ? colours.across.pixel : null;
-		if (!(line.used >>> share & 1))
-			continue;
-		for (const [pixel, path] of pathsOf(line, share, under, height / whole_ns, height, top + height, ratio, x => across ? across[x] : colours.pixel[share]))
-			pen.put(`<path d="${path}" fill="${colours.hatched >>> share & 1 ? "url(#hatch)" : hex(pixel)}"/>`);
-	}
+	for (const share of layers[0].colours.stack)
+		for (const { line, colours } of layers) {
+			const across = colours.across && colours.across.shares >>> share & 1 ? colours.across.pixel : null;
+			if (!(line.used >>> share & 1))
+				continue;
+			for (const [pixel, path] of pathsOf(line, share, under, height / whole_ns, height, top + height, ratio, x => across ? across[x] : colours.pixel[share]))
+				pen.put(`<path d="${path}" fill="${colours.hatched >>> share & 1 ? "url(#hatch)" : hex(pixel)}"/>`);
+		}
 }

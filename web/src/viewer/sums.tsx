@@ -10,6 +10,7 @@ import { colourOf, stateTitle } from "../states";
 import { wantedOf } from "./event_filters";
 import { rangeWords } from "./graph";
 import { LengthBoxes, Lengths } from "./lengths";
+import { type PartQuery, partsOf, partText } from "./part_query";
 import { rowKinds } from "./row_kinds";
 import { isAborted, query } from "./server";
 import type { Session } from "./session";
@@ -20,7 +21,8 @@ import type { Stretch, WaitLengths } from "./trace";
 const REST_MS = 250, AGAIN_MS = 40, LANES_AT_ONCE = 500;
 
 interface Sums {
-	ns: number[];			// by numbers of shares
+	ns: number[];			// by numbers of shares, of the chosen parts
+	whole_ns: number;		// of all parts
 	waits: WaitLengths;
 }
 
@@ -32,11 +34,11 @@ function lanesOf(session: Session): number[] {
 		: session.trace.lanes.filter(lane => lane.parent < 0 && lane.kind !== "cpu").map(lane => lane.id);
 }
 
-async function statesOf(session: Session, from: number, to: number, signal: AbortSignal): Promise<number[]> {
+async function statesOf(session: Session, from: number, to: number, parts: PartQuery, signal: AbortSignal): Promise<number[]> {
 	const ids = lanesOf(session).sort((a, b) => a - b), sums: number[] = session.trace.shares.map(() => 0);
 
 	for (let i = 0; i < ids.length; i += LANES_AT_ONCE) {
-		const got = await session.server.json<Stretch>(query("stretch", { from, to, lanes: rangesOf(ids.slice(i, i + LANES_AT_ONCE)) }), signal);
+		const got = await session.server.json<Stretch>(query("stretch", { from, to, lanes: rangesOf(ids.slice(i, i + LANES_AT_ONCE)), ...parts }), signal);
 		for (const { ns } of got.lanes)
 			ns.forEach((more, share) => { sums[share] += more; });
 	}
@@ -64,8 +66,8 @@ function useSums(session: Session) {
 
 	useEffect(() => {
 		const abort = new AbortController();
-		const timer = setTimeout(() => Promise.all([statesOf(session, from, to, abort.signal), waitsOf(session, from, to, abort.signal)])
-			.then(([ns, waits]) => { setSums({ ns, waits }); setError(""); }, failed => isAborted(failed) || setError(String(failed.message ?? failed))), REST_MS);
+		const timer = setTimeout(() => Promise.all([statesOf(session, from, to, {}, abort.signal), partText(filters) ? statesOf(session, from, to, partsOf(filters), abort.signal) : null, waitsOf(session, from, to, abort.signal)])
+			.then(([all, chosen, waits]) => { setSums({ ns: chosen ?? all, whole_ns: all.reduce((sum, one) => sum + one, 0), waits }); setError(""); }, failed => isAborted(failed) || setError(String(failed.message ?? failed))), REST_MS);
 		return () => {
 			clearTimeout(timer);
 			abort.abort();
@@ -74,8 +76,8 @@ function useSums(session: Session) {
 	return { sums, error, range: { from_ns: from, to_ns: to }, isSelected: selection !== null };
 }
 
-function States({ session, ns }: { session: Session; ns: number[] }) {
-	const whole = ns.reduce((sum, one) => sum + one, 0), chosen = session.chosenShares, isChosen = (share: number) => chosen === null || (chosen >>> share & 1) === 1;
+function States({ session, ns, whole }: { session: Session; ns: number[]; whole: number }) {
+	const chosen = session.chosenShares, isChosen = (share: number) => chosen === null || (chosen >>> share & 1) === 1;
 	const used = ns.map((value, share) => ({ value, share, name: session.trace.shares[share] })).filter(({ value, share }) => value > 0 && isChosen(share));
 	const others = whole - used.reduce((sum, { value }) => sum + value, 0);
 
@@ -108,8 +110,8 @@ export function SumsOfSelection({ session }: { session: Session }) {
 	const { sums, error, range, isSelected } = useSums(session), filters = useStored(session.store, state => state.filters);
 
 	return <Section id="sums" title={isSelected ? "Sums of the selection" : "Sums"} about={`How ${session.reportedThreads ? plural(session.reportedThreads.length, "thread") : "all threads"} spent ${
-		rangeWords(range)}; waits are those that begin then${filters.object ? `, for ${visible(filters.object)}` : ""}${filters.longer ? ", and are as long as the list's" : ""}.`}>
+		rangeWords(range)}; waits are those that begin then${filters.object ? `, for ${visible(filters.object)}` : ""}${filters.cpu ? `, after which the thread ran on CPU ${visible(filters.cpu)}` : ""}${filters.span ? `, within spans ${visible(filters.span)}` : ""}${filters.longer ? ", and are as long as the list's" : ""}.`}>
 		{error && <p role="alert">The sums cannot be made: {error}</p>}
-		{sums ? <><States session={session} ns={sums.ns} /><Waits session={session} waits={sums.waits} /></> : !error && <p class="muted">{"Asking\u2026"}</p>}
+		{sums ? <><States session={session} ns={sums.ns} whole={sums.whole_ns} /><Waits session={session} waits={sums.waits} /></> : !error && <p class="muted">{"Asking\u2026"}</p>}
 	</Section>;
 }

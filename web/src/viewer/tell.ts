@@ -11,6 +11,7 @@ import { exactly, moment } from "./moment";
 import { tellNotes } from "./note_overlay";
 import { levelOf } from "./overlays";
 import { stateOf } from "./palette";
+import { passesEvent } from "./part_query";
 import type { Scene } from "./scene";
 import type { Session } from "./session";
 import type { Lane, Trace } from "./trace";
@@ -93,7 +94,8 @@ function tellWakes(scene: Scene, x: number, y: number): string[] {
 }
 
 function tellMarks(scene: Scene, marks: MarkStore, lane: Lane, x: number): string[] {
-	const { hidden } = scene.session, all = hidden.has("marks") ? [] : marks.byLane.get(lane.id) ?? [];
+	const { hidden } = scene.session, { filters } = scene.session.store.state;
+	const all = hidden.has("marks") ? [] : (marks.byLane.get(lane.id) ?? []).filter(({ name }) => passesEvent(filters, name.slice(0, Math.max(0, name.lastIndexOf("."))), name.slice(name.lastIndexOf(".") + 1)));
 	const near = all.filter(mark => Math.abs(scene.xOf(mark.time_ns) - x) <= NEAR_PX);
 	const lines = near.slice(0, MARKS_TOLD).map(mark => `\u25cf ${visible(mark.name)} ${mark.argument} at ${exactly(mark.time_ns)}`);
 
@@ -141,5 +143,8 @@ export function tellAt(scene: Scene, marks: MarkStore, x: number, y: number): st
 	const words = slice ? sliceWords(session, row.lane, slice)
 		: [`${moment(from_ns, (to_ns - from_ns) / 10, scene.view.to_ns)}, ${duration(to_ns - from_ns)} long`, ...columnWords(session, row.lane, shares, to_ns - from_ns)];
 
-	return [laneWords(row), ...tellNotes(scene, x, y), ...tellActivities(scene, row, x, y), ...words, ...tellMarks(scene, marks, row.lane, x), ...tellWakes(scene, x, y)].join("\n");
+	const parts = session.chosenTiles && sharesIn(session.chosenTiles, row.lane.id, shift, { from_ns, to_ns });
+	const chosen = parts ? [`of it chosen: ${duration([...parts.values()].reduce((sum, ns) => sum + ns, 0))}`] : [];
+
+	return [laneWords(row), ...tellNotes(scene, x, y), ...tellActivities(scene, row, x, y), ...words, ...chosen, ...tellMarks(scene, marks, row.lane, x), ...tellWakes(scene, x, y)].join("\n");
 }

@@ -58,7 +58,8 @@ export class Tiles {
 	private frame = 0;
 	private runnable: number;
 
-	constructor(private server: Server, private trace: Trace, private onTile: () => void) {
+	/** chosen: parameters of what tiles are of alone, each with an & before it. */
+	constructor(private server: Server, private trace: Trace, private onTile: () => void, readonly chosen = "") {
 		this.runnable = trace.shares.indexOf("runnable");
 	}
 
@@ -253,7 +254,7 @@ export class Tiles {
 		this.flights.add(flight);
 		this.asked++;
 		try {
-			const bytes = await this.server.bytes(`tiles?shift=${shift}&index=${index}&lanes=${rangesOf(lanes)}${key && `&of=${key}`}`, flight.abort.signal);
+			const bytes = await this.server.bytes(`tiles?shift=${shift}&index=${index}&lanes=${rangesOf(lanes)}${key && `&of=${key}`}${this.chosen}`, flight.abort.signal);
 			if (key === this.trace.key)		// else these lanes have other places by now
 				this.take(bytes, shift, index, lanes, whole_ns);
 			this.error = null;

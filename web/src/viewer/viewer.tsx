@@ -58,7 +58,7 @@ export function useSession(server: Server, make = (trace: Trace) => new Session(
 		const onConnection = () => {
 			if (server.connection !== "there")
 				return;
-			session.current?.tiles.again();
+			session.current?.again();
 			live?.again();
 			ask();
 		};
