@@ -25,8 +25,7 @@ enum {
 	EVENTS_A_PAUSE = 4096,
 	EVENTS_A_STEP = 1 << 20,
 	CHUNKS_AHEAD = 64,
-	SHOWN_NS_MIN = 300000000, /* from one picture to the next */
-	SHARE_OF_SHOWING = 10,    /* showing takes at most one of so many parts of the time */
+	SHARE_OF_SHOWING = 10, /* showing takes at most one of so many parts of the time */
 	PATH_BYTES = 32,
 };
 
@@ -211,7 +210,8 @@ static void show(struct making *making)
 	if (trace_writer_error(making->writer) || making->waiter->show(making->waiter->show_data, path))
 		making->waiter->show = NULL;
 	spent_ns = SHARE_OF_SHOWING * (clock_ns() - begin_ns);
-	making->due_ns = begin_ns + (spent_ns > SHOWN_NS_MIN ? spent_ns : SHOWN_NS_MIN);
+	making->due_ns =
+		begin_ns + (spent_ns > making->waiter->show_period_ns ? spent_ns : making->waiter->show_period_ns);
 }
 
 static int take_event_and_show(struct making *making, struct trace_reader *trace, const struct ev_header *header)
@@ -230,7 +230,7 @@ static int take_and_show(struct making *making, struct trace_reader *trace)
 {
 	int err;
 
-	making->due_ns = clock_ns() + SHOWN_NS_MIN;
+	making->due_ns = clock_ns() + making->waiter->show_period_ns;
 	err = take_events(making, trace, take_event_and_show);
 	if (!err && states_making_has_late_stacks(making->states))
 		err = -EAGAIN;

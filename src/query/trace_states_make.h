@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/pause.h"
 
@@ -17,10 +18,11 @@ struct states_waiter {
 	atomic_uint percent; /* how far they are; another thread may read it */
 	/*
 	 * More of the history can be read from path (trace_states_open_growing()), which is valid as long as the history is being made; NULL:
-	 * nobody reads it before it is whole. Called 3 times a second at most, and for at most a tenth of the time. Not 0: it is not called again.
+	 * nobody reads it before it is whole. Called once in show_period_ns at most, and for at most a tenth of the time. Not 0: it is not called again.
 	 */
 	int (*show)(void *data, const char *path);
 	void *show_data;
+	uint64_t show_period_ns;
 };
 
 /* Whether the file with that descriptor is whole, and of the trace as it is now, with names from where they are

@@ -2,10 +2,13 @@
 #include "serve/viewer_load.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "query/trace_states_make.h"
 #include "serve/viewed.h"
 #include "serve/viewer.h"
+
+static const uint64_t shown_ns_min = 300000000; /* from one picture to the next */
 
 struct loading {
 	struct viewer *viewer;
@@ -48,6 +51,7 @@ int viewer_load(struct viewer *viewer, struct states_waiter *waiter, bool shows_
 
 	waiter->show = shows_parts && !viewer_has_any(viewer) ? show : NULL;
 	waiter->show_data = &loading;
+	waiter->show_period_ns = shown_ns_min;
 	viewer_set_waiter(viewer, waiter);
 	err = viewed_open(&options, waiter, &viewed);
 	viewer_set_waiter(viewer, NULL);

@@ -16,7 +16,7 @@ import { ScriptTab } from "./scripts_tab";
 import { type Connection, Refusal, Server } from "./server";
 import { Session } from "./session";
 import { SumsOfSelection } from "./sums";
-import { type Answer, type Trace, traceOf, type Unready } from "./trace";
+import { type Answer, type Now, type Trace, traceOf, type Unready } from "./trace";
 import "./viewer.css";
 
 const UNREADY_MS = 300;
@@ -31,15 +31,15 @@ export function useSession(server: Server, make = (trace: Trace) => new Session(
 	useEffect(() => {
 		let timer = 0, live: Live | null = null;
 		const shown = () => session.current && { key: session.current.trace.key, isLive: session.current.trace.is_live, grow: (whole_ns: number) => session.current!.grow(whole_ns) };
-		const open = (answer: Answer) => {
+		const open = (answer: Answer, isRecorded: boolean) => {
 			session.current = make(traceOf(answer));
-			if (answer.is_live && session.current.store.state.view === null)
+			if (isRecorded && session.current.store.state.view === null)
 				session.current.follow();
 			live = new Live(server, shown, ask);
 			setOpened({ session: session.current, live });
 			performance.mark("pinch-ready");
 		};
-		const take = (answer: Answer | Unready) => {
+		const take = async (answer: Answer | Unready) => {
 			if (!answer.is_ready) {
 				setOpened(session.current && live ? { session: session.current, live } : { done: answer.done });
 				timer = window.setTimeout(ask, UNREADY_MS);
@@ -47,7 +47,7 @@ export function useSession(server: Server, make = (trace: Trace) => new Session(
 				session.current.update(traceOf(answer));
 				setOpened({ session: session.current, live });
 			} else {
-				open(answer);
+				open(answer, answer.is_live === true && (await server.json<Now>("now")).phase === "recording");	// else only its index grows
 			}
 		};
 		const ask = () => server.json<Answer | Unready>("trace").then(take, error => {
@@ -111,6 +111,7 @@ function Looked({ session, live }: { session: Session; live: Live }) {
 	const wishes = {
 		onHelp: () => setHelp(true),
 		onSearch: () => search.current?.focus(),
+		onPause: () => live.now?.phase === "recording" && live.pause(!live.isPaused),
 		onDetails: () => requestAnimationFrame(() => panel.current?.focus({ preventScroll: true })),
 	};
 
