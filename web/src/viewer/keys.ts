@@ -107,7 +107,7 @@ function enter(scene: Scene): void {
 export interface Wishes {
 	onHelp: () => void;
 	onSearch: () => void;
-	onPause: () => void;
+	onPause: () => unknown;
 	onDetails: () => void;
 }
 
