@@ -18,6 +18,7 @@
 #include "options/settings.h"
 #include "scope/address.h"
 #include "serve/viewer_follow.h"
+#include "serve/viewer_load.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_ring.h"
 
@@ -56,7 +57,7 @@ static int look(struct view_page *page, struct read_file *file, const char *name
 	int err = follow(page, file, name);
 
 	if (!err)
-		err = viewer_load(page->viewer, &page->waiter);
+		err = viewer_load(page->viewer, &page->waiter, true);
 	if (!err)
 		view_page_wait(page);
 	return err == -ECANCELED ? 0 : err;

@@ -20,6 +20,7 @@
 #include "collect/target/launch.h"
 #include "options/settings.h"
 #include "serve/viewer_follow.h"
+#include "serve/viewer_load.h"
 #include "trace/trace_ring.h"
 
 enum { DIRECTORY_BYTES = 32, RING_BYTES = 256 << 20, PRIORITY = 10, WATCH_NS = 50000000 };
@@ -219,7 +220,7 @@ static int look(struct live_view *live, uint64_t budget_bytes)
 		return live->exit_status ? live->exit_status : EXIT_FAILED;
 	}
 	if (!err)
-		err = viewer_load(live->page.viewer, &live->page.waiter);
+		err = viewer_load(live->page.viewer, &live->page.waiter, false);
 	if (err && err != -ECANCELED)
 		viewer_stop(live->page.viewer, "the trace cannot be read to its end");
 	view_page_wait(&live->page);

@@ -11,15 +11,16 @@
 #include "engine/trace_open.h"
 #include "options/settings.h"
 #include "scope/address.h"
+#include "serve/viewer_load.h"
 #include "trace/trace_reader.h"
 
 /* One after the other: while the history of one is made, the page says how far that is. */
 static int look(struct view_page *page)
 {
-	int err = viewer_load(page->viewer, &page->waiter);
+	int err = viewer_load(page->viewer, &page->waiter, false);
 
 	if (!err)
-		err = viewer_load(page->second, &page->waiter);
+		err = viewer_load(page->second, &page->waiter, false);
 	if (!err)
 		view_page_wait(page);
 	return err == -ECANCELED ? 0 : err;

@@ -24,6 +24,8 @@ enum { PENDING_BYTES_MAX = 1 << 20 };
 /* A rule knew a function above the wait. */
 static const uintptr_t IS_NAMED = 1 << 16;
 
+static char is_unknown[1];
+
 struct states_making {
 	struct trace_writer *writer;
 	struct session *stack_events, *session;
@@ -38,6 +40,8 @@ struct states_making {
 	struct path_names *names;
 	struct table *causes;  /* by what they depend on; each plus 1, and IS_NAMED */
 	struct table *futexes; /* causes of waits for them that have a stack, by their addresses; each plus 1 */
+	struct table *unknown; /* stacks that waits named before their frames came; each is_unknown */
+	bool has_late_stacks;
 	uint64_t end_ns;
 };
 
@@ -72,6 +76,8 @@ static enum wait_cause cause_of(void *data, const struct thread *thread, uint64_
 	if (!stack && wait_has_futex(facts))
 		return cause_of_futex(making, thread, facts, cause, false);
 	if (!known) {
+		if (stack && !stacks_find(making->stacks, stack))
+			table_put(making->unknown, stack, is_unknown);
 		meaning = path_names_meaning(making->names, thread->pid, time_ns, stack, facts, cause);
 		known = (meaning.cause + 1) | (meaning.is_named ? IS_NAMED : 0);
 		table_put(making->causes, key, (void *)known);
@@ -146,6 +152,7 @@ struct states_making *states_making_new(struct trace_writer *writer, bool opens_
 	making->names = path_names_new(making->symbols, making->stacks, NULL);
 	making->causes = table_new();
 	making->futexes = table_new();
+	making->unknown = table_new();
 	open_log(making);
 	return making;
 }
@@ -160,6 +167,7 @@ void states_making_free(struct states_making *making)
 	path_names_free(making->names);
 	table_free(making->causes);
 	table_free(making->futexes);
+	table_free(making->unknown);
 	others_free(making->others);
 	files_free(making->files);
 	symbols_free(making->symbols);
@@ -177,8 +185,16 @@ void states_making_take_names(struct states_making *making, struct trace_reader 
 
 void states_making_take_stack(struct states_making *making, const struct ev_header *header)
 {
-	if (is_frames(header))
-		session_hand_out(making->stack_events, header);
+	if (!is_frames(header))
+		return;
+	if (table_find(making->unknown, ((const struct ev_stack_frames *)header)->stack))
+		making->has_late_stacks = true;
+	session_hand_out(making->stack_events, header);
+}
+
+bool states_making_has_late_stacks(const struct states_making *making)
+{
+	return making->has_late_stacks;
 }
 
 void states_making_take(struct states_making *making, const struct ev_header *header)
@@ -188,6 +204,11 @@ void states_making_take(struct states_making *making, const struct ev_header *he
 		making->end_ns = header->time_ns;
 	if (is_description(header))
 		trace_writer_event(making->writer, header);
+}
+
+bool states_making_is_between_blocks(const struct states_making *making)
+{
+	return state_log_is_between_blocks(making->log);
 }
 
 void states_making_flush(struct states_making *making)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes the history of states from the events of a trace. What waits are called decides about their causes, and frames of a stack may
- * stand behind the wait that names it: stacks are taken first, of as much of the trace as there is.
+ * stand behind the wait that names it: stacks are taken first, of as much of the trace as there is, or of what lies ahead.
  */
 #pragma once
 
@@ -24,6 +24,12 @@ void states_making_take_stack(struct states_making *making, const struct ev_head
 
 /* The next event. What others need to know to read the states is written, too. */
 void states_making_take(struct states_making *making, const struct ev_header *header);
+
+/* Whether a wait named a stack before its frames were taken: its cause may be another one. */
+bool states_making_has_late_stacks(const struct states_making *making);
+
+/* Whether a flush costs little: see state_log_is_between_blocks(). */
+bool states_making_is_between_blocks(const struct states_making *making);
 
 /* All that was taken is in the file: see state_log_flush(). */
 void states_making_flush(struct states_making *making);

@@ -157,6 +157,21 @@ static void take_no_pause(void *data)
 	(void)data;
 }
 
+/* Once more if stacks came too late for those who look at it meanwhile, who have what they have got. */
+static int make_there(const struct states_place *place, struct out_file *file, const char *trace_path,
+		      struct trace_reader *trace, bool opens_files, struct states_waiter *waiter)
+{
+	const char *path = place->path.bytes;
+	int fd = trace_states_make(file, path, trace_path, trace, opens_files, waiter), err;
+
+	if (fd != -EAGAIN)
+		return fd;
+	waiter->show = NULL;
+	err = states_place_make(place, &file);
+	return err ? fail_without_place(trace_path, err)
+		   : trace_states_make(file, path, trace_path, trace, opens_files, waiter);
+}
+
 /* In the first place where it can be. */
 static int make(const struct states_places *places, const char *trace_path, struct trace_reader *trace,
 		bool opens_files, struct states_waiter *waiter, const char **path)
@@ -168,7 +183,7 @@ static int make(const struct states_places *places, const char *trace_path, stru
 		err = states_place_make(&places->list[i], &file);
 		*path = places->list[i].path.bytes;
 		if (!err)
-			return trace_states_make(file, *path, trace_path, trace, opens_files, waiter);
+			return make_there(&places->list[i], file, trace_path, trace, opens_files, waiter);
 	}
 	return fail_without_place(trace_path, err);
 }

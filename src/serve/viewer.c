@@ -145,22 +145,9 @@ struct viewer_progress viewer_progress(struct viewer *viewer)
 	return progress;
 }
 
-int viewer_load(struct viewer *viewer, struct states_waiter *waiter)
+void viewer_set_waiter(struct viewer *viewer, struct states_waiter *waiter)
 {
-	struct viewed_options options = viewer_viewed_options(viewer);
-	struct viewer_progress progress;
-	struct viewed *viewed;
-	int err;
-
 	viewer->waiter = waiter;
-	err = viewed_open(&options, waiter, &viewed);
-	viewer->waiter = NULL;
-	if (err)
-		return err;
-	progress = viewer_progress(viewer);
-	progress.phase = VIEW_WHOLE;
-	viewer_show(viewer, viewed, &progress);
-	return 0;
 }
 
 /* --- Answers ------------------------------------------------------------------------------------- */

@@ -35,13 +35,10 @@ void viewer_free(struct viewer *viewer);
 /* The user's own, for folding, before anything else. 0 or a negative errno, after a message. */
 int viewer_read_rules(struct viewer *viewer);
 
-/* Reads the trace, and makes its history of states if there is none yet. 0; -ECANCELED; or another negative errno, after a message. */
-int viewer_load(struct viewer *viewer, struct states_waiter *waiter);
-
 /* data: the viewer. */
 void viewer_answer(void *data, const struct request *request, struct reply *reply);
 
-/* --- Of a trace that grows (viewer_follow.h) ----------------------------------------------------- */
+/* --- Of a trace that grows (viewer_follow.h), or of which the history does (viewer_load.h) ------------ */
 
 enum { VIEWER_MESSAGE_BYTES = 200 };
 
@@ -65,3 +62,6 @@ int viewer_grow(struct viewer *viewer, struct viewed *viewed, const struct viewe
 bool viewer_has_any(struct viewer *viewer);
 
 struct viewer_progress viewer_progress(struct viewer *viewer);
+
+/* Whose percent says how far the history is; NULL: it is not being made. */
+void viewer_set_waiter(struct viewer *viewer, struct states_waiter *waiter);

@@ -657,6 +657,11 @@ void state_log_flush(struct state_log *log)
 	log->gaps_written_ns = gap_ns;
 }
 
+bool state_log_is_between_blocks(const struct state_log *log)
+{
+	return !log->record_count;
+}
+
 void state_log_finish(struct state_log *log, uint64_t end_ns)
 {
 	if (end_ns > log->now_ns)

@@ -42,6 +42,9 @@ void state_log_subscribe(struct state_log *log, struct session *session);
  */
 void state_log_flush(struct state_log *log);
 
+/* Whether the last block has just ended: a flush then makes no block shorter. */
+bool state_log_is_between_blocks(const struct state_log *log);
+
 /* All states end, or last until end_ns; writes what is left. Errors are the writer's. */
 void state_log_finish(struct state_log *log, uint64_t end_ns);
 void state_log_free(struct state_log *log);

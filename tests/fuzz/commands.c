@@ -25,6 +25,7 @@
 #include "query/trace_states_make.h"
 #include "serve/answer.h"
 #include "serve/viewer.h"
+#include "serve/viewer_load.h"
 
 #define TRACE "t.pinch"
 #define STATES TRACE ".states"
@@ -155,7 +156,7 @@ static int view(const char *path)
 	struct states_waiter waiter = { .pause = { .take = take_no_pause, .period_ns = UINT64_MAX / 2 } };
 	char query[64];
 
-	if (viewer_load(viewer, &waiter)) {
+	if (viewer_load(viewer, &waiter, true)) {
 		viewer_free(viewer);
 		return EXIT_FAILED;
 	}

@@ -19,6 +19,7 @@
 #include "query/trace_states_make.h"
 #include "serve/answer.h"
 #include "serve/viewer.h"
+#include "serve/viewer_load.h"
 #include "serve/viewer_pair.h"
 #include "trace/trace_writer.h"
 #include "values.h"
@@ -110,7 +111,7 @@ int LLVMFuzzerInitialize(int *count, char ***args)
 	snprintf(states, sizeof(states), "%s.states", path);
 	write_trace();
 	viewer = viewer_new(&(struct viewer_options){ .path = path, .name = "t.pinch" });
-	expect(!viewer_load(viewer, &waiter));
+	expect(!viewer_load(viewer, &waiter, false));
 	pair = viewer_pair_new(&(struct viewer_sides){ viewer, viewer, path, path, false });
 	atexit(clean_up);
 	return 0;

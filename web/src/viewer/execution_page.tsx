@@ -106,7 +106,7 @@ function Tools({ session, search }: { session: Session; search: { current: HTMLI
 function Sides({ known, of, server }: { known: Known; of: Executions; server: Server }) {
 	const sides = useMemo(() => makeSides(known, of), [known, of]), pair = useMemo(() => new ExecutionPair(sides[0].session, sides[1].session), [sides]), [isHelp, setHelp] = useState(false);
 	const lanes = useMemo((): Map<number, Lane> => lanesOfThreads(known.trace), [known]), search = useRef<HTMLInputElement>(null), panels = [useRef<HTMLElement>(null), useRef<HTMLElement>(null)];
-	const wishes = panels.map(panel => ({ onHelp: () => setHelp(true), onSearch: () => search.current?.focus(),
+	const wishes = panels.map(panel => ({ onHelp: () => setHelp(true), onPause: () => undefined, onSearch: () => search.current?.focus(),
 		onDetails: () => requestAnimationFrame(() => panel.current?.focus({ preventScroll: true })) }));
 
 	useEffect(() => {

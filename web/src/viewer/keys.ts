@@ -22,6 +22,7 @@ export const keyWords: [string, string][] = [
 	["F", "zoom to the selected time, or to the slice"],
 	["0", "the whole trace"],
 	["E", "stay at the end, while a trace grows; or let it go on without"],
+	["R", "pause the picture, while a trace is recorded; or let it go on"],
 	["Backspace", "undo the last step; with Shift, redo it"],
 	["Escape", "forget the selection, then the slice"],
 	["/", "search lanes"],
@@ -106,6 +107,7 @@ function enter(scene: Scene): void {
 export interface Wishes {
 	onHelp: () => void;
 	onSearch: () => void;
+	onPause: () => unknown;
 	onDetails: () => void;
 }
 
@@ -142,6 +144,7 @@ export function press(scene: Scene, event: KeyboardEvent, wishes: Wishes): boole
 	case "f": session.zoomToSelection(); break;
 	case "0": session.showAll(); break;
 	case "e": if (store.state.follow === null) session.follow(); else session.stay(); break;
+	case "r": wishes.onPause(); break;
 	case "Backspace": if (event.shiftKey) session.link.redo(); else session.link.undo(); break;
 	case "Escape": escape(scene); break;
 	case "/": wishes.onSearch(); break;

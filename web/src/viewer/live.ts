@@ -75,7 +75,7 @@ export class Live {
 	private take(now: Now, shown: Shown | null): void {
 		this.now = now;
 		if (!this.isPaused && shown) {
-			if (this.isBehind(now) || (now.phase === "recording" && performance.now() - this.lanes_ms > LANES_MS)) {
+			if (this.isBehind(now) || ((now.phase === "recording" || (now.phase === "indexing" && shown.isLive)) && performance.now() - this.lanes_ms > LANES_MS)) {
 				this.lanes_ms = performance.now();
 				this.askTrace();
 			} else {

@@ -33,7 +33,7 @@ function Phase({ now, isPaused }: { now: Now; isPaused: boolean }) {
 	switch (now.phase) {
 	case "recording": return <><strong class={isPaused ? "" : "recording"}>{isPaused ? "Paused, still recording" : now.exit_status === undefined ? "Recording" : "Ending"}</strong>{` ${visible(now.what ?? "")} `}
 		<span class="muted">{onDisk(now)}</span></>;
-	case "indexing": return <>{`${ended(now)} What is here can be used; names and the index of the whole come: ${share(now.done)}`}</>;
+	case "indexing": return <>{now.trace_bytes ? `${ended(now)} What is here can be used; names and the index of the whole come: ${share(now.done)}` : `What is here can be used; the index of the rest is being made: ${share(now.done)}`}</>;
 	case "stopped": return <>{`What is here stays, and nothing more comes: ${visible(now.message ?? "")}. ${ended(now)}`}</>;
 	default: return <>{ended(now)}</>;
 	}
@@ -49,7 +49,7 @@ export function LiveBar({ session, live }: { session: Session; live: Live }) {
 		<span role="status"><Phase now={now} isPaused={isPaused} /></span>
 		{now.phase === "recording" && <span class="choices" role="group" aria-label="While it is recorded">
 			<button type="button" aria-pressed={isFollowing} data-tip="Stay at the end (E); dragging away ends that" onClick={() => isFollowing ? session.stay() : session.follow()}>Follow</button>
-			<button type="button" aria-pressed={isPaused} data-tip="The picture stands still, the recording goes on" onClick={() => live.pause(!isPaused)}>Pause</button>
+			<button type="button" aria-pressed={isPaused} data-tip="The picture stands still, the recording goes on (R)" onClick={() => live.pause(!isPaused)}>Pause</button>
 			<a class="button" href="save" download data-tip="What there is by now, as a trace">Save</a>
 		</span>}
 	</div>;

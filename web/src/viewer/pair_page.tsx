@@ -77,7 +77,7 @@ function useFrame(pair: Pair) {
 function Sides({ first, second }: { first: Session; second: Session }) {
 	const pair = useMemo(() => new Pair(first, second), [first, second]), [isHelp, setHelp] = useState(false), frame = useFrame(pair);
 	const search = useRef<HTMLInputElement>(null), panels = [useRef<HTMLElement>(null), useRef<HTMLElement>(null)];
-	const wishes = panels.map(panel => ({ onHelp: () => setHelp(true), onSearch: () => search.current?.focus(),
+	const wishes = panels.map(panel => ({ onHelp: () => setHelp(true), onPause: () => undefined, onSearch: () => search.current?.focus(),
 		onDetails: () => requestAnimationFrame(() => panel.current?.focus({ preventScroll: true })) }));
 
 	useEffect(() => () => pair.end(), [pair]);

@@ -17,7 +17,7 @@ import { ScriptTab } from "./scripts_tab";
 import { type Connection, Refusal, Server } from "./server";
 import { Session } from "./session";
 import { SumsOfSelection } from "./sums";
-import { type Answer, type Trace, traceOf, type Unready } from "./trace";
+import { type Answer, type Now, type Trace, traceOf, type Unready } from "./trace";
 import "./viewer.css";
 
 const UNREADY_MS = 300;
@@ -32,15 +32,15 @@ export function useSession(server: Server, make = (trace: Trace) => new Session(
 	useEffect(() => {
 		let timer = 0, live: Live | null = null;
 		const shown = () => session.current && { key: session.current.trace.key, isLive: session.current.trace.is_live, grow: (whole_ns: number) => session.current!.grow(whole_ns) };
-		const open = (answer: Answer) => {
+		const open = (answer: Answer, isRecorded: boolean) => {
 			session.current = make(traceOf(answer));
-			if (answer.is_live && session.current.store.state.view === null)
+			if (isRecorded && session.current.store.state.view === null)
 				session.current.follow();
 			live = new Live(server, shown, ask);
 			setOpened({ session: session.current, live });
 			performance.mark("pinch-ready");
 		};
-		const take = (answer: Answer | Unready) => {
+		const take = (answer: Answer | Unready, isRecorded: boolean) => {
 			if (!answer.is_ready) {
 				setOpened(session.current && live ? { session: session.current, live } : { done: answer.done });
 				timer = window.setTimeout(ask, UNREADY_MS);
@@ -48,10 +48,12 @@ export function useSession(server: Server, make = (trace: Trace) => new Session(
 				session.current.update(traceOf(answer));
 				setOpened({ session: session.current, live });
 			} else {
-				open(answer);
+				open(answer, isRecorded);
 			}
 		};
-		const ask = () => server.json<Answer | Unready>("trace").then(take, error => {
+		/** Of what grows, it may be the index alone. */
+		const isRecorded = async (answer: Answer | Unready) => answer.is_ready && !session.current && answer.is_live === true && (await server.json<Now>("now")).phase === "recording";
+		const ask = () => server.json<Answer | Unready>("trace").then(async answer => [answer, await isRecorded(answer)] as const).then(([answer, is]) => take(answer, is), error => {
 			if (error instanceof Refusal && !session.current)
 				setOpened({ error: error.message });
 		});
@@ -112,6 +114,7 @@ function Looked({ session, live }: { session: Session; live: Live }) {
 	const wishes = {
 		onHelp: () => setHelp(true),
 		onSearch: () => search.current?.focus(),
+		onPause: () => live.now?.phase === "recording" && live.pause(!live.isPaused),
 		onDetails: () => requestAnimationFrame(() => panel.current?.focus({ preventScroll: true })),
 	};
 
