@@ -7,8 +7,6 @@
 #include "base/memory.h"
 #include "states/states_internal.h"
 
-enum { HELD_MAX = 3 };
-
 /* Instead of a CPU: it is looked up. */
 #define CPU_LATER (STATES_NO_CPU - 1)
 
@@ -16,8 +14,8 @@ enum { HELD_MAX = 3 };
 struct passing {
 	struct state state; /* without its end */
 	bool lives;
-	struct state held[HELD_MAX];
-	uint8_t held_count;
+	struct state *held;
+	size_t held_count, held_capacity;
 };
 
 struct pass {
@@ -56,7 +54,7 @@ static void tell_held(const struct pass *pass, size_t which, uint32_t cpu)
 	if (passing->held_count && cpu == CPU_LATER)
 		cpu = states_next_cpu(pass->states, pass->threads[which],
 				      passing->held[passing->held_count - 1].begin_ns);
-	for (unsigned int i = 0; i < passing->held_count; i++)
+	for (size_t i = 0; i < passing->held_count; i++)
 		pass->on_state(pass->data, which, &passing->held[i], cpu);
 	passing->held_count = 0;
 }
@@ -76,8 +74,7 @@ static void tell(const struct pass *pass, size_t which, const struct state *stat
 	} else if (!pass->wants_cpus) {
 		pass->on_state(pass->data, which, state, STATES_NO_CPU);
 	} else {
-		if (passing->held_count == HELD_MAX)
-			tell_held(pass, which, CPU_LATER);
+		ARRAY_GROW(passing->held, passing->held_count, passing->held_capacity, 4);
 		passing->held[passing->held_count++] = *state;
 	}
 }
@@ -106,21 +103,17 @@ static void end_state(const struct pass *pass, size_t which, uint64_t end_ns)
 
 /* --- Passing -------------------------------------------------------------------------------- */
 
-static struct passing begin_state(const struct state_block *block, uint8_t kind, uint64_t begin_ns, uint32_t value,
-				  uint32_t waker)
+static void begin_state(struct passing *passing, const struct state_block *block, uint8_t kind, uint64_t begin_ns,
+			uint32_t value, uint32_t waker)
 {
-	struct passing passing = {
-		.state = { .begin_ns = begin_ns, .kind = state_kind_of_record(kind) },
-		.lives = kind != RECORD_END,
-	};
-
+	passing->state = (struct state){ .begin_ns = begin_ns, .kind = state_kind_of_record(kind) };
+	passing->lives = kind != RECORD_END;
 	if (state_has_value(kind)) {
-		passing.state.value = block->values[value];
-		passing.state.value.thread = waker;
+		passing->state.value = block->values[value];
+		passing->state.value.thread = waker;
 	} else if (state_is_on_cpu(kind)) {
-		passing.state.cpu = value;
+		passing->state.cpu = value;
 	}
-	return passing;
 }
 
 /* The call path of a wait may be recorded when it ends: the block in which it does so knows. */
@@ -134,7 +127,7 @@ static void learn_value(struct passing *passing, const struct state_block *block
 static void take_record(const struct pass *pass, const struct state_block *block, const struct state_record *record,
 			size_t which)
 {
-	struct passing *passing = &pass->passing[which], next;
+	struct passing *passing = &pass->passing[which];
 	uint32_t waker = record->waker ? block->threads[record->waker - 1].number : 0;
 
 	if (passing->lives) {
@@ -143,9 +136,7 @@ static void take_record(const struct pass *pass, const struct state_block *block
 	}
 	if (record->kind == RECORD_END)
 		tell_held(pass, which, STATES_NO_CPU);
-	next = begin_state(block, record->kind, record->time_ns, record->value, waker);
-	passing->state = next.state;
-	passing->lives = next.lives;
+	begin_state(passing, block, record->kind, record->time_ns, record->value, waker);
 }
 
 /* The place of a thread among those that are asked for, or NO_THREAD. */
@@ -166,8 +157,8 @@ static void take_block(const struct pass *pass, const struct state_block *block,
 
 		which[i] = find_thread(pass, origin->number);
 		if (is_first && which[i] != NO_THREAD)
-			pass->passing[which[i]] =
-				begin_state(block, origin->kind, origin->since_ns, origin->value, origin->waker);
+			begin_state(&pass->passing[which[i]], block, origin->kind, origin->since_ns, origin->value,
+				    origin->waker);
 	}
 	for (size_t i = 0; i < block->record_count && block->records[i].time_ns < pass->to_ns; i++) {
 		const struct state_record *record = &block->records[i];
@@ -195,6 +186,7 @@ static void end_thread(const struct pass *pass, size_t which)
 	if (passing->lives && passing->state.begin_ns < end_ns)
 		end_state(pass, which, end_ns);
 	tell_held(pass, which, CPU_LATER);
+	free(passing->held);
 }
 
 void states_each_state(struct states *states, const struct states_question *question, states_state_fn *on_state,
