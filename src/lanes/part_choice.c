@@ -138,29 +138,28 @@ bool part_choice_has_time(const struct part_choice *choice, uint32_t thread, uin
 
 /* --- What waits are for -------------------------------------------------------------------------- */
 
-/* A key that tells waits for a CPU from those with a wait_key, as good as certainly. */
-static const uint64_t ready_key = 0x5a2d6e1b90c4f387ull;
-
-static bool is_called_so(const struct part_choice *choice, const struct graph_node *node)
+static bool is_called_so(const struct part_choice *choice, const struct graph_wait *wait)
 {
-	return has_word(&choice->filter.objects, graph_label(choice->labels, node));
+	const char *name = graph_wait_object(choice->labels, wait);
+
+	return name && has_word(&choice->filter.objects, name);
 }
 
+/* By the name of what it is for, as reports have it: a wait for a CPU is for nothing. */
 static bool is_for_object(struct part_choice *choice, uint32_t thread, const struct state *state)
 {
 	static const bool is_so = true, is_not = false; /* what the table points to */
-	bool is_throttled = state->value.why == READY_THROTTLED;
-	struct graph_node node = { .kind = is_throttled ? GRAPH_CPU_LIMIT : GRAPH_CPU, .id = thread };
-	uint64_t key = ready_key + is_throttled;
+	struct graph_wait wait;
 	const bool *known;
+	uint64_t key;
 
-	if (state->kind == STATE_BLOCKED) {
-		node = (struct graph_node){ .kind = GRAPH_WAIT, .wait = graph_wait_of(thread, state) };
-		key = graph_wait_key(&node.wait);
-	}
+	if (state->kind != STATE_BLOCKED)
+		return false;
+	wait = graph_wait_of(thread, state);
+	key = graph_wait_key(&wait);
 	known = table_find(choice->waits, key);
 	if (!known) {
-		known = is_called_so(choice, &node) ? &is_so : &is_not;
+		known = is_called_so(choice, &wait) ? &is_so : &is_not;
 		table_put(choice->waits, key, (void *)known);
 	}
 	return *known;

@@ -193,6 +193,14 @@ static const char *what_of(const struct wait_list *list, uint32_t thread, const 
 	return graph_label(list->labels, &node);
 }
 
+/* NULL: it is not known, or the wait is for a CPU. */
+static const char *object_of(const struct wait_list *list, uint32_t thread, const struct state *state)
+{
+	struct graph_wait wait = graph_wait_of(thread, state);
+
+	return state->kind == STATE_BLOCKED ? graph_wait_object(list->labels, &wait) : NULL;
+}
+
 static void put_row(const struct wait_list *list, struct json *json, size_t row)
 {
 	const struct listed_wait *wait = &list->list[row];
@@ -211,6 +219,7 @@ static void put_row(const struct wait_list *list, struct json *json, size_t row)
 	json_put_uint(json, "thread", wait->thread);
 	json_put_string(json, "share", lane_share_name(wait->share));
 	json_put_string(json, "text", is_known ? what_of(list, wait->thread, &state) : "");
+	json_put_string(json, "object", is_known ? object_of(list, wait->thread, &state) : NULL);
 	json_put_string(json, "ended_by", is_known ? ended_by(list, &state) : NULL);
 	json_end_object(json);
 }

@@ -280,7 +280,7 @@ def wait_rows():
     thread = next(lane["thread"] for lane in trace["lanes"] if lane["name"] == "logger-1")
     begin, end = trace["whole_ns"] // 3, trace["whole_ns"] // 2
     for query, chosen in ((f"&thread={thread}", lambda row: row["thread"] == thread), ("&cause=lock", lambda row: row["share"] == "lock"),
-                          ("&object=JOURNAL_lock", lambda row: "journal_lock" in row["text"]), ("&object=waiting&object=journal", lambda row: "waiting" in row["text"] or "journal" in row["text"]),
+                          ("&object=JOURNAL_lock", lambda row: "journal_lock" in (row["object"] or "")), ("&object=none&object=journal", lambda row: "journal" in (row["object"] or "")),
                           ("&object=there+is+none", lambda row: False),
                           ("&least=1000000", lambda row: row["end_ns"] - row["time_ns"] >= 1000000),
                           (f"&cause=lock&cause=runnable&from={begin}&to={end}", lambda row: row["share"] in ("lock", "runnable") and begin <= row["time_ns"] < end)):

@@ -78,11 +78,11 @@ def by_thread(rows):
 def objects():
     reader = viewer("--", program("lock_convoy"))
     everything = rows_of(reader, "/waits")
-    words = {word for row in everything for word in row["text"].split() if len(word) > 3}
+    words = {word for row in everything if row["object"] for word in row["object"].split() if len(word) > 3}
     assert any("lock" in word for word in words), words
     for choice in [[word] for word in sorted(words)[:5]] + [["lock"], ["LOCK"], ["lock", "cpu"], ["there is no such lock"]]:
         more = "".join(f"&object={word.replace('+', '%2B').replace('&', '%26').replace('#', '%23').replace(' ', '+')}" for word in choice)
-        rows = [row for row in everything if any(word.lower() in row["text"].lower() for word in choice)]
+        rows = [row for row in everything if row["object"] and any(word.lower() in row["object"].lower() for word in choice)]
         assert rows_of(reader, "/waits?" + more[1:]) == [{**row, "row": i} for i, row in enumerate(rows)], choice
         found, sums, told = lengths_of(reader, more[1:]), check_tiles(reader, more), by_thread(rows)
         assert (found["count"], found["ns"]) == (len(rows), sum(told.values())), (choice, found["ns"], told)
