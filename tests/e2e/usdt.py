@@ -146,8 +146,8 @@ def _():
     spans = json.loads(result.out)
     assert [s["executions"] for s in spans["spans"]] == [100], spans["spans"]
     assert all("receiver" in e["begin_who"] and "answerer" in e["who"] for e in spans["executions"])
-    # How long others wait for a CPU is up to the machine.
-    slow = [e for e in spans["executions"] if e["states"].get("sleep", {"ns": 0})["ns"] >= 10_000_000]
+    # How long others wait for a CPU is up to the machine; and the timer of a sleep runs before the thread leaves its CPU, from which another may keep it.
+    slow = [e for e in spans["executions"] if e["states"].get("sleep", {"ns": 0})["ns"] >= 5_000_000]
     assert [e["number"] for e in slow] == list(range(1, 101, 10)), [e["number"] for e in slow]
     assert all(e["duration_ns"] >= 10_000_000 for e in slow), slow
     text = pinch("compare", "--span", "req", "t.pinch").out.decode()
