@@ -46,7 +46,7 @@ def wrong_requests():
     reader = viewer()
     for path, expected in (("/b/", 404), ("/b", 404), ("/bx/trace", 404), ("/b/b/trace", 404), ("/b/compare", 404), ("/b/tiles", 400), ("/b/slice?lane=x&time=0", 400),
                            ("/compare?from=5&to=5", 400), ("/compare?from_b=5&to_b=5", 400), ("/compare?thread_b=x", 400),
-                           ("/compare?" + "&".join(65 * ["thread_b=1"]), 400)):
+                           ("/compare?" + "&".join(513 * ["thread_b=1"]), 400)):
         status, _, body = reader.get(path)
         assert status == expected and body.count(b"\n") == 1 and body.endswith(b"\n"), (path, status, body)
     assert reader.json("/trace") == reader.trace
