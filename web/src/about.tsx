@@ -31,7 +31,7 @@ export function About({ report }: { report: Report }) {
 		<div class="columns">
 			<div><h3>What was lost</h3>{lost.length ? <Figures of={lost} /> : <p>Nothing.</p>}
 				<p class="muted">The account closes to {count(report.totals.accounting_error_ns)} ns.</p></div>
-			<div><h3>What tracing cost</h3><Figures of={Object.entries(report.cost)} /></div>
+			<div><h3>What tracing cost</h3>{report.cost.events ? <Figures of={Object.entries(report.cost)} /> : <p>Not known: the recording had not ended, or was killed.</p>}</div>
 		</div>
 	</Section>;
 }

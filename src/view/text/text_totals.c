@@ -170,6 +170,10 @@ static void show_cost(struct page *page, const struct report *report)
 {
 	struct text text = { 0 };
 
+	if (!report->cost.events) {
+		page_paragraph(page, "Cost       ", "not known: the recording had not ended, or was killed");
+		return;
+	}
 	if (report->cost.bpf_runs) {
 		text_put_duration(&text, report->cost.bpf_ns);
 		text_put(&text, " inside BPF programs (");
