@@ -62,7 +62,7 @@ static void jump(struct event_rows *rows, const char *name)
 		double begin = now_ms();
 
 		w.json.length = 0;
-		event_rows_put_json(rows, row, w.rows, &w.json);
+		event_rows_put_json(rows, row, w.rows, NULL, &w.json);
 		w.ms[i] = now_ms() - begin;
 	}
 	print(name);
@@ -77,7 +77,7 @@ static void scroll(struct event_rows *rows)
 		double begin = now_ms();
 
 		w.json.length = 0;
-		event_rows_put_json(rows, row -= row > 0, w.rows, &w.json);
+		event_rows_put_json(rows, row -= row > 0, w.rows, NULL, &w.json);
 		w.ms[i] = now_ms() - begin;
 	}
 	print("scroll");

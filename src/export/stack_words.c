@@ -36,21 +36,6 @@ void stack_words_free(struct stack_words *words)
 	free(words);
 }
 
-static void put_line(struct text *out, const struct report_frame *frames, size_t count)
-{
-	text_put(out, "");
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			text_put(out, " < ");
-		if (frames[i].function) {
-			text_put_escaped(out, frames[i].function);
-			continue;
-		}
-		text_put_escaped(out, frames[i].module ? frames[i].module : "[unknown]");
-		text_printf(out, "+0x%llx", (unsigned long long)frames[i].offset);
-	}
-}
-
 const char *stack_words_of(struct stack_words *words, const struct report_frame *frames, size_t count)
 {
 	uint64_t key = hash_u64(hash_u64((uintptr_t)frames) ^ count);
@@ -59,7 +44,7 @@ const char *stack_words_of(struct stack_words *words, const struct report_frame 
 	if (line)
 		return line;
 	words->line.length = 0;
-	put_line(&words->line, frames, count);
+	report_frames_put(&words->line, frames, count);
 	if (words->known_bytes + words->line.length > KNOWN_BYTES_MAX)
 		return words->line.bytes;
 	words->known_bytes += words->line.length;

@@ -335,7 +335,8 @@ void lanes_fini(struct lanes *lanes)
 uint64_t lanes_key(const struct trace_states *all, const struct lanes *lanes)
 {
 	bool is_growing = states_are_growing(all->states);
-	uint64_t key = hash_u64(trace_states_time(all, 0)) ^ hash_u64(is_growing ? 0 : states_end_ns(all->states));
+	uint64_t key = hash_u64(trace_states_time(all, 0)) ^
+		       hash_u64(is_growing ? states_begin_ns(all->states) : states_end_ns(all->states));
 
 	for (size_t i = 0; i < lanes->count; i++) {
 		const struct lane *lane = &lanes->list[i];

@@ -6,8 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct text;
+
 /* clang-format off */
 #include "report/forms/declare.def"
 #include "report/frame.def"
 #include "report/forms/undef.def"
 /* clang-format on */
+
+/* "futex_wait < pthread_mutex_lock < main", escaped; a frame without a name is its module's, with the offset. They are innermost first. */
+void report_frames_put(struct text *out, const struct report_frame *frames, size_t count);

@@ -11,7 +11,8 @@ struct event_row {
 	uint32_t tid;     /* as its host numbers it; 0: unknown */
 	int32_t cpu;      /* where it happened; -1: unknown */
 	const char *host; /* empty: there is only one; bytes of this and the next two are anyone's, not escaped */
-	const char *process, *name; /* of the thread; empty: unknown */
-	const char *event;          /* "sched.SWITCH" */
-	const char *text;           /* its fields as pinch dump prints them */
+	const char *process, *name;    /* of the thread; empty: unknown */
+	const char *event;             /* "sched.SWITCH" */
+	const char *text;              /* its fields as pinch dump prints them */
+	uint64_t stack, ip, kernel_ip; /* of a sample, as sched.SAMPLE has them; of all else 0 */
 };

@@ -66,5 +66,13 @@ size_t event_rows_get(struct event_rows *rows, uint64_t row, size_t count_max, c
 /* The first row at or after a time, in ns since the first event; as many as there are so far: none is. */
 uint64_t event_rows_at(struct event_rows *rows, int64_t time_ns);
 
-/* Puts {"rows", "is_counted", "first", "events"} with these rows; fewer, as above. */
-void event_rows_put_json(struct event_rows *rows, uint64_t row, size_t count_max, struct text *out);
+/* Who can say where a thread was. */
+struct event_places {
+	void (*put)(void *data, const struct event_row *row,
+		    struct text *out); /* of a sample: appends its call path in words */
+	void *data;
+};
+
+/* Puts {"rows", "is_counted", "first", "events"} with these rows; fewer, as above. places: NULL: nobody can. */
+void event_rows_put_json(struct event_rows *rows, uint64_t row, size_t count_max, const struct event_places *places,
+			 struct text *out);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "events.h"
 #include "rows/event_line.h"
 #include "rows/event_row.h"
 #include "rows/row_cpus.h"
@@ -56,6 +57,17 @@ static void put_who(struct event_row *row, const struct named_event *event)
 	row->process = event_context_process(event->context, thread->pid);
 }
 
+static void put_place(struct event_row *row, const struct ev_header *header)
+{
+	const struct ev_sched_sample *e = (const struct ev_sched_sample *)header;
+
+	if (header->subsys != TRACE_SUBSYS_SCHED || header->event != TRACE_EVENT_SCHED_SAMPLE)
+		return;
+	row->stack = e->stack;
+	row->ip = e->ip;
+	row->kernel_ip = e->kernel_ip;
+}
+
 static void add(struct row_block *block, const struct event_line *line, uint64_t number, struct row_cpus *cpus,
 		const struct event_context *context)
 {
@@ -71,6 +83,7 @@ static void add(struct row_block *block, const struct event_line *line, uint64_t
 		.cpu = row_cpus_find(cpus, &event),
 	};
 	put_who(row, &event);
+	put_place(row, line->header);
 	block->event_at[block->count] = block->words.length;
 	text_printf(&block->words, "%s.%s", event.subsystem, event.event);
 	text_put_bytes(&block->words, "", 1);

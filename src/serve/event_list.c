@@ -10,9 +10,13 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "graph/graph_label.h"
 #include "lanes/part_choice.h"
 #include "lanes/part_filter.h"
 #include "query/trace_states.h"
+#include "report/report_frame.h"
+#include "rows/event_row.h"
 #include "rows/event_rows.h"
 #include "serve/answer.h"
 #include "serve/asked_filter.h"
@@ -24,6 +28,7 @@
 enum {
 	KEPT = 4,
 	ROWS_AT_ONCE_MAX = 1000,
+	PLACE_FRAMES_MAX = 12,
 	WORD_BYTES = 256,
 	STATUS_BAD_REQUEST = 400,
 	STATUS_INTERNAL = 500,
@@ -47,6 +52,7 @@ struct kept {
 struct event_list {
 	const char *trace_path;
 	const struct trace_states *states;
+	struct graph_labels *labels;
 	struct page_scripts *scripts;
 	struct turn *turn;
 	uint64_t uses;
@@ -54,12 +60,13 @@ struct event_list {
 };
 
 struct event_list *event_list_new(const char *trace_path, const struct trace_states *states,
-				  struct page_scripts *scripts, struct turn *turn)
+				  struct graph_labels *labels, struct page_scripts *scripts, struct turn *turn)
 {
 	struct event_list *list = xcalloc(1, sizeof(*list));
 
 	list->trace_path = trace_path;
 	list->states = states;
+	list->labels = labels;
 	list->scripts = scripts;
 	list->turn = turn;
 	return list;
@@ -82,8 +89,9 @@ void event_list_free(struct event_list *list)
 	free(list);
 }
 
-void event_list_grow(struct event_list *list)
+void event_list_grow(struct event_list *list, struct graph_labels *labels)
 {
+	list->labels = labels;
 	for (size_t i = 0; i < KEPT; i++)
 		list->kept[i].is_short = true;
 }
@@ -321,6 +329,22 @@ static void put_none(struct text *out)
 	json_fini(&json);
 }
 
+/* Of a sample. */
+static void put_place(void *data, const struct event_row *row, struct text *out)
+{
+	struct event_list *list = data;
+	const struct report_frame *frames;
+	uint64_t time_ns = trace_states_time(list->states, 0) + row->time_ns;
+	size_t count;
+
+	if (!row->thread)
+		return;
+	count = graph_sample_frames(list->labels, row->thread, time_ns, row->stack, row->ip, row->kernel_ip, &frames);
+	report_frames_put(out, frames, count < PLACE_FRAMES_MAX ? count : PLACE_FRAMES_MAX);
+	if (count > PLACE_FRAMES_MAX)
+		text_put(out, " < \u2026");
+}
+
 void event_list_answer(struct event_list *list, const struct request *request, struct reply *reply)
 {
 	int64_t row = 0, count = 100;
@@ -331,7 +355,7 @@ void event_list_answer(struct event_list *list, const struct request *request, s
 	if (!find_rows(list, request, reply, &kept))
 		return;
 	if (kept->rows)
-		event_rows_put_json(kept->rows, row, count, &reply->body);
+		event_rows_put_json(kept->rows, row, count, &(struct event_places){ put_place, list }, &reply->body);
 	else
 		put_none(&reply->body);
 }

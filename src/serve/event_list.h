@@ -7,19 +7,20 @@
 
 struct event_list;
 struct event_rows;
+struct graph_labels;
 struct page_scripts;
 struct reply;
 struct request;
 struct trace_states;
 struct turn;
 
-/* All are borrowed. turn: scripts run away from it. */
+/* All are borrowed. labels: say where samples were. turn: scripts run away from it. */
 struct event_list *event_list_new(const char *trace_path, const struct trace_states *states,
-				  struct page_scripts *scripts, struct turn *turn);
+				  struct graph_labels *labels, struct page_scripts *scripts, struct turn *turn);
 void event_list_free(struct event_list *list);
 
 /* The trace has grown: lists that are counted begin anew when they are asked for next, but not all the time. */
-void event_list_grow(struct event_list *list);
+void event_list_grow(struct event_list *list, struct graph_labels *labels);
 
 /*
  * Rows, from the parameter row on, count of them. host, cpu, process, thread, subsystem, event: words of filters, which may be repeated;

@@ -6,7 +6,7 @@ enum { BUSY_MAX = 8 }; /* half of the threads that answer: http_server.c */
 void turn_init(struct turn *turn, pthread_mutex_t *lock)
 {
 	turn->lock = lock;
-	turn->away = turn->waiting = 0;
+	turn->away = turn->waiting = turn->ending = 0;
 	pthread_cond_init(&turn->is_back, NULL);
 }
 
@@ -17,7 +17,7 @@ void turn_fini(struct turn *turn)
 
 bool turn_is_full(const struct turn *turn)
 {
-	return turn->away + turn->waiting >= BUSY_MAX;
+	return turn->ending || turn->away + turn->waiting >= BUSY_MAX;
 }
 
 void turn_leave(struct turn *turn)
@@ -43,6 +43,8 @@ void turn_wait(struct turn *turn)
 
 void turn_wait_all(struct turn *turn)
 {
+	turn->ending++;
 	while (turn->away || turn->waiting)
 		pthread_cond_wait(&turn->is_back, turn->lock);
+	turn->ending--;
 }

@@ -13,12 +13,13 @@ struct turn {
 	pthread_cond_t is_back;
 	unsigned int away;    /* so many run scripts */
 	unsigned int waiting; /* so many wait for one of them */
+	unsigned int ending;  /* so many wait until all are back: nobody leaves meanwhile */
 };
 
 void turn_init(struct turn *turn, pthread_mutex_t *lock);
 void turn_fini(struct turn *turn);
 
-/* Whether so many run scripts or wait for them that the server needs its other threads. */
+/* Whether nobody may leave: so many run scripts or wait for them that the server needs its other threads, or all are waited for. */
 bool turn_is_full(const struct turn *turn);
 
 /* The caller has the lock: gives it away, and takes it again. */

@@ -50,7 +50,8 @@ static int take_rest(struct viewed *viewed, const struct viewed_options *options
 		.first_ns = trace_states_time(&viewed->all, 0),
 		.turn = &viewed->turn,
 	});
-	viewed->events = event_list_new(viewed->trace_path, &viewed->all, viewed->scripts, &viewed->turn);
+	viewed->events =
+		event_list_new(viewed->trace_path, &viewed->all, viewed->labels, viewed->scripts, &viewed->turn);
 	viewed->rows = rows_of(viewed);
 	return 0;
 }
@@ -131,7 +132,7 @@ int viewed_grow(struct viewed *viewed)
 	lane_activities_grow(viewed->activities);
 	page_scripts_grow(viewed->scripts);
 	viewed->rows = rows_of(viewed);
-	event_list_grow(viewed->events);
+	event_list_grow(viewed->events, viewed->labels);
 	return 0;
 }
 

@@ -7,13 +7,8 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "lanes/alike_json.h"
-#include "lanes/lane_marks.h"
 #include "lanes/lanes.h"
 #include "lanes/lanes_json.h"
-#include "lanes/state_json.h"
-#include "lanes/stretch_json.h"
-#include "lanes/tile.h"
 #include "query/trace_states.h"
 #include "query/trace_states_make.h"
 #include "results/results.h"
@@ -21,15 +16,12 @@
 #include "serve/event_list.h"
 #include "serve/execution_answers.h"
 #include "serve/execution_groups.h"
-#include "serve/lane_list.h"
+#include "serve/lane_answers.h"
 #include "serve/page_scripts.h"
-#include "serve/part_choices.h"
 #include "serve/part_pages.h"
 #include "serve/row_lists.h"
-#include "serve/script_marks.h"
 #include "serve/viewed.h"
 #include "stacks/fold.h"
-#include "session/threads.h"
 #include "states/states.h"
 #include "view/html/html.h"
 #include "view/json/json_fields.h"
@@ -37,13 +29,10 @@
 
 enum {
 	STATUS_NO_CONTENT = 204,
-	STATUS_BAD_REQUEST = 400,
 	STATUS_NOT_FOUND = 404,
 	STATUS_METHOD = 405,
 	STATUS_UNAVAILABLE = 503,
 };
-
-static const uint64_t alike_budget_ns = 300000000;
 
 struct viewer {
 	struct viewer_options options;
@@ -119,6 +108,7 @@ int viewer_grow(struct viewer *viewer, struct viewed *viewed, const struct viewe
 	int err;
 
 	pthread_mutex_lock(&viewer->lock);
+	viewed_leave(viewed); /* names of threads are added */
 	err = viewed_grow(viewed);
 	viewer->progress = *progress;
 	pthread_mutex_unlock(&viewer->lock);
@@ -223,169 +213,12 @@ static void answer_now(struct viewer *viewer, const struct request *request, str
 				  .done = percent_of(viewer) / 100.0,
 				  .trace_bytes = progress->trace_bytes,
 				  .budget_bytes = progress->budget_bytes,
+				  .index_bytes = progress->index_bytes,
 				  .what = viewer->options.what,
 				  .exit_status = progress->exit_status,
 				  .has_ended = progress->exit_status >= 0,
 				  .message = progress->message[0] ? progress->message : NULL,
 			  });
-}
-
-/* Nothing comes any more where the tile is; and lanes are named by a key. */
-static bool is_complete(const struct viewer *viewer, uint64_t origin_ns, unsigned int shift, uint64_t index)
-{
-	return !viewer->viewed->is_growing ||
-	       origin_ns + ((index + 1) << (shift + TILE_COLUMNS_SHIFT)) <= states_end_ns(viewer->viewed->all.states);
-}
-
-/* Lanes are called by their places among those with a key. */
-static bool is_of_others(const struct viewed *viewed, const struct request *request)
-{
-	char asked[LANES_KEY_BYTES], key[LANES_KEY_BYTES];
-
-	lanes_put_key(viewed->key, key);
-	return request_text(request, "of", asked, sizeof(asked)) && strcmp(asked, key) != 0;
-}
-
-static void answer_tiles(struct viewer *viewer, const struct request *request, struct reply *reply)
-{
-	uint64_t first_ns = trace_states_time(&viewer->viewed->all, 0);
-	struct part_choice *choice;
-	struct lane_list list;
-	int64_t shift, index;
-
-	if (!request_number(request, "shift", TILE_SHIFT_MIN, TILE_SHIFT_MAX, &shift) ||
-	    !request_number(request, "index", 0, (INT64_MAX >> (shift + TILE_COLUMNS_SHIFT)) / 2, &index)) {
-		reply_fail(reply, STATUS_BAD_REQUEST, "tiles need a shift from %d to %d and an index", TILE_SHIFT_MIN,
-			   TILE_SHIFT_MAX);
-		return;
-	}
-	if (!lane_list_read(request, &viewer->viewed->lanes, &list)) {
-		reply_fail(reply, STATUS_BAD_REQUEST, "tiles need lanes, such as 0-5,9: of %zu, at most %d",
-			   viewer->viewed->lanes.count, LANES_AT_ONCE_MAX);
-		return;
-	}
-	if (!part_choices_find(viewer->viewed->choices, request, reply, &choice))
-		return;
-	tiles_put(viewer->viewed->all.states, &viewer->viewed->lanes, list.ids, list.count, shift, index,
-		  tile_origin_ns(first_ns), choice, &reply->body);
-	reply->type = "application/octet-stream";
-	reply->is_constant = is_complete(viewer, tile_origin_ns(first_ns), shift, index);
-}
-
-/* The thread that a request names: by its number, or else by its lane, which may be another one's when the trace has grown. */
-static bool find_thread(const struct viewer *viewer, const struct request *request, uint32_t *thread)
-{
-	const struct lanes *lanes = &viewer->viewed->lanes;
-	int64_t lane, number;
-
-	if (request_number(request, "thread", 1, UINT32_MAX, &number)) {
-		*thread = number;
-		return threads_find(viewer->viewed->all.threads, number);
-	}
-	if (!request_number(request, "lane", 0, (int64_t)lanes->count - 1, &lane) ||
-	    lanes->list[lane].kind != LANE_THREAD)
-		return false;
-	*thread = lanes->threads[lanes->list[lane].first_thread].number;
-	return true;
-}
-
-static void answer_slice(struct viewer *viewer, const struct request *request, struct reply *reply)
-{
-	uint32_t thread;
-	int64_t since_ns;
-
-	if (!find_thread(viewer, request, &thread) || !request_number(request, "time", INT64_MIN, INT64_MAX, &since_ns))
-		reply_fail(reply, STATUS_BAD_REQUEST,
-			   "a slice needs the lane of a thread, and a time in ns since the first event");
-	else if (state_put_json(&reply->body, &viewer->viewed->all, &viewer->viewed->lanes, viewer->viewed->labels,
-				thread, trace_states_time(&viewer->viewed->all, 0) + since_ns))
-		reply_fail(reply, STATUS_NOT_FOUND, "the thread did not live then");
-}
-
-static void answer_alike(struct viewer *viewer, const struct request *request, struct reply *reply)
-{
-	uint64_t first_ns = trace_states_time(&viewer->viewed->all, 0);
-	struct alike_question question = { .budget_ns = alike_budget_ns };
-	int64_t since_ns, from_ns, to_ns;
-
-	if (!find_thread(viewer, request, &question.thread) ||
-	    !request_number(request, "time", INT64_MIN, INT64_MAX, &since_ns) ||
-	    !request_number(request, "from", INT64_MIN, INT64_MAX, &from_ns) ||
-	    !request_number(request, "to", from_ns, INT64_MAX, &to_ns)) {
-		reply_fail(reply, STATUS_BAD_REQUEST,
-			   "waits that are alike need the lane of a thread, a time, from and to");
-		return;
-	}
-	question.time_ns = first_ns + since_ns;
-	question.from_ns = first_ns + from_ns;
-	question.to_ns = first_ns + to_ns;
-	if (alike_put_json(&reply->body, &viewer->viewed->all, &viewer->viewed->lanes, viewer->viewed->labels,
-			   &question))
-		reply_fail(reply, STATUS_NOT_FOUND, "the thread did not wait then");
-}
-
-static void put_marks(struct viewed *viewed, const struct request *request, const struct mark_choice *choice,
-		      struct reply *reply)
-{
-	uint64_t first_ns = trace_states_time(&viewed->all, 0);
-	struct lane_list list;
-	int64_t from_ns, to_ns;
-
-	if (!request_number(request, "from", INT64_MIN, INT64_MAX, &from_ns) ||
-	    !request_number(request, "to", from_ns, INT64_MAX, &to_ns) ||
-	    !lane_list_read(request, &viewed->lanes, &list))
-		reply_fail(reply, STATUS_BAD_REQUEST,
-			   "marks need a range of time, from and to, and lanes, such as 0-5,9");
-	else
-		lane_marks_put_json(viewed->marks,
-				    &(struct mark_question){
-					    .lanes = list.ids,
-					    .lane_count = list.count,
-					    .from_ns = first_ns + from_ns,
-					    .to_ns = first_ns + to_ns,
-					    .first_ns = first_ns,
-					    .choice = choice,
-				    },
-				    &reply->body);
-}
-
-/* While a script runs, another trace may be shown, and lanes may become others. */
-static void answer_marks(struct viewer *viewer, const struct request *request, struct reply *reply)
-{
-	struct viewed *viewed = viewer->viewed;
-	struct script_marks chosen;
-
-	if (script_marks_choose(viewed->events, request, reply, &chosen)) {
-		if (is_of_others(viewed, request))
-			reply->status = STATUS_NO_CONTENT;
-		else
-			put_marks(viewed, request, chosen.choice, reply);
-	}
-	script_marks_fini(&chosen);
-}
-
-static void answer_stretch(struct viewer *viewer, const struct request *request, struct reply *reply)
-{
-	uint64_t first_ns = trace_states_time(&viewer->viewed->all, 0);
-	struct part_choice *choice;
-	struct lane_list list;
-	int64_t from_ns, to_ns;
-
-	if (!request_number(request, "from", INT64_MIN, INT64_MAX, &from_ns) ||
-	    !request_number(request, "to", from_ns, INT64_MAX, &to_ns) ||
-	    !lane_list_read(request, &viewer->viewed->lanes, &list))
-		reply_fail(reply, STATUS_BAD_REQUEST,
-			   "sums of states need a range of time, from and to, and lanes, such as 0-5,9");
-	else if (part_choices_find(viewer->viewed->choices, request, reply, &choice))
-		stretch_put_json(&reply->body, &(struct stretch_question){
-						       .all = &viewer->viewed->all,
-						       .lanes = &viewer->viewed->lanes,
-						       .ids = list.ids,
-						       .count = list.count,
-						       .from_ns = first_ns + from_ns,
-						       .to_ns = first_ns + to_ns,
-						       .choice = choice,
-					       });
 }
 
 static void answer_drawn_activities(struct viewer *viewer, const struct request *request, struct reply *reply)
@@ -439,20 +272,23 @@ static const struct route {
 	{ "/", answer_page, false, false },
 	{ "/executions", answer_page, false, false },
 	{ "/trace", answer_trace, true, false },
-	{ "/tiles", answer_tiles, true, true },
-	{ "/slice", answer_slice, true, true },
-	{ "/alike", answer_alike, true, true },
-	{ "/marks", answer_marks, true, true },
 	{ "/now", answer_now, true, false },
 	{ "/events", answer_events, true, true },
 	{ "/events/at", answer_events_at, true, true },
 	{ "/report", answer_report, false, false },
 	{ "/whatif", answer_whatif, false, false },
 	{ "/save", answer_save, false, false },
-	{ "/stretch", answer_stretch, true, true },
 	{ "/drawn-activities", answer_drawn_activities, true, true },
 	{ "/executions/choices", answer_execution_choices, true, true },
 	{ "/executions/report", answer_execution_report, false, false },
+};
+
+static const struct lane_route {
+	const char *path;
+	void (*answer)(struct viewed *viewed, const struct request *request, struct reply *reply);
+} lane_routes[] = {
+	{ "/tiles", lane_answer_tiles }, { "/slice", lane_answer_slice },     { "/alike", lane_answer_alike },
+	{ "/marks", lane_answer_marks }, { "/stretch", lane_answer_stretch },
 };
 
 static const struct execution_route {
@@ -499,7 +335,7 @@ static bool begin_of_trace(struct viewer *viewer, bool needs_states, const struc
 	if (needs_states && !viewer->viewed)
 		reply_fail(reply, STATUS_UNAVAILABLE, "the index of the trace is being made: %u %%",
 			   percent_of(viewer));
-	else if (needs_states && is_of_others(viewer->viewed, request))
+	else if (needs_states && lane_answers_are_of_others(viewer->viewed, request))
 		reply->status = STATUS_NO_CONTENT; /* nothing went wrong: browsers would say so of an error */
 	else
 		return true;
@@ -516,6 +352,15 @@ static void answer_route(struct viewer *viewer, const struct route *route, const
 		route->answer(viewer, request, reply);
 		pthread_mutex_unlock(&viewer->lock);
 	}
+}
+
+static void answer_lanes(struct viewer *viewer, const struct lane_route *route, const struct request *request,
+			 struct reply *reply)
+{
+	if (!begin_of_trace(viewer, true, request, reply))
+		return;
+	route->answer(viewer->viewed, request, reply);
+	pthread_mutex_unlock(&viewer->lock);
 }
 
 static void answer_list(struct viewer *viewer, const struct list_route *route, const struct request *request,
@@ -586,6 +431,11 @@ void viewer_answer(void *data, const struct request *request, struct reply *repl
 	for (size_t i = 0; i < sizeof(routes) / sizeof(*routes); i++)
 		if (!strcmp(routes[i].path, request->path)) {
 			answer_route(data, &routes[i], request, reply);
+			return;
+		}
+	for (size_t i = 0; i < sizeof(lane_routes) / sizeof(*lane_routes); i++)
+		if (!strcmp(lane_routes[i].path, request->path)) {
+			answer_lanes(data, &lane_routes[i], request, reply);
 			return;
 		}
 	for (size_t i = 0; i < sizeof(list_routes) / sizeof(*list_routes); i++)

@@ -56,6 +56,7 @@ static struct viewer_progress progress_of(const struct following *following)
 	progress.phase = VIEW_RECORDING;
 	progress.trace_bytes = growing_states_trace_bytes(following->growing);
 	progress.budget_bytes = following->writer->budget_bytes;
+	progress.index_bytes = growing_states_bytes(following->growing);
 	return progress;
 }
 

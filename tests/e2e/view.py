@@ -342,6 +342,18 @@ def activities():
     reader.end()
 
 
+@test("samples say where they were, innermost first, by names")
+def samples():
+    result = pinch("record", "-q", "-o", "s.pinch", "--", program("mutex_storm"), "3", "60000")
+    assert result.status == 0, result.text
+    reader = Viewer("s.pinch")
+    rows = reader.json("/events?event=sched.SAMPLE&row=0&count=500")["events"]
+    places = [row["place"].split(" < ") for row in rows if row["thread"]]
+    assert len(places) > 3 and any("hammer" in place[1:] for place in places), places
+    assert not any("place" in row for row in reader.json("/events?event=sched.WAKE&row=0&count=50")["events"])
+    reader.end()
+
+
 @test("a page has the usual port as long as that is free, so that its notes are found again, and a page beside it another one")
 def usual_port():
     record()

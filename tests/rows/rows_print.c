@@ -45,7 +45,7 @@ static bool answer(struct event_rows *rows, const char *question, struct text *o
 	int more;
 
 	if (sscanf(question, "get %" SCNu64 " %zu", &row, &count) == 2) {
-		event_rows_put_json(rows, row, count, out);
+		event_rows_put_json(rows, row, count, NULL, out);
 	} else if (sscanf(question, "at %" SCNd64, &time_ns) == 1) {
 		text_printf(out, "{\"row\": %" PRIu64 "}\n", event_rows_at(rows, time_ns));
 	} else if (!strncmp(question, "count", 5)) {

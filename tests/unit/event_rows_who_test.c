@@ -148,7 +148,7 @@ TEST(json_escapes_what_programs_chose)
 	CHECK(!trace_states_open_for_once(trace_path, false, &states));
 	options.states = &states;
 	CHECK(!event_rows_open(trace_path, &options, &rows));
-	event_rows_put_json(rows, 0, 1, &json);
+	event_rows_put_json(rows, 0, 1, NULL, &json);
 	CHECK_STRING(
 		json.bytes,
 		"{\n  \"first\": 0,\n  \"events\": [\n    {\"row\": 0, \"time_ns\": 0, \"host\": \"\", \"cpu\": null, "

@@ -21,8 +21,8 @@ export function Length({ session }: { session: Session }) {
 	return <>{duration(whole)}</>;
 }
 
-function onDisk({ trace_bytes, budget_bytes }: Now): string {
-	return budget_bytes ? `${size(trace_bytes)} of ${size(budget_bytes)} on disk` : `${size(trace_bytes)} on disk`;
+function onDisk({ trace_bytes, budget_bytes, index_bytes }: Now): string {
+	return `${budget_bytes ? `${size(trace_bytes)} of ${size(budget_bytes)}` : size(trace_bytes)} on disk, index ${size(index_bytes)}`;
 }
 
 function ended(now: Now): string {

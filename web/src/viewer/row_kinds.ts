@@ -64,7 +64,7 @@ export const rowKinds: RowKind[] = [
 	{ name: "spans", title: "Spans", one: "span", many: "spans", path: "spans", event: null, hasScripts: false, about: "Executions of the spans that were recorded (--span); by when they begin.",
 		columns: [time, length, thread, { title: "span", name: "event", filter: "search", hint: "name", show: row => visible(row.name) }, text("did", "")] },
 	{ name: "samples", title: "Samples", one: "sample", many: "samples", path: "events", event: "sched.SAMPLE", hasScripts: true, about: "Where running threads were at ticks of the sampling period.",
-		columns: eventColumns.filter(column => column.filter !== "event") },
+		columns: [...eventColumns.filter(column => column.filter !== "event" && column.filter !== "search"), { title: "where", name: "arguments", filter: null, hint: "", show: row => visible(row.place ?? row.text) }] },
 ];
 
 /** Those that a list has filters for. */

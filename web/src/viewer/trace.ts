@@ -54,6 +54,7 @@ export interface Now {
 	done: number;			// while it is indexed
 	trace_bytes: number;
 	budget_bytes: number;		// 0: there is none
+	index_bytes: number;		// besides, while it is recorded
 	what: string | null;		// what is recorded; null: a file
 	exit_status?: number;		// of the command, when it has ended
 	message: string | null;
@@ -140,6 +141,7 @@ export interface EventRow {
 	name: string;
 	event: string;
 	text: string;
+	place?: string;			// of a sample: its call path
 	// Of what lasts.
 	end_ns?: number;
 	end_thread?: number;
