@@ -246,7 +246,7 @@ struct telling {
 	const uint32_t *threads;
 	states_part_fn *on_part;
 	void *data;
-	/* Of what is told of. */
+	/* Whose state it is, and what kind: of each state anew. */
 	size_t which;
 	unsigned int share;
 };
