@@ -75,6 +75,9 @@ void space_numbers_follow(struct space_numbers *numbers, const struct ev_header 
 	case EV_SPACE_FORK:
 		spaces_fork(numbers->spaces, fork->pid, fork->parent_pid, header->time_ns);
 		break;
+	case EV_SPACE_EXIT:
+		spaces_exit(numbers->spaces, ((const struct ev_space_exit *)header)->pid);
+		break;
 	}
 }
 
