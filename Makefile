@@ -80,7 +80,7 @@ help:
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
 	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libseccomp-dev libcap-dev libgnutls28-dev liblua5.4-dev libcivetweb-dev libc6-dev linux-libc-dev \
 	$(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
-TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema libtbb-dev \
+TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema python3-prometheus-client libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
@@ -695,6 +695,7 @@ install: all
 	for header in pinchtrace.h pinchtrace_format.h; do \
 		install -D -m 644 lib/$$header $(DESTDIR)$(PREFIX)/include/$$header; done
 	install -D -m 644 doc/libpinchtrace.3 $(DESTDIR)$(PREFIX)/share/man/man3/libpinchtrace.3
+	install -D -m 644 share/dashboards/grafana.json $(DESTDIR)$(PREFIX)/share/pinch/dashboards/grafana.json
 	for script in share/scripts/*.lua; do \
 		install -D -m 644 $$script $(DESTDIR)$(PREFIX)/share/pinch/scripts/$${script##*/}; done
 	for page in doc/*.1; do \

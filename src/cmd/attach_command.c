@@ -4,16 +4,30 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "cmd/attach_metrics.h"
 #include "cmd/run_command.h"
 #include "engine/run_events.h"
 #include "live/live.h"
 #include "live/tracing.h"
 #include "options/settings.h"
+#include "serve/metrics_server.h"
 #include "tui/tui.h"
 
+static int set_metrics(struct settings *settings, const char *argument)
+{
+	settings->metrics_address = argument;
+	return metrics_server_check(argument);
+}
+
+static const struct option_spec metrics_options[] = {
+	{ "metrics", 0, "ADDRESS", "give metrics to Prometheus while tracing, at :PORT of 127.0.0.1; 0: a free port",
+	  set_metrics },
+	{ 0 },
+};
+
 static const struct option_spec *const options[] = {
-	target_options, trace_options, watch_options,  report_options, html_options,
-	table_options,  quiet_options, common_options, NULL,
+	target_options, trace_options, watch_options, metrics_options, report_options,
+	html_options,   table_options, quiet_options, common_options,  NULL,
 };
 
 static void put_command(struct text *text, int argc, char **argv)
@@ -65,6 +79,7 @@ static void trace_to_end(struct tracing *tracing)
 
 static int trace_processes(struct tracing *tracing, const struct settings *settings, int argc, char **argv)
 {
+	struct attach_metrics *metrics = NULL;
 	struct text command = { 0 };
 	struct outcome outcome = {
 		.pids = settings->targets.pids,
@@ -79,11 +94,15 @@ static int trace_processes(struct tracing *tracing, const struct settings *setti
 	err = tracing_add_processes(tracing, &settings->targets);
 	if (!err)
 		err = tracing_begin_trace(tracing);
+	if (!err && settings->metrics_address)
+		err = attach_metrics_open(tracing, &outcome, settings->metrics_address, &metrics);
 	if (err)
 		goto out_fini;
 	tracing_start(tracing, false);
 	if (settings->has_tui)
 		err = watch_processes(tracing, settings, &outcome);
+	else if (metrics)
+		attach_metrics_trace(metrics);
 	else
 		trace_to_end(tracing);
 	tracing_restore_signals();
@@ -91,6 +110,7 @@ static int trace_processes(struct tracing *tracing, const struct settings *setti
 		err = tracing_report(tracing, &outcome);
 
 out_fini:
+	attach_metrics_close(metrics);
 	text_fini(&command);
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
 }
@@ -100,6 +120,10 @@ int attach_traced(const struct settings *settings, int argc, char **argv)
 	struct tracing *tracing = NULL;
 	int status = EXIT_FAILED;
 
+	if (settings->has_tui && settings->metrics_address) {
+		fail_plain(-EINVAL, "--tui and --metrics exclude each other");
+		return EXIT_USAGE;
+	}
 	if (settings->has_tui && tui_check())
 		return EXIT_USAGE;
 	if (!tracing_open(settings, &tracing))

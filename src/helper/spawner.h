@@ -9,7 +9,7 @@
  *                      └──▶ attacher  (asks Java virtual machines, as their users: attacher.h)
  *
  * Owns: the processes that open and read what traced programs made, and how they are asked.
- * Used by: helper/java, symbol/elf, symbol/answer, symbol/go, symbol/java, symbol/jit, symbol/space, symbol/worker, symbol, collect/probe, collect, live, cmd.
+ * Used by: helper/java, symbol/elf, symbol/answer, symbol/go, symbol/java, symbol/jit, symbol/space, symbol/worker, symbol, collect/probe, collect, live, serve, cmd.
  */
 #pragma once
 

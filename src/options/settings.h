@@ -126,6 +126,7 @@ struct settings {
 	const char *json_path, *text_path;              /* NULL: not asked for; text goes to the terminal then */
 	const char *html_path, *folded_path, *csv_path; /* the same */
 	const char *trace_path;                         /* NULL: no trace is written */
+	const char *metrics_address;                    /* NULL: none are given */
 	const char *user;                               /* as whom a command runs; NULL: as who calls pinch, or sudo */
 	struct own_trigger_spec own_trigger;            /* what starts programs' own events */
 	struct span_specs spans;                        /* --span of what is recorded */
