@@ -5,7 +5,7 @@
  * all it hands out; pointers stay valid until the next event or klocks_free().
  *
  * Owns: waits for kernel locks, added up.
- * Used by: waits/sums, account, activity, activity/decode, findings/names, findings/parts, graph, view/json, engine, query, lanes.
+ * Used by: waits/sums, account, activity, activity/decode, findings/names, findings/parts, graph, view/json, engine, query, lanes, export.
  */
 #pragma once
 

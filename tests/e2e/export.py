@@ -18,7 +18,7 @@ from lib import HERE, LIMIT_S, PINCH, Skip, finish, main, parse_report, pinch, p
 from lib_hosts import as_host, merge, record_at_once
 
 PROTO = os.path.join(HERE, "proto")
-FORMATS = ("perfetto", "speedscope", "folded", "chrome", "pprof", "csv")
+FORMATS = ("perfetto", "speedscope", "folded", "chrome", "pprof", "csv", "rollup")
 BLOCKED, RUNNABLE, RUNNING = "blocked", "runnable", "running"
 
 
@@ -169,6 +169,27 @@ def csv_sums(content):
     return sums
 
 
+def rollup_rows(content):
+    """By what they are called: ns, CMetric, count, longest, and the lengths."""
+    rows = {}
+    for line in content.decode().splitlines():
+        row = json.loads(line)
+        key = tuple(row.pop(name) for name in ("host", "process", "threads", "state", "object", "path"))
+        assert key not in rows, key
+        row["lengths"] = Counter(dict(row["lengths"]))
+        assert sum(row["lengths"].values()) == row["count"] and max(row["lengths"]) >= row["max_ns"], row
+        rows[key] = row
+    return rows
+
+
+def rollup_sums(content):
+    sums = Counter()
+    for key, row in rollup_rows(content).items():
+        sums[kind_of(key[3])] += row["ns"]
+        sums["cmetric"] += row["cmetric_ns"]
+    return sums
+
+
 def folded_sums(content):
     sums, causes = Counter(), Counter()
     for line in content.decode().splitlines():
@@ -249,6 +270,27 @@ def sums():
     table = csv_sums(export("csv"))
     assert table[RUNNING] == folded["cpu"] and table[BLOCKED] + table[RUNNABLE] == folded["lost"]
     assert table["cmetric"] == folded["cmetric"], (table, folded)
+    assert rollup_sums(export("rollup")) == table, (table, rollup_sums(export("rollup")))
+
+
+@test("rollups have each cause's time and waits as the report has them; those of parts of the time add up")
+def rollups():
+    record(program("multi_mutex"))
+    rows = rollup_rows(export("rollup"))
+    by_cause, waits = Counter(), Counter()
+    for key, row in rows.items():
+        by_cause[key[3]] += row["ns"]
+        waits[key[3]] += row["count"]
+    causes = {c["cause"]: c for c in report()["balance"]["threads"]["causes"] if c["cause"] != "cpu-wait"}
+    assert causes["lock"]["wait_ns"] == by_cause["lock"] > 0
+    for name, cause in causes.items():
+        assert (by_cause[name], waits[name]) == (cause["wait_ns"], cause["waits"]), (name, cause, by_cause, waits)
+    assert all(key[4] and key[5] for key in rows if key[3] == "lock"), "locks have names and places"
+    half_ns = (dump()[-1]["time_ns"] - dump()[0]["time_ns"]) // 2
+    first, second = (rollup_rows(export("rollup", option, f"{half_ns}ns")) for option in ("--to", "--from"))
+    for key, row in rows.items():
+        assert sum(part[key]["ns"] for part in (first, second) if key in part) == row["ns"], key
+    assert first.keys() | second.keys() == rows.keys()
 
 
 @test("parts of the time add up to the whole, and threads to all of them")
