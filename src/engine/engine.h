@@ -4,7 +4,7 @@
  * called. A live run and a trace are analysed by the same engine.
  *
  * Owns: all that listens to a session; recording and replaying it.
- * Used by: query, lanes, rows, derive, show, scope, live, cmd.
+ * Used by: query, lanes, rows, export, derive, show, scope, live, cmd.
  */
 #pragma once
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sums of states, a line of JSON each, for stores that add up those of many traces and hosts. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/memory.h"
@@ -10,12 +11,16 @@
 #include "export/formats.h"
 #include "export/rollup_sums.h"
 #include "export/stack_words.h"
+#include "engine/run_events.h"
+#include "query/trace_states.h"
 
 struct rollup {
 	struct export_out *out;
 	struct rollup_sums *sums;
 	struct stack_words *stacks;
-	struct text words[4]; /* parts of the key that is being made */
+	const struct trace_states *all;
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC: of all states; UINT64_MAX and 0: there are none */
+	struct text words[4];      /* parts of the key that is being made */
 };
 
 static const char *escaped(struct text *out, const char *string)
@@ -42,6 +47,10 @@ static void take_slice(void *data, const struct export_slice *slice)
 	struct rollup *rollup = data;
 	const struct export_thread *thread = slice->thread;
 
+	if (slice->begin_ns < rollup->begin_ns)
+		rollup->begin_ns = slice->begin_ns;
+	if (slice->end_ns > rollup->end_ns)
+		rollup->end_ns = slice->end_ns;
 	rollup_sums_add(rollup->sums,
 			&(struct rollup_key){
 				.host = escaped(&rollup->words[0], thread->host),
@@ -105,11 +114,37 @@ static void put_row(struct text *out, const struct rollup_row *row)
 	json_fini(&json);
 }
 
+/* What was watched, and what that took. */
+static void put_window(struct rollup *rollup, size_t row_count)
+{
+	const struct ev_collect_run *run = rollup->all->run;
+	const struct ev_collect_end *end = rollup->all->end;
+	bool is_empty = rollup->end_ns <= rollup->begin_ns;
+	const char *strings = run ? run_event_strings(run) : NULL;
+	struct json json;
+
+	json_init(&json, &rollup->out->text);
+	json_on_one_line(&json);
+	json_begin_object(&json);
+	put_number(&json, "rollup", 1);
+	put_text(&json, "host", strings ? escaped(&rollup->words[0], strings + strlen(strings) + 1) : "");
+	put_number(&json, "begin_ns", run && !is_empty ? run->realtime_ns + rollup->begin_ns - run->header.time_ns : 0);
+	put_number(&json, "watched_ns", is_empty ? 0 : rollup->end_ns - rollup->begin_ns);
+	put_number(&json, "cpus", run ? run->cpu_count : 0);
+	put_number(&json, "rows", row_count);
+	put_number(&json, "events", end ? end->events : 0);
+	put_number(&json, "collector_cpu_ns", end ? end->collector_cpu_ns : 0);
+	put_number(&json, "bpf_ns", end ? end->bpf_ns : 0);
+	json_end_object(&json);
+	json_fini(&json);
+}
+
 static void *begin(struct export_out *out, const struct trace_states *all)
 {
 	struct rollup *rollup = xcalloc(1, sizeof(*rollup));
 
-	(void)all;
+	rollup->all = all;
+	rollup->begin_ns = UINT64_MAX;
 	rollup->out = out;
 	rollup->sums = rollup_sums_new();
 	rollup->stacks = stack_words_new();
@@ -122,6 +157,7 @@ static void end(void *data)
 	size_t count;
 	const struct rollup_row *const *rows = rollup_sums_rows(rollup->sums, &count);
 
+	put_window(rollup, count);
 	for (size_t i = 0; i < count; i++) {
 		put_row(&rollup->out->text, rows[i]);
 		export_out_step(rollup->out);

@@ -49,6 +49,8 @@ static void on_end(void *data, const struct ev_header *header)
 	struct trace_states *all = data;
 
 	all->has_ended = e->exit_status != UINT32_MAX;
+	free(all->end);
+	all->end = memcpy(xcalloc(1, event_bytes(header)), header, event_bytes(header));
 }
 
 /* The file's events define threads, mappings, stacks and files. */
@@ -311,6 +313,7 @@ void trace_states_close(struct trace_states *all)
 	session_free(all->session);
 	states_close(all->states);
 	free(all->run);
+	free(all->end);
 	*all = (struct trace_states){ 0 };
 }
 

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ev_collect_end;
 struct ev_collect_run;
 struct event_context;
 struct execution_log;
@@ -42,6 +43,7 @@ struct trace_states {
 	struct path_names *names;
 	struct execution_log *executions;
 	struct ev_collect_run *run; /* what was traced; NULL: the trace does not say */
+	struct ev_collect_end *end; /* what it cost; NULL: tracing has not ended, or the trace has no end */
 	char *path;                 /* of the file with the states */
 	bool has_ended;             /* the command that was traced did, before tracing ended */
 };

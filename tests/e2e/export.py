@@ -172,8 +172,10 @@ def csv_sums(content):
 def rollup_rows(content):
     """By what they are called: ns, CMetric, count, longest, and the lengths."""
     rows = {}
-    for line in content.decode().splitlines():
-        row = json.loads(line)
+    first, *lines = map(json.loads, content.decode().splitlines())
+    assert first["rollup"] == 1 and first["rows"] == len(lines) and first["cpus"] == os.cpu_count(), first
+    assert first["host"] == os.uname().nodename and first["watched_ns"] > 0 and first["begin_ns"] > 0, first
+    for row in lines:
         key = tuple(row.pop(name) for name in ("host", "process", "threads", "state", "object", "path"))
         assert key not in rows, key
         row["lengths"] = Counter(dict(row["lengths"]))
