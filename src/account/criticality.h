@@ -58,6 +58,9 @@ void criticality_free(struct criticality *criticality);
  */
 void criticality_advance(struct criticality *criticality, uint64_t now_ns);
 
+/* Up to when that is: at least the time of the last event that says what a thread does. */
+uint64_t criticality_now_ns(const struct criticality *criticality);
+
 /*
  * Has the waits that last counted as if they ended at this moment, until all of that is taken back,
  * which has to be before the next event.

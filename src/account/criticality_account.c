@@ -12,6 +12,11 @@ void criticality_advance(struct criticality *self, uint64_t now_ns)
 	parallelism_advance(&self->parallelism, now_ns);
 }
 
+uint64_t criticality_now_ns(const struct criticality *self)
+{
+	return self->parallelism.now_ns;
+}
+
 void criticality_count_open_waits(struct criticality *self)
 {
 	struct thread_row *row;

@@ -42,7 +42,8 @@ struct states_making {
 	struct table *futexes; /* causes of waits for them that have a stack, by their addresses; each plus 1 */
 	struct table *unknown; /* stacks that waits named before their frames came; each is_unknown */
 	bool has_late_stacks;
-	uint64_t end_ns;
+	uint64_t last_ns;  /* of any event */
+	uint64_t ended_ns; /* of tracing; 0: the trace does not say */
 };
 
 static uint64_t mix(uint64_t key, uint64_t value)
@@ -200,8 +201,10 @@ bool states_making_has_late_stacks(const struct states_making *making)
 void states_making_take(struct states_making *making, const struct ev_header *header)
 {
 	session_hand_out(making->session, header);
-	if (header->time_ns > making->end_ns)
-		making->end_ns = header->time_ns;
+	if (header->time_ns > making->last_ns)
+		making->last_ns = header->time_ns;
+	if (header->subsys == TRACE_SUBSYS_COLLECT && header->event == TRACE_EVENT_COLLECT_END)
+		making->ended_ns = ((const struct ev_collect_end *)header)->ended_ns;
 	if (is_description(header))
 		trace_writer_event(making->writer, header);
 }
@@ -218,8 +221,17 @@ void states_making_flush(struct states_making *making)
 	activity_log_flush(making->activities);
 }
 
+/* As the report has it: what comes after the end of tracing says nothing of threads, unless they changed. */
+static uint64_t end_ns(const struct states_making *making)
+{
+	uint64_t now_ns = criticality_now_ns(making->criticality);
+	uint64_t ended_ns = making->ended_ns ? making->ended_ns : making->last_ns;
+
+	return now_ns > ended_ns ? now_ns : ended_ns;
+}
+
 void states_making_finish(struct states_making *making)
 {
-	state_log_finish(making->log, making->end_ns);
-	activity_log_finish(making->activities, making->end_ns);
+	state_log_finish(making->log, end_ns(making));
+	activity_log_finish(making->activities, end_ns(making));
 }

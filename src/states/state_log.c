@@ -11,6 +11,7 @@
 #include "session/external_threads.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "session/wake_context.h"
 #include "states/cpu_log.h"
 #include "states/late_causes.h"
 #include "states/share_log.h"
@@ -49,6 +50,7 @@ struct logged {
 	struct state_value meaning; /* of the value, when it is one */
 	struct wait_facts facts;    /* of the last wait, and its cause as they alone tell it */
 	enum wait_cause cause;
+	uint64_t ready_file;        /* what came, of many that it waits for; 0: that is not known */
 	struct state_places places; /* the blocks in which it changes */
 	struct share_thread shares;
 	uint8_t first_share; /* BLOCKED: as summaries have the wait, if its cause is another one; else 0 */
@@ -316,6 +318,7 @@ static struct state_value wait_value(const struct state_log *log, const struct t
 		stack = logged->meaning.stack;
 	logged->facts = wait_facts_of(e ? e : &nothing);
 	logged->cause = CAUSE_OTHER;
+	logged->ready_file = 0;
 	/* Threads of the kernel have no calls and no faults, and whether one is such is not recorded. */
 	if (e && !(thread_is_external(thread->number) && e->syscall == SYSCALL_NONE))
 		logged->cause = wait_cause_of(&logged->facts, file_of(log, &logged->facts));
@@ -391,21 +394,59 @@ static void end_late(struct state_log *log, struct logged *logged)
 	logged->unknown_ns = 0;
 }
 
-/* The stack of the wait that the thread is in, or was in last, turns out to be this. */
-static void emit_stack(struct state_log *log, const struct thread *thread, struct logged *logged, uint64_t stack)
+/* The wait that the thread is in means what it means now. */
+static void emit_meaning(struct state_log *log, const struct thread *thread, struct logged *logged)
 {
 	uint32_t value;
 
-	if (logged->kind != RECORD_BLOCKED || logged->meaning.stack || !stack)
-		return;
-	logged->meaning.stack = stack;
-	change_cause(log, logged, named_cause(log, thread, log->now_ns, stack, logged));
+	change_cause(log, logged, named_cause(log, thread, log->now_ns, logged->meaning.stack, logged));
 	value = state_values_add(&log->values, &logged->meaning);
 	if (logged->record == NO_RECORD)
 		log->origins[logged->place].value = value;
 	else
 		log->records[logged->record].value = value;
 	logged->value = value;
+}
+
+/* The stack of the wait that the thread is in, or was in last, turns out to be this. */
+static void emit_stack(struct state_log *log, const struct thread *thread, struct logged *logged, uint64_t stack)
+{
+	if (logged->kind != RECORD_BLOCKED || logged->meaning.stack || !stack)
+		return;
+	logged->meaning.stack = stack;
+	emit_meaning(log, thread, logged);
+}
+
+/*
+ * What the thread waited for may be known at the end of the wait alone, as in waits/sums/waits.c: its file was recorded after the
+ * switch; of many, one was ready; or a request of io_uring was done, by a thread of the kernel as if the thread itself had done it.
+ */
+static void settle_wait(struct state_log *log, const struct thread *thread, struct logged *logged,
+			const struct ev_sched_wake *wake)
+{
+	uint64_t object = logged->facts.object;
+	enum wait_cause cause = logged->cause;
+	const struct file_info *ready = logged->ready_file ? files_find(log->options.files, logged->ready_file) : NULL;
+
+	if (logged->kind != RECORD_BLOCKED || thread_is_external(logged->number))
+		return;
+	if (wait_has_file(&logged->facts))
+		logged->cause = wait_cause_of(&logged->facts, file_of(log, &logged->facts));
+	if (logged->cause == CAUSE_POLL && ready && ready->kind == FILE_SOCKET && !ready->is_server) {
+		logged->cause = CAUSE_SOCKET;
+		logged->facts.object = logged->ready_file;
+	}
+	if (wake && wake_is_for_work(wake) && wait_has_futex(&logged->facts)) {
+		logged->facts = wait_facts_of_work();
+		logged->cause = CAUSE_FILE;
+	}
+	if (logged->cause == cause && logged->facts.object == object)
+		return;
+	logged->meaning.object = logged->facts.object;
+	logged->meaning.syscall = logged->facts.syscall;
+	logged->meaning.operation = logged->facts.operation;
+	logged->meaning.how = logged->facts.state;
+	emit_meaning(log, thread, logged);
 }
 
 static uint8_t kind_of(const struct state_change *change)
@@ -448,6 +489,8 @@ static void on_change(void *data, const struct state_change *change)
 		return; /* it spins no longer, which shows when it runs */
 	if (change->wake && change->wake->flags & WAKE_HAS_WAIT_STACK)
 		emit_stack(log, change->thread, logged, change->wake->wait_stack);
+	if (kind != RECORD_BLOCKED)
+		settle_wait(log, change->thread, logged, change->wake);
 	if (change->time_ns > log->now_ns)
 		log->now_ns = change->time_ns;
 	if (logged->kind != RECORD_END || kind != RECORD_END)
@@ -560,6 +603,15 @@ static void on_waits(void *data, const struct ev_header *header)
 		emit_stack(log, threads_get(log->options.threads, header->thread), logged, e->stack);
 }
 
+static void on_ready(void *data, const struct ev_header *header)
+{
+	struct state_log *log = data;
+	struct logged *logged = table_find(log->by_number, header->thread);
+
+	if (logged && logged->kind == RECORD_BLOCKED)
+		logged->ready_file = ((const struct ev_sched_ready *)header)->file;
+}
+
 static void on_gap(void *data, const struct ev_header *header)
 {
 	const struct ev_collect_gap *e = (const struct ev_collect_gap *)header;
@@ -582,11 +634,8 @@ static void on_gap(void *data, const struct ev_header *header)
 }
 
 static const struct event_handler handlers[] = {
-	{ EV_SCHED_SWITCH, on_switch },
-	{ EV_SCHED_HIDDEN, on_hidden },
-	{ EV_THREAD_WAITS, on_waits },
-	{ EV_COLLECT_GAP, on_gap },
-	{ 0, NULL },
+	{ EV_SCHED_SWITCH, on_switch }, { EV_SCHED_HIDDEN, on_hidden }, { EV_SCHED_READY, on_ready },
+	{ EV_THREAD_WAITS, on_waits },  { EV_COLLECT_GAP, on_gap },     { 0, NULL },
 };
 
 struct state_log *state_log_new(struct trace_writer *writer, const struct state_log_options *options)
@@ -671,6 +720,7 @@ void state_log_finish(struct state_log *log, uint64_t end_ns)
 
 		if (thread->kind == RECORD_END)
 			continue;
+		settle_wait(log, threads_get(log->options.threads, thread->number), thread, NULL);
 		add_record(log, log->now_ns, RECORD_END, thread->place, 0);
 		add_to_total(log, thread);
 		end_late(log, thread);

@@ -105,6 +105,15 @@ struct wait_facts wait_facts_of(const struct ev_sched_switch *e)
 	return facts;
 }
 
+struct wait_facts wait_facts_of_work(void)
+{
+	return (struct wait_facts){
+		.syscall = SYSCALL_NONE,
+		.value = MEMORY_NONE,
+		.state = SWITCH_BLOCKED,
+	};
+}
+
 bool wait_has_klock(const struct wait_facts *facts)
 {
 	return facts->flags & SWITCH_KERNEL_LOCK;

@@ -28,6 +28,9 @@ struct wait_facts {
 
 struct wait_facts wait_facts_of(const struct ev_sched_switch *e);
 
+/* Of a thread of io_uring that does a request for others. */
+struct wait_facts wait_facts_of_work(void);
+
 /* file: what the object is, when it is one, or NULL. */
 enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_info *file);
 

@@ -275,18 +275,36 @@ def sums():
     assert rollup_sums(export("rollup")) == table, (table, rollup_sums(export("rollup")))
 
 
-@test("rollups have each cause's time and waits as the report has them; those of parts of the time add up")
+def check_causes(rows):
+    """Each cause has the time and the waits that it has in the report; so the history of states says what the report does."""
+    ns, waits = Counter(), Counter()
+    for key, row in rows.items():
+        ns[key[3]] += row["ns"]
+        waits[key[3]] += row["count"]
+    balance = report()["balance"]["threads"]
+    causes = {c["cause"]: c for c in balance["causes"] if c["cause"] not in ("cpu-wait", "throttled")}
+    for name, cause in causes.items():
+        assert (ns[name], waits[name]) == (cause["wait_ns"], cause["waits"]), (name, cause, ns, waits)
+    assert ns["runnable"] == balance["cpu_wait_ns"], (ns, balance)
+    return causes
+
+
+@test("rollups have each cause's time and waits as the report has them, also of all the machine")
+def machine():
+    for name in ("epoll_server", "io_uring_wait", "tcp_slow"):
+        record(program(name))
+        check_causes(rollup_rows(export("rollup")))
+    server = start(program("epoll_server"))
+    assert not pinch("record", "-q", "-o", "t.pinch", "--all", "--duration", "1s").status
+    finish(server)
+    assert len(check_causes(rollup_rows(export("rollup")))) > 2
+
+
+@test("rollups name locks and their places; those of parts of the time add up")
 def rollups():
     record(program("multi_mutex"))
     rows = rollup_rows(export("rollup"))
-    by_cause, waits = Counter(), Counter()
-    for key, row in rows.items():
-        by_cause[key[3]] += row["ns"]
-        waits[key[3]] += row["count"]
-    causes = {c["cause"]: c for c in report()["balance"]["threads"]["causes"] if c["cause"] != "cpu-wait"}
-    assert causes["lock"]["wait_ns"] == by_cause["lock"] > 0
-    for name, cause in causes.items():
-        assert (by_cause[name], waits[name]) == (cause["wait_ns"], cause["waits"]), (name, cause, by_cause, waits)
+    assert check_causes(rows)["lock"]["wait_ns"] > 0
     assert all(key[4] and key[5] for key in rows if key[3] == "lock"), "locks have names and places"
     half_ns = (dump()[-1]["time_ns"] - dump()[0]["time_ns"]) // 2
     first, second = (rollup_rows(export("rollup", option, f"{half_ns}ns")) for option in ("--to", "--from"))

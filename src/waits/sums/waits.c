@@ -441,12 +441,7 @@ static void settle_work(const struct waits *waits, const struct wait_party *part
 	if (wait->is_lock)
 		wait_locks_leave(waits->locks, party->thread, wait);
 	wait->is_lock = false;
-	/* As a worker of io_uring would do it. */
-	wait->facts = (struct wait_facts){
-		.syscall = SYSCALL_NONE,
-		.value = MEMORY_NONE,
-		.state = SWITCH_BLOCKED,
-	};
+	wait->facts = wait_facts_of_work();
 	wait->cause = CAUSE_FILE;
 }
 
