@@ -33,7 +33,7 @@ extern const struct command *const commands[];
 extern const struct command run_command, attach_command, record_command, report_command, klock_command, dump_command,
 	cut_command, merge_command, graph_command, critical_path_command, spans_command, compare_command,
 	whatif_command, trace_command, scope_command, clocks_command, check_command, view_command, export_command,
-	help_command;
+	agent_command, help_command;
 
 const struct command *command_find(const char *name);
 

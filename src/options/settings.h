@@ -117,6 +117,21 @@ struct clock_settings {
 	size_t peer_count;
 };
 
+enum { AGENT_TRIGGERS_MAX = 3 };
+
+/* How a machine is watched for ever. */
+struct agent_settings {
+	const char *directory; /* of what is kept */
+	uint64_t size_bytes;   /* of traces */
+	double budget;         /* of the machine's CPU time, 0 to 1 */
+	uint64_t window_ns;    /* the longest one */
+	uint64_t duration_ns;  /* 0: until it is stopped */
+	const char *triggers[AGENT_TRIGGERS_MAX];
+	size_t trigger_count;
+	const char *target[2];       /* options of pinch record: "--cgroup", "DIR"; "--all", NULL */
+	const char *metrics_address; /* NULL: none are given */
+};
+
 struct settings {
 	struct kernel_options kernel;
 	uint64_t duration_ns;                           /* 0: until the end */
@@ -166,8 +181,9 @@ struct settings {
 	struct whatif_settings whatif;   /* whatif only */
 	struct outside_settings outside; /* trace only */
 	struct stream_settings stream;   /* scope, and what reads traces of one */
-	struct door_settings door;       /* view */
-	struct clock_settings clocks;    /* clocks, and record */
+	struct agent_settings agent;
+	struct door_settings door;    /* view */
+	struct clock_settings clocks; /* clocks, and record */
 };
 
 void settings_init(struct settings *settings);

@@ -3,7 +3,7 @@
  * What a browser asks for, and what it gets.
  *
  * Owns: a trace as a browser sees it, and the server that shows it.
- * Used by: cmd.
+ * Used by: agent, cmd.
  */
 #pragma once
 
