@@ -3,7 +3,7 @@
  * What the user asked for, and how it is read from the command line.
  *
  * Owns: what the user asked for.
- * Used by: engine, query, show, live, cmd.
+ * Used by: engine, query, show, live, agent, cmd.
  */
 #pragma once
 
