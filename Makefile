@@ -22,6 +22,9 @@ endif
 # clang's: events whose tails follow them in a struct of ours.
 WARN := -Wall -Wextra -Wno-gnu-variable-sized-type-not-at-end $(if $(CI),-Werror)
 WARN_SRC := $(WARN) -Wshadow -Wmissing-prototypes
+# No function of pinch takes more of a stack: what is larger is allocated. Sanitizers add to frames.
+FRAME_BYTES_MAX := 24576
+WARN_TOOL = $(WARN_SRC) -Wvla -Walloca $(if $(findstring -fsanitize,$(CFLAGS)),,-Wframe-larger-than=$(FRAME_BYTES_MAX))
 CPPFLAGS := -D_GNU_SOURCE -DPINCH_VERSION='"$(VERSION)"' -Isrc -I$O/gen -Ievents -Ibpf -Ilib
 CFLAGS ?= $(or $(SAN_FLAGS),-O2 -g)
 # What the compiler and the linker add against errors of memory: for pinch and plecoc, which read what others
@@ -238,7 +241,7 @@ $O/.flags: always
 
 $O/src/%.o: src/%.c $O/.flags | $(GEN)
 	@echo "  CC    $<"; mkdir -p $(@D)
-	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(HARDENING) $(CFLAGS) $(WARN_SRC) -MMD -MP -c -o $@ $<
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(HARDENING) $(CFLAGS) $(WARN_TOOL) -MMD -MP -c -o $@ $<
 
 $O/libpinch.a: $(LIB_OBJ)
 	@echo "  AR    $@"
