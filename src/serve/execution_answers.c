@@ -13,7 +13,7 @@
 #include "query/trace_states.h"
 #include "results/results.h"
 #include "serve/answer.h"
-#include "serve/execution_groups.h"
+#include "serve/execution_grouping.h"
 #include "serve/lane_list.h"
 #include "serve/viewed.h"
 #include "spans/execution_log.h"
@@ -120,6 +120,8 @@ void execution_answer_list(struct execution_grouping *grouping, const struct vie
 	json_init(&json, &reply->body);
 	json_on_one_line(&json);
 	json_begin_object(&json);
+	json_key(&json, "is_ready");
+	json_bool(&json, true);
 	json_put_uint(&json, "count", grouping->count);
 	json_put_uint(&json, "drawn_max", GROUP_DRAWN_MAX);
 	put_sums(&json, grouping);

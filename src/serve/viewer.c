@@ -28,6 +28,7 @@
 #include "view/json/json_parts.h"
 
 enum {
+	STATUS_OK = 200,
 	STATUS_NO_CONTENT = 204,
 	STATUS_NOT_FOUND = 404,
 	STATUS_METHOD = 405,
@@ -295,11 +296,12 @@ static const struct execution_route {
 	const char *path;
 	void (*answer)(struct execution_grouping *grouping, const struct viewed *viewed, const struct request *request,
 		       struct reply *reply);
+	bool waits; /* for what is made for another reader; else the answer is that it is not ready */
 } execution_routes[] = {
-	{ "/executions/list", execution_answer_list },
-	{ "/executions/tiles", execution_answer_tiles },
-	{ "/executions/slice", execution_answer_slice },
-	{ "/executions/stretch", execution_answer_stretch },
+	{ "/executions/list", execution_answer_list, false },
+	{ "/executions/tiles", execution_answer_tiles, true },
+	{ "/executions/slice", execution_answer_slice, true },
+	{ "/executions/stretch", execution_answer_stretch, true },
 };
 
 static const struct list_route {
@@ -394,14 +396,16 @@ static void answer_executions(struct viewer *viewer, const struct execution_rout
 
 	if (!is_whole(viewer, request, reply))
 		return;
-	grouping = execution_groups_take(viewer->groups, request, reply);
+	grouping = execution_groups_take(viewer->groups, request, route->waits, reply);
+	if (!grouping && reply->status == STATUS_OK)
+		text_put(&reply->body, "{\"is_ready\":false}");
 	if (!grouping)
 		return;
 	if (begin_of_trace(viewer, true, request, reply)) {
 		route->answer(grouping, viewer->viewed, request, reply);
 		pthread_mutex_unlock(&viewer->lock);
 	}
-	execution_groups_release(viewer->groups);
+	execution_groups_release(viewer->groups, grouping);
 }
 
 static bool answer_script(struct viewer *viewer, const struct request *request, struct reply *reply)

@@ -1,7 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The server of pinch view for groups of executions: tiles and sums against the history of threads, groups and means against pinch compare."""
-from lib import main, parse, pinch, program, test
+import os
+import signal
+import threading
+
+from lib import LIMIT_S, main, parse, pinch, program, read, test, wait_until
 from lib_view import Tile, Viewer
 
 REQUEST = "request=recvfrom(fd=socket)..sendto"
@@ -136,6 +140,54 @@ def wrong_requests():
     assert status == 200 and b'data-part="comparison"' in body, body[:300]
     choices = reader.json("/executions/choices")
     assert choices["spans"] == [{"name": "request", "count": 120}] and "sleep" in choices["causes"] and "lost.lock" in choices["figures"], choices
+    reader.end()
+
+
+def stop_grouping(reader, questions):
+    """Asks for groups until the process that makes them is stopped while it does: the question, the process, and who asks."""
+    pid = reader.process.pid
+    for question in questions:
+        answers = []
+        asker = threading.Thread(target=lambda path="/executions/list?" + question, to=answers: to.append(reader.json(path)))
+        asker.start()
+        while asker.is_alive():
+            children = [int(child) for task in os.listdir(f"/proc/{pid}/task") for child in read_children(pid, task)]
+            if children:
+                os.kill(children[0], signal.SIGSTOP)
+                return question, children[0], asker, answers
+        asker.join()
+    raise AssertionError("all groups were made before anybody saw it")
+
+
+def read_children(pid, task):
+    try:
+        return read(f"/proc/{pid}/task/{task}/children").split()
+    except OSError:
+        return []  # that thread has ended
+
+
+@test("while executions are grouped for one reader, the others are answered, and none is grouped twice")
+def grouped_meanwhile():
+    reader = viewer()
+    before = reader.json("/executions/list?groups=2")
+    question, child, asker, answers = stop_grouping(reader, [f"groups={n}&feature={figure}" for n in (2, 3, 4) for figure in ("duration", "lost.lock", "cpu.running")])
+    try:
+        assert reader.json("/trace")["is_ready"]
+        assert reader.json("/executions/list?groups=2") == before, "what is grouped is gone"
+        assert reader.get("/executions/tiles?groups=2&group=1&shift=20&index=0&lanes=0")[0] == 200
+        assert reader.json("/executions/list?groups=5")["count"] == 5, "others wait for it"
+        for _ in range(30):
+            assert reader.json("/executions/list?" + question) == {"is_ready": False}
+        waiting = [threading.Thread(target=reader.get, args=(f"/executions/tiles?{question}&group=1&shift=20&index=0&lanes=0",)) for _ in range(4)]
+        for one in waiting:
+            one.start()
+        wait_until(lambda: reader.get(f"/executions/slice?{question}&group=1&lane=1&time=0")[0] == 503 or not asker.is_alive(), "no more readers wait")
+        assert reader.json("/trace")["is_ready"], "those who wait keep all threads"
+    finally:
+        os.kill(child, signal.SIGCONT)
+    for one in [asker, *waiting]:
+        one.join(LIMIT_S)
+    assert answers and answers[0]["is_ready"] and answers[0] == reader.json("/executions/list?" + question)
     reader.end()
 
 

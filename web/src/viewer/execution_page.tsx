@@ -41,11 +41,12 @@ interface Loaded {
 	error: string;
 }
 
-async function whole(server: Server, signal: AbortSignal): Promise<Trace> {
+/** The trace may still be indexed; and executions are grouped once, for whoever asked first. */
+async function whenReady<T extends { is_ready: true }>(server: Server, path: string, signal: AbortSignal): Promise<T> {
 	for (;;) {
-		const answer = await server.json<Answer | Unready>("trace", signal);
+		const answer = await server.json<T | Unready>(path, signal);
 		if (answer.is_ready)
-			return traceOf(answer);
+			return answer;
 		await new Promise(resolve => setTimeout(resolve, UNREADY_MS));
 	}
 }
@@ -57,10 +58,10 @@ function useLoaded(server: Server): Loaded {
 	useEffect(() => {
 		let isThere = false;
 		const abort = new AbortController(), load = async () => {
-			const trace = await whole(server, abort.signal), choices = await server.json<Choices>("executions/choices", abort.signal);
+			const trace = traceOf(await whenReady<Answer>(server, "trace", abort.signal)), choices = await server.json<Choices>("executions/choices", abort.signal);
 			const known = { trace, choices, question: completed(questionOf(location.search), choices) };
 			setLoaded({ known, of: null, error: "" });
-			const of = await server.json<Executions>(query("executions/list", known.question), abort.signal);
+			const of = await whenReady<Executions>(server, query("executions/list", known.question), abort.signal);
 			isThere = true;
 			setLoaded({ known, of, error: "" });
 		};
