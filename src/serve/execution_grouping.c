@@ -99,10 +99,17 @@ void execution_grouping_fini(struct execution_grouping *grouping)
 {
 	for (unsigned int i = 0; i <= GROUPS_MAX; i++) {
 		free(grouping->groups[i].members);
-		free(grouping->groups[i].drawn);
-		free(grouping->groups[i].parts);
 	}
 	free(grouping->executions.list);
 	free(grouping->group_of);
 	*grouping = (struct execution_grouping){ 0 };
+}
+
+struct execution execution_grouping_at(const struct execution_grouping *grouping, uint32_t place, uint64_t first_ns)
+{
+	struct execution execution = grouping->executions.list[place];
+
+	execution.begin_ns += first_ns;
+	execution.end_ns += first_ns;
+	return execution;
 }

@@ -9,21 +9,14 @@
 #include "spans/execution.h"
 #include "states/state.h"
 
-struct aligned_row;
-struct execution_part;
-
-/* Together, of a group with more executions, so many are drawn, evenly chosen. */
-enum { GROUP_DRAWN_MAX = 4096 };
+struct drawn_together;
 
 /* Executions that are alike. */
 struct execution_group {
 	uint32_t *members; /* places of executions, by their beginnings */
 	size_t count;
-	uint64_t ns[SHARES]; /* sums over all of them */
-	/* Those that are drawn together, and their parts, as soon as somebody has asked for them; NULL: nobody has. */
-	struct aligned_row *drawn;
-	struct execution_part *parts;
-	size_t drawn_count;
+	uint64_t ns[SHARES];          /* sums over all of them */
+	struct drawn_together *drawn; /* drawn_together.h; NULL: nobody has asked for it */
 };
 
 struct execution_grouping {
@@ -36,3 +29,6 @@ struct execution_grouping {
 /* Reads what pinch compare --executions writes. 0; -EBADMSG: it is something else. To be freed with execution_grouping_fini() in any case. */
 int execution_grouping_read(const char *csv, struct execution_grouping *out);
 void execution_grouping_fini(struct execution_grouping *grouping);
+
+/* An execution by its place, in the time of the trace, which begins at first_ns, CLOCK_MONOTONIC. */
+struct execution execution_grouping_at(const struct execution_grouping *grouping, uint32_t place, uint64_t first_ns);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "serve/answer.h"
+#include "serve/drawn_together.h"
 #include "serve/execution_grouping.h"
 #include "serve/group_question.h"
 #include "serve/own_command.h"
@@ -56,6 +57,7 @@ struct execution_groups *execution_groups_new(const char *trace_path, bool opens
 static void forget(struct kept_grouping *kept)
 {
 	free(kept->key);
+	drawn_together_free(&kept->grouping);
 	execution_grouping_fini(&kept->grouping);
 	*kept = (struct kept_grouping){ 0 };
 }

@@ -299,6 +299,7 @@ static const struct execution_route {
 	bool waits; /* for what is made for another reader; else the answer is that it is not ready */
 } execution_routes[] = {
 	{ "/executions/list", execution_answer_list, false },
+	{ "/executions/drawn", execution_answer_drawn, true },
 	{ "/executions/tiles", execution_answer_tiles, true },
 	{ "/executions/slice", execution_answer_slice, true },
 	{ "/executions/stretch", execution_answer_stretch, true },

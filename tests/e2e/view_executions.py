@@ -125,6 +125,18 @@ def table():
     assert both.status == 2 and "--executions" in both.text, both.text
 
 
+@test("what a group did together is found step by step, once")
+def drawn():
+    reader = viewer()
+    for group in (1, 2):
+        steps = [reader.json(f"/executions/drawn?groups=2&group={group}")]
+        while not steps[-1]["is_ready"]:
+            steps.append(reader.json(f"/executions/drawn?groups=2&group={group}"))
+        done = [step["done"] for step in steps]
+        assert done == sorted(done) and done[-1] == 1 and reader.json(f"/executions/drawn?groups=2&group={group}") == steps[-1], steps
+    reader.end()
+
+
 @test("wrong requests get an error of one line, and the server goes on")
 def wrong_requests():
     reader = viewer()
@@ -133,7 +145,7 @@ def wrong_requests():
                            ("tiles?group=-1&shift=20&index=0&lanes=0", 400), ("slice?group=1&lane=0&time=0", 400), ("slice?group=1&lane=1&time=-1", 400),
                            ("slice?group=1&lane=1&time=99999999999", 404), ("stretch?group=1&from=2&to=1&lanes=0", 400),
                            ("list?groups=9", 500), ("list?feature=nothing", 500), ("list?span=nothing", 500), ("list?cycle=--help", 500),
-                           ("list?between=1,1", 500), ("report?between=x", 500), ("nothing", 404)):
+                           ("list?between=1,1", 500), ("drawn?group=9", 400), ("drawn", 400), ("report?between=x", 500), ("nothing", 404)):
         status, _, body = reader.get("/executions/" + path)
         assert status == expected and body.count(b"\n") == 1 and body.endswith(b"\n"), (path, status, body)
     status, headers, body = reader.get("/executions/report?groups=3")
