@@ -22,6 +22,9 @@ endif
 # clang's: events whose tails follow them in a struct of ours.
 WARN := -Wall -Wextra -Wno-gnu-variable-sized-type-not-at-end $(if $(CI),-Werror)
 WARN_SRC := $(WARN) -Wshadow -Wmissing-prototypes
+# No function of pinch takes more of a stack: what is larger is allocated. Sanitizers add to frames.
+FRAME_BYTES_MAX := 24576
+WARN_TOOL = $(WARN_SRC) -Wvla -Walloca $(if $(findstring -fsanitize,$(CFLAGS)),,-Wframe-larger-than=$(FRAME_BYTES_MAX))
 CPPFLAGS := -D_GNU_SOURCE -DPINCH_VERSION='"$(VERSION)"' -Isrc -I$O/gen -Ievents -Ibpf -Ilib
 CFLAGS ?= $(or $(SAN_FLAGS),-O2 -g)
 # What the compiler and the linker add against errors of memory: for pinch and plecoc, which read what others
@@ -238,7 +241,7 @@ $O/.flags: always
 
 $O/src/%.o: src/%.c $O/.flags | $(GEN)
 	@echo "  CC    $<"; mkdir -p $(@D)
-	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(HARDENING) $(CFLAGS) $(WARN_SRC) -MMD -MP -c -o $@ $<
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(HARDENING) $(CFLAGS) $(WARN_TOOL) -MMD -MP -c -o $@ $<
 
 $O/libpinch.a: $(LIB_OBJ)
 	@echo "  AR    $@"
@@ -478,7 +481,7 @@ SOURCE_TESTS := "+tests/golden/view/validate.sh" "+tests/pinchtrace.sh $O" \
 TESTS := $(BUILT_TESTS) $(if $(SAN),$(FUZZ_TEST),$(SOURCE_TESTS))
 
 # In a browser; screenshots stay in $O/web-shots.
-WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs %/made_trace.mjs %/recorded_view.mjs %/view_page.mjs %/view_server.mjs,$(wildcard tests/web/*.mjs)))
+WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs %/made_trace.mjs %/recorded_view.mjs %/view_page.mjs %/view_process.mjs %/view_server.mjs,$(wildcard tests/web/*.mjs)))
 
 # Real kernels and real programs, as root: one suite at a time, for an emulated machine takes minutes beside them.
 # make check leaves the long ones to make check-all.

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "area/header.h"
+#include "base/memory.h"
 
 /* So often it is tried to be the only one who makes a request, with a millisecond between. */
 #define LOCK_TRIES 200
@@ -115,18 +117,20 @@ int area_control_switch(int fd, uint16_t subsystem, bool is_on)
 
 int area_control_switch_all(int fd, bool is_on)
 {
-	unsigned char switches[PINCHTRACE_SUBSYSTEMS];
 	struct pinchtrace_header header;
-	uint32_t i;
+	unsigned char *switches;
 	int err = area_header_read(fd, &header);
 
-	if (!err)
-		err = area_read(fd, switches, sizeof(switches), header.switches_offset);
 	if (err)
 		return err;
-	for (i = 0; i < PINCHTRACE_SUBSYSTEMS; i++)
+	switches = xcalloc(PINCHTRACE_SUBSYSTEMS, 1);
+	err = area_read(fd, switches, PINCHTRACE_SUBSYSTEMS, header.switches_offset);
+	for (uint32_t i = 0; i < PINCHTRACE_SUBSYSTEMS; i++)
 		switches[i] = (switches[i] & ~PINCHTRACE_ON_RECORD) | (is_on ? PINCHTRACE_ON_RECORD : 0);
-	return write_bytes(fd, switches, sizeof(switches), header.switches_offset);
+	if (!err)
+		err = write_bytes(fd, switches, PINCHTRACE_SUBSYSTEMS, header.switches_offset);
+	free(switches);
+	return err;
 }
 
 int area_control_set(int fd, const struct area_triggers *triggers)

@@ -5,12 +5,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 enum { EXCHANGES = 2000, CPUS_CHECKED_MAX = 1024 };
 
@@ -94,7 +96,7 @@ void cpu_clocks_add(struct cpu_clocks *out, const struct clock_sample *samples, 
 
 static int measure_cpu(unsigned int cpu, struct exchange *exchange, struct cpu_clocks *out)
 {
-	struct clock_sample samples[EXCHANGES];
+	struct clock_sample *samples;
 	pid_t parent = getpid(), pid;
 	size_t count;
 
@@ -104,12 +106,14 @@ static int measure_cpu(unsigned int cpu, struct exchange *exchange, struct cpu_c
 		answer(exchange, cpu, parent);
 	if (pid < 0)
 		return -errno;
+	samples = xcalloc(EXCHANGES, sizeof(*samples));
 	count = ask(exchange, samples);
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	if (count)
 		cpu_clocks_add(out, samples, count);
+	free(samples);
 	return 0;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/utsname.h>
 
 #include "base/fail.h"
+#include "base/memory.h"
 #include "cmd/check_trace.h"
 #include "cmd/trace_source.h"
 #include "collect/target/machine.h"
@@ -13,7 +15,7 @@ enum { CHECKS_MAX = 32 };
 
 static int check_machine(void)
 {
-	struct machine_check checks[CHECKS_MAX];
+	struct machine_check *checks = xcalloc(CHECKS_MAX, sizeof(*checks));
 	size_t count, missing = 0;
 	struct utsname name;
 
@@ -32,6 +34,7 @@ static int check_machine(void)
 		if (!checks[i].is_seen)
 			printf("           to get it: %s\n", checks[i].remedy);
 	}
+	free(checks);
 	return missing ? EXIT_FAILED : 0;
 }
 

@@ -258,6 +258,32 @@ static int show_group(struct compared *compared)
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
 }
 
+static bool wants_executions_alone(const struct settings *settings)
+{
+	return settings->compare.executions_path && !settings->compare.fail_if_count && !settings->json_path &&
+	       !settings->html_path && !settings->text_path && !settings->graph.dot_path && !settings->graph.svg_path;
+}
+
+/* Of their groups none are compared. Returns the exit status. */
+static int show_executions(struct compared *compared)
+{
+	const struct settings *settings = compared->settings;
+	int err = compare_group_executions(&compared->sources[0], settings, &compared->grouping);
+
+	if (!err)
+		err = write_executions(settings->compare.executions_path, compared);
+	return err && err != -EPIPE ? EXIT_FAILED : 0;
+}
+
+static int show_comparison(struct compared *compared, char **paths, int count)
+{
+	for (int i = 0; i < count; i++)
+		compare_source_learn_places(&compared->sources[i]);
+	if (compared->settings->compare.group)
+		return show_group(compared);
+	return find(compared, paths, count) ? EXIT_FAILED : show(compared);
+}
+
 static int compare_files(const struct settings *settings, const struct conditions *conditions, char **paths, int count)
 {
 	struct compared compared = { .settings = settings, .conditions = conditions };
@@ -266,13 +292,9 @@ static int compare_files(const struct settings *settings, const struct condition
 
 	for (int i = 0; i < count && !err; i++)
 		err = compare_source_open(&compared.sources[i], paths[i], settings, fold);
-	if (!err && settings->compare.group) {
-		status = show_group(&compared);
-	} else if (!err) {
-		err = find(&compared, paths, count);
-		if (!err)
-			status = show(&compared);
-	}
+	if (!err)
+		status = wants_executions_alone(settings) ? show_executions(&compared)
+							  : show_comparison(&compared, paths, count);
 	compare_reports_close(&compared.reports);
 	compare_code_fini(&compared.code);
 	comparison_fini(&compared.comparison);

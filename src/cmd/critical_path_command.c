@@ -2,8 +2,10 @@
 #include "graph/critical_path.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "graph/graph_label.h"
 #include "options/settings.h"
@@ -52,14 +54,15 @@ static int path_of_states(const struct settings *settings, const char *trace_pat
 {
 	struct fold_rules *fold = fold_rules_new();
 	struct chosen_threads chosen = { 0 };
-	struct settings part;
+	struct settings *part = xcalloc(1, sizeof(*part));
 	int err = fold_rules_add_user(fold);
 
 	if (!err)
-		err = part_find(settings, trace_path, all, &part, &chosen);
+		err = part_find(settings, trace_path, all, part, &chosen);
 	if (!err)
-		err = show_path(&part, all, chosen.numbers[0], fold);
+		err = show_path(part, all, chosen.numbers[0], fold);
 	chosen_threads_fini(&chosen);
+	free(part);
 	fold_rules_free(fold);
 	return err;
 }

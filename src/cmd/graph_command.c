@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "graph/graph_label.h"
 #include "graph/lost_most.h"
@@ -95,17 +96,18 @@ static int graph_states(const struct settings *settings, const char *path, struc
 	struct fold_rules *fold = fold_rules_new();
 	struct chosen_threads chosen = { 0 };
 	struct start start = { 0 };
-	struct settings part;
+	struct settings *part = xcalloc(1, sizeof(*part));
 	int err = fold_rules_add_user(fold);
 
 	if (!err)
-		err = part_find(settings, path, all, &part, &chosen);
+		err = part_find(settings, path, all, part, &chosen);
 	if (!err && !is_part(settings) && !settings->graph.is_whole && !settings->graph.is_by_group)
-		start_at_loss(all, &part, &chosen, &start);
+		start_at_loss(all, part, &chosen, &start);
 	if (!err)
-		err = make_and_show(&part, all, &chosen, fold, &start);
+		err = make_and_show(part, all, &chosen, fold, &start);
 	text_fini(&start.words);
 	chosen_threads_fini(&chosen);
+	free(part);
 	fold_rules_free(fold);
 	return err;
 }

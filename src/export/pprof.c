@@ -35,7 +35,7 @@ enum { LINE_FUNCTION = 1, LINE_LINE = 2 };
 
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILE = 4 };
 
-enum { PIECE_BYTES = 64 << 10, GZIP_WINDOW_BITS = 15 + 16, GZIP_MEMORY = 8 };
+enum { PIECE_BYTES = 16 << 10, GZIP_WINDOW_BITS = 15 + 16, GZIP_MEMORY = 8 };
 
 struct pprof {
 	struct export_out *out;

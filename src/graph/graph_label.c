@@ -349,33 +349,42 @@ static void learn_place(struct graph_labels *labels, const struct graph_wait *wa
 
 struct learning {
 	struct graph_labels *labels;
-	struct states *states;
+	uint32_t *threads;
+	size_t count, capacity;
 };
 
-static void learn_thread(void *data, uint32_t thread)
+static void add_thread(void *data, uint32_t thread)
 {
-	const struct learning *learning = data;
-	struct state_walk walk;
-	struct state state;
+	struct learning *learning = data;
 
 	if (thread_is_external(thread))
 		return;
-	states_walk(learning->states, thread, 0, UINT64_MAX, &walk);
-	while (state_walk_next(&walk, &state)) {
-		struct graph_wait wait = graph_wait_of(thread, &state);
+	ARRAY_GROW(learning->threads, learning->count, learning->capacity, 64);
+	learning->threads[learning->count++] = thread;
+}
 
-		if (state.kind == STATE_BLOCKED)
-			learn_place(learning->labels, &wait);
-	}
+static void learn_state(void *data, size_t which, const struct state *state, uint32_t cpu)
+{
+	const struct learning *learning = data;
+	struct graph_wait wait = graph_wait_of(learning->threads[which], state);
+
+	(void)cpu;
+	if (state->kind == STATE_BLOCKED)
+		learn_place(learning->labels, &wait);
 }
 
 void graph_labels_learn_places(struct graph_labels *labels, struct states *states)
 {
-	struct learning learning = { labels, states };
+	struct learning learning = { .labels = labels };
+	struct states_question question = { .to_ns = UINT64_MAX };
 
 	labels->places = wait_places_new();
 	labels->learned = table_new();
-	states_each_thread(states, learn_thread, &learning);
+	states_each_thread(states, add_thread, &learning);
+	question.threads = learning.threads;
+	question.count = learning.count;
+	states_each_state(states, &question, learn_state, &learning);
+	free(learning.threads);
 }
 
 static const char *new_label(struct graph_labels *labels, const struct graph_node *node)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "lanes/tile_bytes.h"
@@ -95,20 +96,44 @@ static void sum_part(const struct tile *tile, const struct aligned_row *row, con
 	}
 }
 
+/* The first slice that ends behind a time. */
+static size_t first_behind(const struct aligned_row *row, uint64_t time_ns)
+{
+	return BOUND(0, row->slice_count, i, row->slices[i].end_ns <= time_ns);
+}
+
+static void add_kept(const struct tile *tile, const struct aligned_row *row, struct column *columns)
+{
+	for (size_t i = first_behind(row, tile->begin_ns); i < row->slice_count; i++) {
+		const struct aligned_slice *slice = &row->slices[i];
+
+		if (slice->begin_ns >= tile->end_ns)
+			return;
+		tile_add_stretch(tile, columns, slice->begin_ns, slice->end_ns, slice->share);
+	}
+}
+
+static void add_looked_up(const struct tile *tile, const struct aligned_row *row, struct column *columns)
+{
+	for (size_t i = 0; i < row->part_count; i++) {
+		const struct execution_part *part = &row->parts[i];
+
+		if (tile->shift < SHARE_SHIFT || part->end_ns - part->begin_ns <= (uint64_t)WALKED_CELLS << SHARE_SHIFT)
+			walk_part(tile, row, part, columns);
+		else
+			sum_part(tile, row, part, columns);
+	}
+}
+
 static void put_columns(const struct tile *tile, const struct aligned_row *rows, size_t count, struct text *out)
 {
 	struct column *columns = xcalloc(TILE_COLUMNS, sizeof(*columns));
 
 	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < rows[i].part_count; j++) {
-			const struct execution_part *part = &rows[i].parts[j];
-
-			if (tile->shift < SHARE_SHIFT || part->end_ns - part->begin_ns <= (uint64_t)WALKED_CELLS
-												  << SHARE_SHIFT)
-				walk_part(tile, &rows[i], part, columns);
-			else
-				sum_part(tile, &rows[i], part, columns);
-		}
+		if (rows[i].slices)
+			add_kept(tile, &rows[i], columns);
+		else
+			add_looked_up(tile, &rows[i], columns);
 	if (tile_has_any(columns))
 		tile_put_columns(columns, out);
 	else
@@ -131,13 +156,54 @@ void aligned_tile_put(struct states *states, const struct aligned_row *rows, siz
 		text_put_varint(out, TILE_EMPTY);
 }
 
+bool aligned_slices_add(struct states *states, const struct aligned_row *row, size_t max, struct aligned_slices *out,
+			size_t *count)
+{
+	size_t before = out->count;
+	struct state_walk walk;
+	struct state state;
+
+	for (size_t i = 0; i < row->part_count; i++) {
+		const struct execution_part *part = &row->parts[i];
+
+		states_walk(states, part->thread, part->begin_ns, part->end_ns, &walk);
+		while (state_walk_next(&walk, &state)) {
+			struct slice slice = slice_of(row, part, &state);
+
+			if (slice.begin_ns >= slice.end_ns)
+				continue;
+			if (out->count == max) {
+				out->count = before;
+				return false;
+			}
+			ARRAY_GROW(out->list, out->count, out->capacity, 1024);
+			out->list[out->count++] = (struct aligned_slice){ slice.begin_ns, slice.end_ns, slice.share };
+		}
+	}
+	*count = out->count - before;
+	return true;
+}
+
+static void add_kept_shares(const struct aligned_row *row, uint64_t from_ns, uint64_t to_ns, uint64_t ns[SHARES])
+{
+	for (size_t i = first_behind(row, from_ns); i < row->slice_count && row->slices[i].begin_ns < to_ns; i++) {
+		const struct aligned_slice *slice = &row->slices[i];
+		uint64_t begin_ns = slice->begin_ns > from_ns ? slice->begin_ns : from_ns;
+		uint64_t end_ns = slice->end_ns < to_ns ? slice->end_ns : to_ns;
+
+		ns[slice->share] += end_ns - begin_ns;
+	}
+}
+
 void aligned_add_shares(struct states *states, const struct aligned_row *row, uint64_t from_ns, uint64_t to_ns,
 			uint64_t ns[SHARES])
 {
 	const struct tile span = { .begin_ns = from_ns, .end_ns = to_ns };
 	uint64_t begin_ns, end_ns;
 
-	for (size_t i = 0; i < row->part_count; i++)
+	if (row->slices)
+		add_kept_shares(row, from_ns, to_ns, ns);
+	for (size_t i = 0; i < row->part_count && !row->slices; i++)
 		if (clip(&span, row, &row->parts[i], &begin_ns, &end_ns))
 			states_add_shares(states, row->parts[i].thread, begin_ns, end_ns, ns);
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,12 +14,33 @@
 struct states;
 struct text;
 
-/* An execution; its parts lie behind its beginning, CLOCK_MONOTONIC. All is borrowed. */
+/* A state of an execution, since its beginning. */
+struct aligned_slice {
+	uint64_t begin_ns, end_ns;
+	uint32_t share;
+};
+
+/* Those of executions, one behind the other. The caller owns the array. */
+struct aligned_slices {
+	struct aligned_slice *list;
+	size_t count, capacity;
+};
+
+/*
+ * An execution: its states in time order, if they were kept; else its parts, which lie behind its beginning, CLOCK_MONOTONIC. All is
+ * borrowed.
+ */
 struct aligned_row {
 	uint64_t begin_ns;
+	const struct aligned_slice *slices; /* NULL: they are looked up */
+	size_t slice_count;
 	const struct execution_part *parts;
 	size_t part_count;
 };
+
+/* Adds the states of a row, of which its parts are given, and how many they are. False: the array would have more than max; it is as it was. */
+bool aligned_slices_add(struct states *states, const struct aligned_row *row, size_t max, struct aligned_slices *out,
+			size_t *count);
 
 /* The tile of this number of all rows together: changes, if it is one row that has few of them, else shares. shift: as in tile.h. */
 void aligned_tile_put(struct states *states, const struct aligned_row *rows, size_t count, unsigned int shift,

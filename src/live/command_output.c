@@ -12,6 +12,8 @@
 #include "base/memory.h"
 #include "collect/target/launch.h"
 
+enum { PASSED_BYTES = 16 << 10 };
+
 struct command_output {
 	int read_fd, write_fd, null_fd; /* -1: closed */
 };
@@ -104,7 +106,7 @@ static int write_all(const char *bytes, size_t count)
 
 bool command_output_pass(struct command_output *output)
 {
-	char bytes[65536];
+	char bytes[PASSED_BYTES];
 	ssize_t n;
 
 	while ((n = read(output->read_fd, bytes, sizeof(bytes))) > 0) {

@@ -109,8 +109,8 @@ static int check_groups(const struct compare_source *source, const struct compar
 	return 0;
 }
 
-static int group_executions(const struct compare_source *source, const struct settings *settings,
-			    struct compare_grouping *out)
+int compare_group_executions(const struct compare_source *source, const struct settings *settings,
+			     struct compare_grouping *out)
 {
 	const struct compare_settings *options = &settings->compare;
 	size_t count = source->executions.count;
@@ -181,7 +181,7 @@ int compare_executions(struct comparison *comparison, struct compare_code *code,
 		       const struct settings *settings, struct compare_grouping *out)
 {
 	const struct compare_settings *options = &settings->compare;
-	int err = group_executions(source, settings, out);
+	int err = compare_group_executions(source, settings, out);
 
 	comparison_init(comparison, false, settings->graph.share_min);
 	for (unsigned int side = 0; side < SIDES && !err; side++) {
@@ -200,7 +200,7 @@ int compare_group_graph(struct compare_source *source, const struct settings *se
 	unsigned int group = settings->compare.group - 1;
 	size_t count = source->executions.count, at = 0, step, part_count = 0;
 	struct graph_part *parts = xcalloc(count + 1, sizeof(*parts));
-	int err = group_executions(source, settings, out);
+	int err = compare_group_executions(source, settings, out);
 
 	step = err ? 1 : 1 + out->groups.sizes[group] / GRAPHS_MAX;
 	for (size_t i = 0; i < count && !err; i++) {

@@ -23,6 +23,10 @@ struct compare_grouping {
 	size_t part_count; /* executions of which a graph is */
 };
 
+/* All executions of a trace in groups, of which none are compared. 0, or a negative errno after a message. */
+int compare_group_executions(const struct compare_source *source, const struct settings *settings,
+			     struct compare_grouping *out);
+
 /*
  * A group of executions of a trace against another one: the fast ones against the slow ones, unless settings say which.
  * 0, or a negative errno after a message. The comparison is begun in any case.

@@ -12,6 +12,7 @@
 #include "query/trace_samples.h"
 #include "spans/cycles.h"
 #include "spans/execution_log.h"
+#include "states/states.h"
 
 /* Of more executions than that, as many are examined, evenly apart in time. */
 enum { EXECUTIONS_MAX = 200000 };
@@ -77,13 +78,15 @@ static int by_begin(const void *a, const void *b)
 static int take_cycles(struct compare_source *source, const struct settings *settings)
 {
 	struct executions *cycles = &source->executions;
-	uint64_t from_ns = trace_states_time(&source->all, settings->range.from_ns);
-	uint64_t to_ns = trace_states_time(&source->all, settings->range.to_ns);
+	struct states_question question = {
+		.threads = source->chosen.numbers,
+		.count = source->chosen.count,
+		.from_ns = trace_states_time(&source->all, settings->range.from_ns),
+		.to_ns = trace_states_time(&source->all, settings->range.to_ns),
+	};
 	size_t step, kept = 0;
 
-	for (size_t i = 0; i < source->chosen.count; i++)
-		cycles_add(source->all.states, source->chosen.numbers[i], settings->compare.cycle, from_ns, to_ns,
-			   cycles);
+	cycles_add(source->all.states, &question, settings->compare.cycle, cycles);
 	if (!cycles->count)
 		return fail_plain(-ENOENT, "no thread of %s waits twice for %s: pinch report says what they wait for",
 				  source->path, wait_cause_name(settings->compare.cycle));
@@ -112,7 +115,6 @@ int compare_source_open(struct compare_source *source, const char *path, const s
 	source->trace.states = source->all.states;
 	source->trace.labels = trace_states_labels(&source->all, fold, true);
 	graph_labels_omit_details(source->trace.labels);
-	graph_labels_learn_places(source->trace.labels, source->all.states);
 	err = chosen_threads_find(settings, path, &source->all, &source->chosen);
 	if (err)
 		return err;
@@ -122,6 +124,11 @@ int compare_source_open(struct compare_source *source, const char *path, const s
 	if (span >= 0)
 		take_executions(source, span, settings);
 	return span == -ENOENT ? span : 0;
+}
+
+void compare_source_learn_places(struct compare_source *source)
+{
+	graph_labels_learn_places(source->trace.labels, source->all.states);
 }
 
 void compare_source_close(struct compare_source *source)

@@ -30,6 +30,9 @@ struct compare_source {
 /* 0, or a negative errno after a message. The caller closes it in either case. */
 int compare_source_open(struct compare_source *source, const char *path, const struct settings *settings,
 			const struct fold_rules *fold);
+/* So that waits whose call path was not recorded are named after others. Looks at all states of the trace. */
+void compare_source_learn_places(struct compare_source *source);
+
 void compare_source_close(struct compare_source *source);
 
 /* Where its threads ran, with names; read at the first call. */

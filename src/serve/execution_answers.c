@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "compare/figures.h"
@@ -13,7 +14,8 @@
 #include "query/trace_states.h"
 #include "results/results.h"
 #include "serve/answer.h"
-#include "serve/execution_groups.h"
+#include "serve/drawn_together.h"
+#include "serve/execution_grouping.h"
 #include "serve/lane_list.h"
 #include "serve/viewed.h"
 #include "spans/execution_log.h"
@@ -23,6 +25,9 @@
 #include "waits/wait_cause.h"
 
 enum { STATUS_BAD_REQUEST = 400, STATUS_NOT_FOUND = 404 };
+
+/* So long one answer keeps the others waiting. */
+static const uint64_t STEP_NS = 50000000;
 
 /* --- What there is to choose from ---------------------------------------------------------------- */
 
@@ -120,8 +125,10 @@ void execution_answer_list(struct execution_grouping *grouping, const struct vie
 	json_init(&json, &reply->body);
 	json_on_one_line(&json);
 	json_begin_object(&json);
+	json_key(&json, "is_ready");
+	json_bool(&json, true);
 	json_put_uint(&json, "count", grouping->count);
-	json_put_uint(&json, "drawn_max", GROUP_DRAWN_MAX);
+	json_put_uint(&json, "drawn_max", DRAWN_ROWS_MAX);
 	put_sums(&json, grouping);
 	put_executions(&json, grouping);
 	json_end_object(&json);
@@ -143,42 +150,6 @@ static struct execution_group *find_group(struct execution_grouping *grouping, c
 	return NULL;
 }
 
-/* In the time of the trace. */
-static struct execution execution_at(const struct execution_grouping *grouping, uint32_t place, uint64_t first_ns)
-{
-	struct execution execution = grouping->executions.list[place];
-
-	execution.begin_ns += first_ns;
-	execution.end_ns += first_ns;
-	return execution;
-}
-
-/* Those of a group that are drawn together. */
-static void draw_all(const struct execution_grouping *grouping, struct execution_group *group,
-		     const struct viewed *viewed)
-{
-	size_t step = 1 + (group->count - (group->count != 0)) / GROUP_DRAWN_MAX;
-	uint64_t first_ns = trace_states_time(&viewed->all, 0);
-	struct execution_parts parts = { 0 };
-	struct execution execution;
-
-	if (group->drawn)
-		return;
-	group->drawn = xcalloc(GROUP_DRAWN_MAX, sizeof(*group->drawn));
-	for (size_t i = 0; i < group->count; i += step) {
-		struct aligned_row *row = &group->drawn[group->drawn_count++];
-		size_t before = parts.count;
-
-		execution = execution_at(grouping, group->members[i], first_ns);
-		execution_parts_add(viewed->all.states, &execution, i, &parts);
-		row->begin_ns = execution.begin_ns;
-		row->part_count = parts.count - before;
-	}
-	group->parts = parts.list;
-	for (size_t i = 0, at = 0; i < group->drawn_count; at += group->drawn[i++].part_count)
-		group->drawn[i].parts = parts.list + at;
-}
-
 /* A lane's executions: all that are drawn together, or one, whose parts are then to be freed. */
 struct lane_rows {
 	const struct aligned_row *list;
@@ -194,16 +165,34 @@ static void find_rows(const struct execution_grouping *grouping, struct executio
 
 	*out = (struct lane_rows){ 0 };
 	if (!lane) {
-		draw_all(grouping, group, viewed);
-		out->list = group->drawn;
-		out->count = group->drawn_count;
+		out->list = drawn_together_rows(grouping, group, viewed, &out->count);
 		return;
 	}
-	execution = execution_at(grouping, group->members[lane - 1], trace_states_time(&viewed->all, 0));
+	execution = execution_grouping_at(grouping, group->members[lane - 1], trace_states_time(&viewed->all, 0));
 	execution_parts_add(viewed->all.states, &execution, 0, &out->parts);
-	out->one = (struct aligned_row){ execution.begin_ns, out->parts.list, out->parts.count };
+	out->one = (struct aligned_row){ execution.begin_ns, NULL, 0, out->parts.list, out->parts.count };
 	out->list = &out->one;
 	out->count = 1;
+}
+
+void execution_answer_drawn(struct execution_grouping *grouping, const struct viewed *viewed,
+			    const struct request *request, struct reply *reply)
+{
+	struct execution_group *group = find_group(grouping, request, reply);
+	struct json json;
+	double done;
+
+	if (!group)
+		return;
+	done = drawn_together_step(grouping, group, viewed, clock_ns() + STEP_NS);
+	json_init(&json, &reply->body);
+	json_begin_object(&json);
+	json_key(&json, "is_ready");
+	json_bool(&json, done >= 1);
+	json_key(&json, "done");
+	json_double(&json, done);
+	json_end_object(&json);
+	json_fini(&json);
 }
 
 void execution_answer_tiles(struct execution_grouping *grouping, const struct viewed *viewed,
@@ -307,7 +296,7 @@ void execution_answer_slice(struct execution_grouping *grouping, const struct vi
 			   "a slice needs the lane of an execution, and a time in ns since that begins");
 		return;
 	}
-	execution = execution_at(grouping, group->members[lane - 1], trace_states_time(&viewed->all, 0));
+	execution = execution_grouping_at(grouping, group->members[lane - 1], trace_states_time(&viewed->all, 0));
 	thread = thread_at(viewed, &execution, execution.begin_ns + since_ns);
 	if (!thread || state_put_json(&reply->body, &viewed->all, &viewed->lanes, viewed->labels, thread,
 				      execution.begin_ns + since_ns))

@@ -17,6 +17,10 @@ void execution_answer_choices(const struct viewed *viewed, struct reply *reply);
 void execution_answer_list(struct execution_grouping *grouping, const struct viewed *viewed,
 			   const struct request *request, struct reply *reply);
 
+/* How much of lane 0 is found, which this goes on with: "is_ready" and "done". */
+void execution_answer_drawn(struct execution_grouping *grouping, const struct viewed *viewed,
+			    const struct request *request, struct reply *reply);
+
 /* Tiles of lanes: shift, index and lanes, as of those of threads. */
 void execution_answer_tiles(struct execution_grouping *grouping, const struct viewed *viewed,
 			    const struct request *request, struct reply *reply);

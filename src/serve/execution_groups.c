@@ -9,23 +9,36 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "compare/figures.h"
 #include "serve/answer.h"
+#include "serve/drawn_together.h"
+#include "serve/execution_grouping.h"
 #include "serve/group_question.h"
 #include "serve/own_command.h"
 
-enum { KEPT = 4, FIXED_ARGUMENTS = 6, STATUS_INTERNAL = 500 };
+/* Each that makes and each that waits keeps one of the server's threads: http_server.c. */
+enum {
+	KEPT = 4,
+	MAKING_MAX = 2,
+	WAITING_MAX = 4,
+	FIXED_ARGUMENTS = 6,
+	STATUS_INTERNAL = 500,
+	STATUS_UNAVAILABLE = 503
+};
 
 struct kept_grouping {
 	char *key; /* NULL: it is free */
 	uint64_t used;
+	unsigned int users; /* so many look at it or wait for it: it stays */
+	bool is_made;       /* else somebody makes it */
 	struct execution_grouping grouping;
 };
 
 struct execution_groups {
 	const char *trace_path;
 	bool opens_files;
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock; /* of all that follows, but for groupings that are made */
+	pthread_cond_t has_changed;
+	unsigned int making, waiting;
 	uint64_t uses;
 	struct kept_grouping kept[KEPT];
 };
@@ -37,12 +50,14 @@ struct execution_groups *execution_groups_new(const char *trace_path, bool opens
 	groups->trace_path = trace_path;
 	groups->opens_files = opens_files;
 	pthread_mutex_init(&groups->lock, NULL);
+	pthread_cond_init(&groups->has_changed, NULL);
 	return groups;
 }
 
 static void forget(struct kept_grouping *kept)
 {
 	free(kept->key);
+	drawn_together_free(&kept->grouping);
 	execution_grouping_fini(&kept->grouping);
 	*kept = (struct kept_grouping){ 0 };
 }
@@ -53,125 +68,9 @@ void execution_groups_free(struct execution_groups *groups)
 		return;
 	for (size_t i = 0; i < KEPT; i++)
 		forget(&groups->kept[i]);
+	pthread_cond_destroy(&groups->has_changed);
 	pthread_mutex_destroy(&groups->lock);
 	free(groups);
-}
-
-/* --- What pinch compare says --------------------------------------------------------------------- */
-
-/* A number and what ends it, a comma or the line. */
-static bool read_number(const char **at, uint64_t *out)
-{
-	char *end;
-
-	if ((**at < '0' || **at > '9') && **at != '-')
-		return false;
-	*out = **at == '-' ? (uint64_t)strtoll(*at, &end, 10) : strtoull(*at, &end, 10);
-	if (*end == '\r')
-		end++;
-	if (*end != ',' && *end != '\n')
-		return false;
-	*at = end + 1;
-	return true;
-}
-
-static bool read_execution(const char **at, struct execution_grouping *grouping, size_t capacity)
-{
-	size_t place = grouping->executions.count;
-	uint64_t group, thread, begin_thread, value;
-	struct execution *execution = &grouping->executions.list[place];
-
-	if (place == capacity || !read_number(at, &group) || group > GROUPS_MAX || !read_number(at, &thread) ||
-	    !read_number(at, &begin_thread) || !read_number(at, &execution->begin_ns) ||
-	    !read_number(at, &execution->end_ns))
-		return false;
-	execution->thread = thread;
-	execution->begin_thread = begin_thread;
-	grouping->group_of[place] = group;
-	for (unsigned int figure = 0; figure < FIGURES; figure++) {
-		if (!read_number(at, &value))
-			return false;
-		if (figure >= FIGURE_SHARES && figure < FIGURE_SHARES + SHARES)
-			grouping->groups[group].ns[figure - FIGURE_SHARES] += value;
-	}
-	grouping->groups[group].count++;
-	grouping->executions.count++;
-	return true;
-}
-
-static size_t count_lines(const char *csv)
-{
-	size_t count = 0;
-
-	while ((csv = strchr(csv, '\n'))) {
-		csv++;
-		count++;
-	}
-	return count;
-}
-
-static void find_members(struct execution_grouping *grouping)
-{
-	for (unsigned int i = 0; i <= GROUPS_MAX; i++) {
-		struct execution_group *group = &grouping->groups[i];
-
-		group->members = xcalloc(group->count + 1, sizeof(*group->members));
-		if (group->count && i)
-			grouping->count = i;
-		group->count = 0;
-	}
-	for (size_t place = 0; place < grouping->executions.count; place++) {
-		struct execution_group *group = &grouping->groups[grouping->group_of[place]];
-
-		group->members[group->count++] = place;
-	}
-}
-
-int execution_grouping_read(const char *csv, struct execution_grouping *out)
-{
-	static const char names[] = "group,thread,begin_thread,begin_ns,end_ns,duration,";
-	size_t capacity = count_lines(csv);
-	bool is_read = !strncmp(csv, names, sizeof(names) - 1);
-
-	*out = (struct execution_grouping){ 0 };
-	out->executions.list = xcalloc(capacity + 1, sizeof(*out->executions.list));
-	out->group_of = xcalloc(capacity + 1, sizeof(*out->group_of));
-	csv = is_read ? strchr(csv, '\n') : NULL;
-	if (csv)
-		csv++;
-	while (csv && *csv && is_read)
-		is_read = read_execution(&csv, out, capacity);
-	find_members(out);
-	return csv && is_read ? 0 : -EBADMSG;
-}
-
-void execution_grouping_fini(struct execution_grouping *grouping)
-{
-	for (unsigned int i = 0; i <= GROUPS_MAX; i++) {
-		free(grouping->groups[i].members);
-		free(grouping->groups[i].drawn);
-		free(grouping->groups[i].parts);
-	}
-	free(grouping->executions.list);
-	free(grouping->group_of);
-	*grouping = (struct execution_grouping){ 0 };
-}
-
-/* --- Those of a question ------------------------------------------------------------------------- */
-
-/* The one with this key, or one that is free. */
-static struct kept_grouping *find(struct execution_groups *groups, const char *key)
-{
-	struct kept_grouping *oldest = &groups->kept[0];
-
-	for (size_t i = 0; i < KEPT; i++) {
-		if (groups->kept[i].key && !strcmp(groups->kept[i].key, key))
-			return &groups->kept[i];
-		if (groups->kept[i].used < oldest->used)
-			oldest = &groups->kept[i];
-	}
-	forget(oldest);
-	return oldest;
 }
 
 static int make(const struct execution_groups *groups, const struct group_question *question,
@@ -201,35 +100,115 @@ static void reply_failed(struct reply *reply, int err, const struct text *messag
 		   length ? messages->bytes : strerror(-err));
 }
 
-struct execution_grouping *execution_groups_take(struct execution_groups *groups, const struct request *request,
-						 struct reply *reply)
+/* --- With the lock ------------------------------------------------------------------------------- */
+
+/* NULL: there is none with this key. */
+static struct kept_grouping *find(struct execution_groups *groups, const char *key)
 {
-	struct text key = { 0 }, messages = { 0 };
+	for (size_t i = 0; i < KEPT; i++)
+		if (groups->kept[i].key && !strcmp(groups->kept[i].key, key))
+			return &groups->kept[i];
+	return NULL;
+}
+
+/* The one that nobody looks at and that was asked for longest ago, empty. NULL: all are looked at. */
+static struct kept_grouping *find_free(struct execution_groups *groups)
+{
+	struct kept_grouping *oldest = NULL;
+
+	for (size_t i = 0; i < KEPT; i++)
+		if (!groups->kept[i].users && (!oldest || groups->kept[i].used < oldest->used))
+			oldest = &groups->kept[i];
+	if (oldest)
+		forget(oldest);
+	return oldest;
+}
+
+/* Gives the lock away meanwhile. NULL: the reply says why there is none. */
+static struct kept_grouping *make_kept(struct execution_groups *groups, const struct group_question *question,
+				       struct kept_grouping *kept, struct reply *reply)
+{
+	struct text messages = { 0 };
+	int err;
+
+	kept->users = 1;
+	groups->making++;
+	pthread_mutex_unlock(&groups->lock);
+	err = make(groups, question, &kept->grouping, &messages);
+	if (err)
+		reply_failed(reply, err, &messages);
+	text_fini(&messages);
+	pthread_mutex_lock(&groups->lock);
+	groups->making--;
+	kept->users--;
+	kept->is_made = !err;
+	pthread_cond_broadcast(&groups->has_changed);
+	if (!err)
+		return kept;
+	forget(kept);
+	return NULL;
+}
+
+/* Whether it may wait, and has done so until something changed. */
+static bool wait_for_others(struct execution_groups *groups)
+{
+	if (groups->waiting == WAITING_MAX)
+		return false;
+	groups->waiting++;
+	pthread_cond_wait(&groups->has_changed, &groups->lock);
+	groups->waiting--;
+	return true;
+}
+
+/* NULL: the reply says why there is none, or nothing, if others make it and the caller does not wait. */
+static struct kept_grouping *find_or_make(struct execution_groups *groups, const struct group_question *question,
+					  const char *key, bool waits, struct reply *reply)
+{
+	for (;;) {
+		struct kept_grouping *kept = find(groups, key);
+
+		if (kept && kept->is_made)
+			return kept;
+		if (!kept && groups->making < MAKING_MAX && (kept = find_free(groups))) {
+			kept->key = xstrdup(key);
+			return make_kept(groups, question, kept, reply);
+		}
+		if (!waits)
+			return NULL;
+		if (!wait_for_others(groups)) {
+			reply_fail(reply, STATUS_UNAVAILABLE,
+				   "executions are being grouped for other readers: ask again later");
+			return NULL;
+		}
+	}
+}
+
+struct execution_grouping *execution_groups_take(struct execution_groups *groups, const struct request *request,
+						 bool waits, struct reply *reply)
+{
+	struct text key = { 0 };
 	struct group_question question;
 	struct kept_grouping *kept;
-	int err = 0;
 
 	group_question_read(request, &question);
 	group_question_put_key(&question, &key);
 	pthread_mutex_lock(&groups->lock);
-	kept = find(groups, key.bytes);
-	if (!kept->key)
-		err = make(groups, &question, &kept->grouping, &messages);
-	if (err) {
-		forget(kept);
-		pthread_mutex_unlock(&groups->lock);
-		reply_failed(reply, err, &messages);
-	} else {
-		if (!kept->key)
-			kept->key = xstrdup(key.bytes);
+	kept = find_or_make(groups, &question, key.bytes, waits, reply);
+	if (kept) {
 		kept->used = ++groups->uses;
+		kept->users++;
 	}
+	pthread_mutex_unlock(&groups->lock);
 	text_fini(&key);
-	text_fini(&messages);
-	return err ? NULL : &kept->grouping;
+	return kept ? &kept->grouping : NULL;
 }
 
-void execution_groups_release(struct execution_groups *groups)
+void execution_groups_release(struct execution_groups *groups, struct execution_grouping *grouping)
 {
+	pthread_mutex_lock(&groups->lock);
+	for (size_t i = 0; i < KEPT; i++)
+		if (&groups->kept[i].grouping == grouping)
+			groups->kept[i].users--;
+	pthread_cond_broadcast(&groups->has_changed);
 	pthread_mutex_unlock(&groups->lock);
 }

@@ -1,57 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The executions of a trace in groups, as pinch compare makes them in a process of its own: so that the viewer goes on meanwhile, and says
- * the same as the command. The last few groupings are kept.
+ * the same as the command. The last few groupings are kept. Several threads may ask: while one waits for the command, the others get what
+ * there is, and other groupings are made.
  */
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "compare/groups.h"
-#include "spans/execution.h"
-#include "states/state.h"
-
-struct aligned_row;
+struct execution_grouping;
 struct execution_groups;
-struct execution_part;
 struct reply;
 struct request;
-
-/* Together, of a group with more executions, so many are drawn, evenly chosen. */
-enum { GROUP_DRAWN_MAX = 4096 };
-
-/* Executions that are alike. */
-struct execution_group {
-	uint32_t *members; /* places of executions, by their beginnings */
-	size_t count;
-	uint64_t ns[SHARES]; /* sums over all of them */
-	/* Those that are drawn together, and their parts, as soon as somebody has asked for them; NULL: nobody has. */
-	struct aligned_row *drawn;
-	struct execution_part *parts;
-	size_t drawn_count;
-};
-
-struct execution_grouping {
-	struct executions executions; /* begin_ns and end_ns: since the first event of the trace, modulo 2^64 */
-	uint8_t *group_of;            /* of each execution: from 1 on, the fastest first; 0: an outlier */
-	struct execution_group groups[GROUPS_MAX + 1]; /* by that number */
-	unsigned int count;                            /* of groups, without that of the outliers */
-};
 
 /* The path is borrowed. opens_files: as of viewers. */
 struct execution_groups *execution_groups_new(const char *trace_path, bool opens_files);
 void execution_groups_free(struct execution_groups *groups);
 
 /*
- * Those that a request asks for (group_question.h); nobody else gets any until execution_groups_release(). NULL: the reply says why there are
- * none, and nothing is to be released. May take long.
+ * Those that a request asks for (group_question.h); they stay until execution_groups_release(). NULL: the reply says why there are none, and
+ * nothing is to be released. May take minutes. waits: also for what is made for another reader; else NULL, and the reply is untouched.
  */
 struct execution_grouping *execution_groups_take(struct execution_groups *groups, const struct request *request,
-						 struct reply *reply);
-void execution_groups_release(struct execution_groups *groups);
-
-/* Reads what pinch compare --executions writes. 0; -EBADMSG: it is something else. To be freed with execution_grouping_fini() in any case. */
-int execution_grouping_read(const char *csv, struct execution_grouping *out);
-void execution_grouping_fini(struct execution_grouping *grouping);
+						 bool waits, struct reply *reply);
+void execution_groups_release(struct execution_groups *groups, struct execution_grouping *grouping);

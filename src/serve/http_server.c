@@ -7,19 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
 #include "serve/answer.h"
+#include "serve/answer_thread.h"
+#include "serve/http_send.h"
 #include "serve/secrets.h"
 #include "serve/tls_door.h"
 
 enum {
 	HOST_BYTES = 32,
 	PORTS_MAX = 2,
-	FILE_STEP_BYTES = 1 << 16,
+	FILE_STEP_BYTES = 16 << 10,
 	COOKIE_NAME_BYTES = 16,
 	STATUS_OK = 200,
 	STATUS_SEE_OTHER = 303,
@@ -28,6 +29,8 @@ enum {
 	STATUS_LENGTH = 411,
 	STATUS_TOO_LARGE = 413,
 	STATUS_BAD_REQUEST = 400,
+	STATUS_UNAVAILABLE = 503,
+	WORKER = 1, /* type of a thread of civetweb's that handles requests */
 };
 
 struct http_server {
@@ -116,47 +119,12 @@ static bool use_token(struct http_server *server, const char *query)
 
 /* --- Answers ------------------------------------------------------------------------------------ */
 
-static const char common_headers[] = "X-Content-Type-Options: nosniff\r\n"
-				     "X-Frame-Options: DENY\r\n"
-				     "Referrer-Policy: no-referrer\r\n"
-				     "Cross-Origin-Resource-Policy: same-origin\r\n";
-
-/* Whoever goes away meanwhile gets no more. */
-static void send_file(struct mg_connection *connection, int fd)
-{
-	char bytes[FILE_STEP_BYTES];
-	ssize_t got;
-
-	while ((got = read(fd, bytes, sizeof(bytes))) > 0)
-		if (mg_write(connection, bytes, got) != got)
-			return;
-}
-
-static void send_reply(struct mg_connection *connection, const struct reply *reply, bool has_body)
-{
-	unsigned long long size_bytes = reply->body.length;
-	struct stat status;
-
-	if (reply->fd >= 0)
-		size_bytes = fstat(reply->fd, &status) ? 0 : status.st_size;
-	mg_printf(connection, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\nCache-Control: %s\r\n%s",
-		  reply->status, mg_get_response_code_text(connection, reply->status), reply->type, size_bytes,
-		  reply->is_constant ? "private, max-age=86400, immutable" : "no-store", common_headers);
-	if (reply->fd >= 0)
-		mg_printf(connection, "Content-Disposition: attachment; filename=\"%s\"\r\n", reply->file_name);
-	mg_printf(connection, "\r\n");
-	if (has_body && reply->fd >= 0)
-		send_file(connection, reply->fd);
-	else if (has_body && reply->body.length)
-		mg_write(connection, reply->body.bytes, reply->body.length);
-}
-
 static int send_refusal(struct mg_connection *connection, int status, const char *why)
 {
 	struct reply reply = { .fd = -1 };
 
 	reply_fail(&reply, status, "pinch: %s", why);
-	send_reply(connection, &reply, true);
+	http_send_reply(connection, &reply, true);
 	text_fini(&reply.body);
 	return status;
 }
@@ -170,15 +138,30 @@ static int welcome(struct http_server *server, struct mg_connection *connection)
 		  "HTTP/1.1 %d See Other\r\nLocation: %s\r\nContent-Length: 0\r\nCache-Control: no-store\r\n"
 		  "Set-Cookie: %s=%s; Path=/; HttpOnly; SameSite=Lax%s\r\n%s\r\n",
 		  STATUS_SEE_OTHER, server->page, server->cookie_name, server->secrets.cookie,
-		  has_come_by_door(server, connection) ? "; Secure" : "", common_headers);
+		  has_come_by_door(server, connection) ? "; Secure" : "", http_common_headers);
 	http_server_link(server, link);
 	fprintf(stderr, "pinch: for another reader: %s\n", link);
 	return STATUS_SEE_OTHER;
 }
 
+/* What a thread that answers is given. */
+struct question {
+	const struct http_answers *answers;
+	const struct request *request;
+	struct reply *reply;
+};
+
+static void answer_question(void *data)
+{
+	const struct question *question = data;
+
+	question->answers->answer(question->answers->data, question->request, question->reply);
+}
+
 static int answer(struct http_server *server, struct mg_connection *connection, const struct mg_request_info *info,
 		  const struct text *body)
 {
+	struct answer_thread *thread = mg_get_thread_pointer(connection);
 	struct request request = {
 		.path = info->local_uri,
 		.query = info->query_string ? info->query_string : "",
@@ -188,8 +171,10 @@ static int answer(struct http_server *server, struct mg_connection *connection, 
 	};
 	struct reply reply = { .status = STATUS_OK, .type = "application/json", .fd = -1 };
 
-	server->answers.answer(server->answers.data, &request, &reply);
-	send_reply(connection, &reply, strcmp(info->request_method, "HEAD") != 0);
+	if (!thread)
+		return send_refusal(connection, STATUS_UNAVAILABLE, "there is no thread to answer: try again later");
+	answer_thread_do(thread, answer_question, &(struct question){ &server->answers, &request, &reply });
+	http_send_reply(connection, &reply, strcmp(info->request_method, "HEAD") != 0);
 	text_fini(&reply.body);
 	if (reply.fd >= 0)
 		close(reply.fd);
@@ -271,10 +256,28 @@ static int ignore_message(const struct mg_connection *connection, const char *me
 	return 1;
 }
 
+/* Each thread of civetweb's that handles requests has one that answers. */
+static void *begin_thread(const struct mg_context *context, int type)
+{
+	(void)context;
+	return type == WORKER ? answer_thread_new(ANSWER_STACK_BYTES) : NULL;
+}
+
+static void end_thread(const struct mg_context *context, int type, void *thread)
+{
+	(void)context;
+	if (type == WORKER)
+		answer_thread_free(thread);
+}
+
 /* False: the port is in use, or cannot be had. */
 static bool listen_on_port(struct http_server *server, uint16_t port, bool has_door)
 {
-	static const struct mg_callbacks callbacks = { .log_message = ignore_message };
+	static const struct mg_callbacks callbacks = {
+		.log_message = ignore_message,
+		.init_thread = begin_thread,
+		.exit_thread = end_thread,
+	};
 	char address[2 * HOST_BYTES];
 	const char *options[] = {
 		"listening_ports",

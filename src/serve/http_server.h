@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers browsers, several at a time, in threads of its own: on this machine, where it answers only to the names of the loopback
- * device; or, with TLS, of other machines. It answers to pages that it sent itself, and to those who have come by a link with a token.
+ * Answers browsers, several at a time, in threads of its own (answer_thread.h): on this machine, where it answers only to the names of the
+ * loopback device; or, with TLS, of other machines. It answers to pages that it sent itself, and to those who have come by a link with a
+ * token.
  */
 #pragma once
 

@@ -11,7 +11,7 @@
 #include "serve/answer.h"
 #include "serve/own_command.h"
 
-enum { NUMBER_BYTES = 32, ARGUMENTS_MAX = 10 + 2 * PART_THREADS_MAX };
+enum { NUMBER_BYTES = 32, THREAD_BYTES = 12, ARGUMENTS_MAX = 10 + 2 * PART_THREADS_MAX };
 
 /* What the parameters are called. */
 struct part_names {
@@ -60,7 +60,7 @@ void trace_part_put_key(const struct trace_part *part, struct text *out)
 static int cut(const struct trace_part *part, const char *trace_path, const char *path, struct text *messages)
 {
 	const char *arguments[ARGUMENTS_MAX] = { "cut", "-o", path };
-	char from[NUMBER_BYTES], to[NUMBER_BYTES], threads[PART_THREADS_MAX][NUMBER_BYTES];
+	char from[NUMBER_BYTES], to[NUMBER_BYTES], threads[PART_THREADS_MAX][THREAD_BYTES];
 	struct text out = { 0 };
 	size_t count = 3;
 	int err;

@@ -16,6 +16,7 @@
 #include "serve/event_list.h"
 #include "serve/execution_answers.h"
 #include "serve/execution_groups.h"
+#include "serve/execution_means.h"
 #include "serve/lane_answers.h"
 #include "serve/page_scripts.h"
 #include "serve/part_pages.h"
@@ -28,6 +29,7 @@
 #include "view/json/json_parts.h"
 
 enum {
+	STATUS_OK = 200,
 	STATUS_NO_CONTENT = 204,
 	STATUS_NOT_FOUND = 404,
 	STATUS_METHOD = 405,
@@ -211,6 +213,7 @@ static void answer_now(struct viewer *viewer, const struct request *request, str
 								 trace_states_time(&viewed->all, 0))
 						     : 0,
 				  .done = percent_of(viewer) / 100.0,
+				  .was_followed = progress->was_followed,
 				  .trace_bytes = progress->trace_bytes,
 				  .budget_bytes = progress->budget_bytes,
 				  .index_bytes = progress->index_bytes,
@@ -295,11 +298,14 @@ static const struct execution_route {
 	const char *path;
 	void (*answer)(struct execution_grouping *grouping, const struct viewed *viewed, const struct request *request,
 		       struct reply *reply);
+	bool waits; /* for what is made for another reader; else the answer is that it is not ready */
 } execution_routes[] = {
-	{ "/executions/list", execution_answer_list },
-	{ "/executions/tiles", execution_answer_tiles },
-	{ "/executions/slice", execution_answer_slice },
-	{ "/executions/stretch", execution_answer_stretch },
+	{ "/executions/list", execution_answer_list, false },
+	{ "/executions/drawn", execution_answer_drawn, true },
+	{ "/executions/tiles", execution_answer_tiles, true },
+	{ "/executions/slice", execution_answer_slice, true },
+	{ "/executions/means", execution_answer_means, true },
+	{ "/executions/stretch", execution_answer_stretch, true },
 };
 
 static const struct list_route {
@@ -394,14 +400,16 @@ static void answer_executions(struct viewer *viewer, const struct execution_rout
 
 	if (!is_whole(viewer, request, reply))
 		return;
-	grouping = execution_groups_take(viewer->groups, request, reply);
+	grouping = execution_groups_take(viewer->groups, request, route->waits, reply);
+	if (!grouping && reply->status == STATUS_OK)
+		text_put(&reply->body, "{\"is_ready\":false}");
 	if (!grouping)
 		return;
 	if (begin_of_trace(viewer, true, request, reply)) {
 		route->answer(grouping, viewer->viewed, request, reply);
 		pthread_mutex_unlock(&viewer->lock);
 	}
-	execution_groups_release(viewer->groups);
+	execution_groups_release(viewer->groups, grouping);
 }
 
 static bool answer_script(struct viewer *viewer, const struct request *request, struct reply *reply)

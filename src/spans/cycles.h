@@ -13,10 +13,11 @@
 #include "spans/execution.h"
 
 struct states;
+struct states_question;
 
 /*
- * Adds the cycles of a thread that lie in [from_ns, to_ns), in time order. One in which it is not known what the thread
- * did may be several, and is left out.
+ * Adds the cycles of threads that lie in a time (states.h), those of each thread in time order. One in which it is not known what the
+ * thread did may be several, and is left out.
  */
-void cycles_add(struct states *states, uint32_t thread, enum wait_cause cause, uint64_t from_ns, uint64_t to_ns,
+void cycles_add(struct states *states, const struct states_question *question, enum wait_cause cause,
 		struct executions *out);

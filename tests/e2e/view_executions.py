@@ -1,7 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The server of pinch view for groups of executions: tiles and sums against the history of threads, groups and means against pinch compare."""
-from lib import main, parse, pinch, program, test
+import os
+import signal
+import threading
+
+from lib import LIMIT_S, main, parse, pinch, program, read, test, wait_until
 from lib_view import Tile, Viewer
 
 REQUEST = "request=recvfrom(fd=socket)..sendto"
@@ -121,6 +125,42 @@ def table():
     assert both.status == 2 and "--executions" in both.text, both.text
 
 
+@test("what a group did together is found step by step, once")
+def drawn():
+    reader = viewer()
+    for group in (1, 2):
+        steps = [reader.json(f"/executions/drawn?groups=2&group={group}")]
+        while not steps[-1]["is_ready"]:
+            steps.append(reader.json(f"/executions/drawn?groups=2&group={group}"))
+        done = [step["done"] for step in steps]
+        assert done == sorted(done) and done[-1] == 1 and reader.json(f"/executions/drawn?groups=2&group={group}") == steps[-1], steps
+    reader.end()
+
+
+@test("means of a time are those of its executions, with the spread and the effect that pinch compare finds")
+def means():
+    reader = viewer()
+    question = "groups=2"
+    listed = reader.json("/executions/list?" + question)
+    result = pinch("compare", "--json", "-", *options(question), "t.pinch")
+    figures = {figure["name"]: figure for figure in parse(result.out, "compare")["figures"]}
+    found = {reader.trace["shares"][state["share"]]: state for state in reader.json(f"/executions/means?{question}&group=1&other=2&from=0&to={1 << 60}")["states"]}
+    for state, figure in (("lock", "lost.lock"), ("running", "cpu.running")):
+        for side in ("first", "second"):
+            assert found[state][side]["n"] == figures[figure][side]["n"]
+            assert all(close(found[state][side][what], figures[figure][side][what]) for what in ("mean", "deviation")), (state, side)
+        assert abs(found[state]["d"] - figures[figure]["d"]) < 1e-6 and 0 <= found[state]["p"] <= 1, found[state]
+    for first, last in ((0, 10 ** 6), (10 ** 5, 3 * 10 ** 6), (10 ** 12, 10 ** 12 + 1)):
+        part = reader.json(f"/executions/means?{question}&group=1&other=2&from={first}&to={last}")
+        for side, number in (("first", 1), ("second", 2)):
+            lanes = len(members(listed, number))
+            each = reader.json(f"/executions/stretch?{question}&group={number}&from={first}&to={last}&lanes=1-{lanes}")["lanes"]
+            sums = {share: sum(lane["ns"][share] for lane in each) / lanes for share in range(len(reader.trace["shares"]))}
+            said = {state["share"]: state[side]["mean"] for state in part["states"]}
+            assert all(close(said.get(share, 0), mean) for share, mean in sums.items()), (first, side, said, sums)
+    reader.end()
+
+
 @test("wrong requests get an error of one line, and the server goes on")
 def wrong_requests():
     reader = viewer()
@@ -129,13 +169,61 @@ def wrong_requests():
                            ("tiles?group=-1&shift=20&index=0&lanes=0", 400), ("slice?group=1&lane=0&time=0", 400), ("slice?group=1&lane=1&time=-1", 400),
                            ("slice?group=1&lane=1&time=99999999999", 404), ("stretch?group=1&from=2&to=1&lanes=0", 400),
                            ("list?groups=9", 500), ("list?feature=nothing", 500), ("list?span=nothing", 500), ("list?cycle=--help", 500),
-                           ("list?between=1,1", 500), ("report?between=x", 500), ("nothing", 404)):
+                           ("list?between=1,1", 500), ("drawn?group=9", 400), ("drawn", 400), ("means?group=1&other=9&from=0&to=1", 400), ("means?group=1&other=2&from=2&to=1", 400), ("report?between=x", 500), ("nothing", 404)):
         status, _, body = reader.get("/executions/" + path)
         assert status == expected and body.count(b"\n") == 1 and body.endswith(b"\n"), (path, status, body)
     status, headers, body = reader.get("/executions/report?groups=3")
     assert status == 200 and b'data-part="comparison"' in body, body[:300]
     choices = reader.json("/executions/choices")
     assert choices["spans"] == [{"name": "request", "count": 120}] and "sleep" in choices["causes"] and "lost.lock" in choices["figures"], choices
+    reader.end()
+
+
+def stop_grouping(reader, questions):
+    """Asks for groups until the process that makes them is stopped while it does: the question, the process, and who asks."""
+    pid = reader.process.pid
+    for question in questions:
+        answers = []
+        asker = threading.Thread(target=lambda path="/executions/list?" + question, to=answers: to.append(reader.json(path)))
+        asker.start()
+        while asker.is_alive():
+            children = [int(child) for task in os.listdir(f"/proc/{pid}/task") for child in read_children(pid, task)]
+            if children:
+                os.kill(children[0], signal.SIGSTOP)
+                return question, children[0], asker, answers
+        asker.join()
+    raise AssertionError("all groups were made before anybody saw it")
+
+
+def read_children(pid, task):
+    try:
+        return read(f"/proc/{pid}/task/{task}/children").split()
+    except OSError:
+        return []  # that thread has ended
+
+
+@test("while executions are grouped for one reader, the others are answered, and none is grouped twice")
+def grouped_meanwhile():
+    reader = viewer()
+    before = reader.json("/executions/list?groups=2")
+    question, child, asker, answers = stop_grouping(reader, [f"groups={n}&feature={figure}" for n in (2, 3, 4) for figure in ("duration", "lost.lock", "cpu.running")])
+    try:
+        assert reader.json("/trace")["is_ready"]
+        assert reader.json("/executions/list?groups=2") == before, "what is grouped is gone"
+        assert reader.get("/executions/tiles?groups=2&group=1&shift=20&index=0&lanes=0")[0] == 200
+        assert reader.json("/executions/list?groups=5")["count"] == 5, "others wait for it"
+        for _ in range(30):
+            assert reader.json("/executions/list?" + question) == {"is_ready": False}
+        waiting = [threading.Thread(target=reader.get, args=(f"/executions/tiles?{question}&group=1&shift=20&index=0&lanes=0",)) for _ in range(4)]
+        for one in waiting:
+            one.start()
+        wait_until(lambda: reader.get(f"/executions/slice?{question}&group=1&lane=1&time=0")[0] == 503 or not asker.is_alive(), "no more readers wait")
+        assert reader.json("/trace")["is_ready"], "those who wait keep all threads"
+    finally:
+        os.kill(child, signal.SIGCONT)
+    for one in [asker, *waiting]:
+        one.join(LIMIT_S)
+    assert answers and answers[0]["is_ready"] and answers[0] == reader.json("/executions/list?" + question)
     reader.end()
 
 

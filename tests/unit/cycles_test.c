@@ -88,9 +88,14 @@ static void finish(void)
 	state_stage_finish(&stage, BEGIN_NS + 400);
 }
 
+static void add_cycles(uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	cycles_add(stage.states, &(struct states_question){ &thread, 1, from_ns, to_ns, false }, CAUSE_SLEEP, &found);
+}
+
 static void find(uint64_t from_ns, uint64_t to_ns)
 {
-	cycles_add(stage.states, TICKER, CAUSE_SLEEP, from_ns, to_ns, &found);
+	add_cycles(TICKER, from_ns, to_ns);
 }
 
 static void end(void)
@@ -156,7 +161,7 @@ TEST(a_thread_that_never_waits_has_no_cycle)
 {
 	begin();
 	finish();
-	cycles_add(stage.states, OTHER, CAUSE_SLEEP, 0, UINT64_MAX, &found);
+	add_cycles(OTHER, 0, UINT64_MAX);
 	CHECK_EQUAL(found.count, 0);
 	end();
 }

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "compare/figures.h"
-#include "serve/execution_groups.h"
+#include "serve/execution_grouping.h"
 #include "view/table/execution_table.h"
 
 enum { EXECUTIONS = 200 };

@@ -374,7 +374,9 @@ static void make_rows(void)
 	for (unsigned int i = 0; i < ROWS; i++) {
 		uint64_t at_ns = w.begin_ns + pick((w.now_ns - w.begin_ns) / 2);
 
-		rows[i] = (struct aligned_row){ at_ns, row_parts[i], 1 + pick(PARTS_EACH) };
+		rows[i] = (struct aligned_row){ .begin_ns = at_ns,
+						.parts = row_parts[i],
+						.part_count = 1 + pick(PARTS_EACH) };
 		for (size_t j = 0; j < rows[i].part_count; j++) {
 			uint64_t begin_ns = at_ns + (pick(2) ? pick(1ull << 21) : 0);
 
@@ -423,7 +425,7 @@ static void read_changes(struct byte_cursor *cursor, unsigned int shift, uint64_
 	}
 }
 
-static void ask_rows(size_t count, unsigned int shift, uint64_t index)
+static void check_rows(const struct aligned_row *asked, size_t count, unsigned int shift, uint64_t index)
 {
 	static column_ns said[TILE_COLUMNS], is[TILE_COLUMNS];
 	uint64_t tile_ns = index << (shift + TILE_COLUMNS_SHIFT);
@@ -433,7 +435,7 @@ static void ask_rows(size_t count, unsigned int shift, uint64_t index)
 
 	memset(said, 0, sizeof(said));
 	memset(is, 0, sizeof(is));
-	aligned_tile_put(w.stage.states, rows, count, shift, index, &out);
+	aligned_tile_put(w.stage.states, asked, count, shift, index, &out);
 	cursor = byte_cursor_new(out.bytes, out.length);
 	kind = byte_cursor_uleb(&cursor);
 	if (kind == TILE_SLICES)
@@ -447,13 +449,50 @@ static void ask_rows(size_t count, unsigned int shift, uint64_t index)
 	text_fini(&out);
 }
 
+/* The same rows, of which some have their states with them, as far as there is room. */
+static void keep_some(struct aligned_row *kept, size_t count, struct aligned_slices *slices)
+{
+	size_t at = 0, max = pick(4000);
+
+	memcpy(kept, rows, count * sizeof(*kept));
+	for (size_t i = 0; i < count; i++)
+		if (!pick(4) || !aligned_slices_add(w.stage.states, &rows[i], max, slices, &kept[i].slice_count))
+			kept[i].slice_count = 0;
+	assert_true(slices->count <= max);
+	for (size_t i = 0; i < count; i++) {
+		kept[i].slices = kept[i].slice_count ? slices->list + at : NULL;
+		at += kept[i].slice_count;
+	}
+	assert_int_equal(at, slices->count);
+}
+
+static void ask_rows(size_t count, unsigned int shift, uint64_t index)
+{
+	struct aligned_slices slices = { 0 };
+	struct aligned_row kept[ROWS];
+
+	check_rows(rows, count, shift, index);
+	if (count > 1) {
+		keep_some(kept, count, &slices);
+		check_rows(kept, count, shift, index);
+	}
+	free(slices.list);
+}
+
 /* The sums of any part of it, too. */
 static void ask_sums(void)
 {
 	uint64_t from_ns = pick(1ull << 24), to_ns = from_ns + pick(1ull << 34), ns[SHARES] = { 0 };
+	uint64_t of_kept[SHARES] = { 0 };
+	struct aligned_slices slices = { 0 };
+	struct aligned_row kept;
 	column_ns is[TILE_COLUMNS] = { 0 }, before[TILE_COLUMNS] = { 0 };
 
 	aligned_add_shares(w.stage.states, rows, from_ns, to_ns, ns);
+	keep_some(&kept, 1, &slices);
+	aligned_add_shares(w.stage.states, &kept, from_ns, to_ns, of_kept);
+	assert_memory_equal(of_kept, ns, sizeof(ns));
+	free(slices.list);
 	columns_of_rows(1, 40, 0, is);
 	for (size_t j = 0; j < rows[0].part_count; j++) {
 		struct execution_part *part = &row_parts[0][j];

@@ -12,6 +12,8 @@
 #include "base/out/out_path.h"
 #include "base/out/out_temporary.h"
 
+enum { COPIED_BYTES = 16 << 10 };
+
 /* --- Writing -------------------------------------------------------------------------------- */
 
 /* A trace does not wait for its reader, who has to be there: nothing else could end that. */
@@ -133,7 +135,7 @@ static int commit_replaced(struct out_file *file)
 
 static int copy(int from, int to)
 {
-	char bytes[1 << 16];
+	char bytes[COPIED_BYTES];
 	off_t at = 0;
 	ssize_t count, written;
 

@@ -28,8 +28,9 @@ struct path_names {
 	struct pause *pause;
 	struct wait_names *wait_names;
 	struct arena *arena;
-	struct table *named;   /* struct named_stack by its hash */
-	struct table *callees; /* struct callee by the place of its call */
+	struct report_frame *frames; /* FRAMES_MAX of them, of the stack that is being named */
+	struct table *named;         /* struct named_stack by its hash */
+	struct table *callees;       /* struct callee by the place of its call */
 };
 
 /* The function that a call instruction names. */
@@ -46,6 +47,7 @@ struct path_names *path_names_new(struct symbols *symbols, const struct stacks *
 	names->pause = pause;
 	names->wait_names = wait_names_new();
 	names->arena = arena_new();
+	names->frames = arena_alloc(names->arena, FRAMES_MAX * sizeof(*names->frames));
 	names->named = table_new();
 	names->callees = table_new();
 	return names;
@@ -151,7 +153,7 @@ static struct stack_frame frame_at(const struct ev_stack_frames *stack, size_t i
 
 static void name_frames(struct path_names *names, struct named_stack *of)
 {
-	struct report_frame named[FRAMES_MAX];
+	struct report_frame *named = names->frames;
 	struct symbol_frame inlined[SYMBOL_INLINE_MAX];
 	const struct ev_stack_frames *stack = of->stack;
 	size_t user_count = path_names_usable_count(names, of->pid, of->time_ns, stack);

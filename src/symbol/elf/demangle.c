@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { SYMBOL_BYTES_MAX = 16384 }; /* longer ones are shown as they are */
 
 /* Copies what fits; the rest becomes "...". */
@@ -36,21 +38,21 @@ static const char *find_clone(const char *symbol)
 /* "a.isra.0.cold" has two: the form is libiberty's, which groups a word with its numbers. */
 static void put_clones(char *name, size_t size_bytes, const char *symbol, const char *clone)
 {
-	char text[SYMBOL_BYTES_MAX + 512];
-	int length = snprintf(text, sizeof(text), "%.*s", (int)(clone - symbol), symbol);
+	struct text text = { 0 };
 
-	while (*clone == '.' && length < SYMBOL_BYTES_MAX) {
+	text_put_bytes(&text, symbol, clone - symbol);
+	while (*clone == '.' && text.length < SYMBOL_BYTES_MAX) {
 		const char *end = clone + 1;
 
 		while (*end && *end != '.')
 			end++;
 		while (*end == '.' && isdigit((unsigned char)end[1]))
 			end += 1 + strspn(end + 1, "0123456789");
-		length += snprintf(text + length, sizeof(text) - length, " [clone %.*s]",
-				   (int)(end - clone < 256 ? end - clone : 256), clone);
+		text_printf(&text, " [clone %.*s]", (int)(end - clone < 256 ? end - clone : 256), clone);
 		clone = end;
 	}
-	put(name, size_bytes, text);
+	put(name, size_bytes, text.bytes);
+	text_fini(&text);
 }
 
 /* ".llvm.1234" tells apart equal names of several files and means nothing to a reader. */
@@ -123,23 +125,31 @@ static bool may_be_mangled(const char *symbol)
 	return !strncmp(symbol, "_Z", 2) || !strncmp(symbol, "_R", 2) || !strncmp(symbol, "_GLOBAL_", 8);
 }
 
-void demangle(const char *symbol, char *name, size_t size_bytes)
+static void demangle_plain(const char *symbol, char *name, size_t size_bytes)
 {
-	char plain[SYMBOL_BYTES_MAX];
-	size_t length = length_without_llvm(symbol);
 	const char *clone;
 
-	if (length >= sizeof(plain)) {
-		put(name, size_bytes, symbol);
+	if (may_be_mangled(symbol) && demangle_with(symbol, name, size_bytes))
 		return;
-	}
-	memcpy(plain, symbol, length);
-	plain[length] = '\0';
-	if (may_be_mangled(plain) && demangle_with(plain, name, size_bytes))
-		return;
-	clone = find_clone(plain);
+	clone = find_clone(symbol);
 	if (clone)
-		put_clones(name, size_bytes, plain, clone);
+		put_clones(name, size_bytes, symbol, clone);
 	else
-		put(name, size_bytes, plain);
+		put(name, size_bytes, symbol);
+}
+
+void demangle(const char *symbol, char *name, size_t size_bytes)
+{
+	size_t length = length_without_llvm(symbol);
+	struct text plain = { 0 };
+
+	if (length >= SYMBOL_BYTES_MAX) {
+		put(name, size_bytes, symbol);
+	} else if (!symbol[length]) {
+		demangle_plain(symbol, name, size_bytes);
+	} else {
+		text_put_bytes(&plain, symbol, length);
+		demangle_plain(plain.bytes ? plain.bytes : "", name, size_bytes);
+		text_fini(&plain);
+	}
 }

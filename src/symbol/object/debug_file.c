@@ -68,7 +68,7 @@ static int open_by_id(const struct file_source *source, struct id id, struct elf
 static int checksum(int fd, uint32_t *crc)
 {
 	uint32_t table[256], value = ~0u;
-	uint8_t bytes[16384];
+	uint8_t bytes[8192];
 	off_t at = 0;
 	ssize_t n;
 

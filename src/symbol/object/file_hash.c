@@ -5,12 +5,12 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { WHOLE_BYTES_MAX = 4 << 20, END_BYTES = 1 << 20, PAGE_BYTES = 4096, PAGES = 512 };
+enum { WHOLE_BYTES_MAX = 4 << 20, END_BYTES = 1 << 20, PAGE_BYTES = 4096, PAGES = 512, READ_BYTES = 16 << 10 };
 
 /* What is cut off counts as its absence. */
 static int add(XXH3_state_t *state, int fd, uint64_t at, uint64_t size_bytes)
 {
-	char bytes[65536];
+	char bytes[READ_BYTES];
 
 	while (size_bytes) {
 		size_t wanted = size_bytes < sizeof(bytes) ? size_bytes : sizeof(bytes);

@@ -13,6 +13,7 @@
 enum {
 	PARTS_MAX = 16,
 	LEVEL = 6,
+	PIECE_BYTES = 16 << 10,
 	GZIP_WINDOW_BITS = 15 + 16, /* with the header and the checksum of gzip */
 	MEMORY_LEVEL = 8,
 };
@@ -84,7 +85,7 @@ static void release(void *opaque, void *memory)
 static void compress_text(const struct text *text, struct text *out)
 {
 	z_stream stream = { .zalloc = allocate, .zfree = release };
-	unsigned char bytes[1 << 16];
+	unsigned char bytes[PIECE_BYTES];
 	size_t taken = 0;
 	int got = deflateInit2(&stream, LEVEL, Z_DEFLATED, GZIP_WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
 

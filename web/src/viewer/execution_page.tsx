@@ -38,31 +38,44 @@ interface Known {
 interface Loaded {
 	known: Known | null;
 	of: Executions | null;
+	drawn: number;		// of its groups: from 0 to 1
 	error: string;
 }
 
-async function whole(server: Server, signal: AbortSignal): Promise<Trace> {
+const nothing: Loaded = { known: null, of: null, drawn: 0, error: "" };
+
+/** The trace may still be indexed; and executions are grouped once, for whoever asked first. */
+async function whenReady<T extends { is_ready: true }>(server: Server, path: string, signal: AbortSignal): Promise<T> {
 	for (;;) {
-		const answer = await server.json<Answer | Unready>("trace", signal);
+		const answer = await server.json<T | Unready>(path, signal);
 		if (answer.is_ready)
-			return traceOf(answer);
+			return answer;
 		await new Promise(resolve => setTimeout(resolve, UNREADY_MS));
 	}
 }
 
+/** The server finds what executions of a group did together step by step, as it is asked, and answers others in between. */
+async function drawn(server: Server, question: Question, groups: number[], signal: AbortSignal, onStep: (done: number) => void): Promise<void> {
+	for (const [i, group] of groups.entries())
+		for (let answer: Unready | { is_ready: true } | null = null; !answer?.is_ready; ) {
+			answer = await server.json<Unready | { is_ready: true }>(query("executions/drawn", { ...question, group }), signal);
+			onStep((i + (answer.is_ready ? 1 : answer.done)) / groups.length);
+		}
+}
+
 /** Asked for again when the server is back. */
 function useLoaded(server: Server): Loaded {
-	const [loaded, setLoaded] = useState<Loaded>({ known: null, of: null, error: "" });
+	const [loaded, setLoaded] = useState(nothing);
 
 	useEffect(() => {
 		let isThere = false;
 		const abort = new AbortController(), load = async () => {
-			const trace = await whole(server, abort.signal), choices = await server.json<Choices>("executions/choices", abort.signal);
+			const trace = traceOf(await whenReady<Answer>(server, "trace", abort.signal)), choices = await server.json<Choices>("executions/choices", abort.signal);
 			const known = { trace, choices, question: completed(questionOf(location.search), choices) };
-			setLoaded({ known, of: null, error: "" });
-			const of = await server.json<Executions>(query("executions/list", known.question), abort.signal);
+			setLoaded({ ...nothing, known });
+			const of = await whenReady<Executions>(server, query("executions/list", known.question), abort.signal);
+			await drawn(server, known.question, sidesOf(known.question, of), abort.signal, drawn => setLoaded({ known, of, drawn, error: "" }));
 			isThere = true;
-			setLoaded({ known, of, error: "" });
 		};
 		const ask = () => load().catch(error => isAborted(error) || setLoaded(old => ({ ...old, error: String(error.message ?? error) })));
 		const end = server.onConnection(() => server.connection === "there" && !isThere && ask());
@@ -136,7 +149,7 @@ function Sides({ known, of, server }: { known: Known; of: Executions; server: Se
 }
 
 export function ExecutionPage({ name }: { name: string }) {
-	const theme = useTheme(), [server] = useState(() => new Server()), { known, of, error } = useLoaded(server), connection = useConnection(server);
+	const theme = useTheme(), [server] = useState(() => new Server()), { known, of, drawn, error } = useLoaded(server), connection = useConnection(server);
 
 	useWholeWindow();
 	useEffect(() => { document.title = `executions of ${visible(name)} \u2013 pinch view`; }, []);
@@ -151,8 +164,8 @@ export function ExecutionPage({ name }: { name: string }) {
 		<Gone connection={connection} />
 		<main id="main" tabIndex={-1}>
 			{known && <ExecutionChoices choices={known.choices} question={known.question} of={of} />}
-			{error ? <p role="alert">{error}</p> : !of && <p class="muted" role="status">{known ? "The executions are being grouped\u2026" : "The trace is being indexed\u2026"}</p>}
-			{known && of && <Sides known={known} of={of} server={server} />}
+			{error ? <p role="alert">{error}</p> : drawn < 1 && <p class="muted" role="status">{of ? `What the executions did is being found: ${Math.floor(100 * drawn)} %` : known ? "The executions are being grouped\u2026" : "The trace is being indexed\u2026"}</p>}
+			{known && of && drawn >= 1 && <Sides known={known} of={of} server={server} />}
 		</main>
 		<footer><Licences /></footer>
 		<Tip />

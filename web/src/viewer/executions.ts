@@ -18,6 +18,7 @@ export type Question = Partial<Record<(typeof questionNames)[number], string>>;
 
 /** As the server has them. */
 export interface Executions {
+	is_ready: true;
 	count: number;			// of groups; 0 is that of the outliers
 	drawn_max: number;		// so many of a group are drawn together
 	sums: number[][];		// by group: ns by the number of the state
