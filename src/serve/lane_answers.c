@@ -59,8 +59,17 @@ void lane_answer_tiles(struct viewed *viewed, const struct request *request, str
 	}
 	if (!part_choices_find(viewed->choices, request, reply, &choice))
 		return;
-	tiles_put(viewed->all.states, &viewed->lanes, list.ids, list.count, shift, index, tile_origin_ns(first_ns),
-		  choice, &reply->body);
+	tiles_put(&(struct tile_question){ .states = viewed->all.states,
+					   .lanes = &viewed->lanes,
+					   .ids = list.ids,
+					   .count = list.count,
+					   .shift = shift,
+					   .index = index,
+					   .origin_ns = tile_origin_ns(first_ns),
+					   .choice = choice,
+					   .pause = &viewed->pause },
+		  &reply->body);
+	part_choices_release(viewed->choices, choice);
 	reply->type = "application/octet-stream";
 	reply->is_constant = is_complete(viewed, tile_origin_ns(first_ns), shift, index);
 }
@@ -167,7 +176,7 @@ void lane_answer_stretch(struct viewed *viewed, const struct request *request, s
 	    !lane_list_read(request, &viewed->lanes, &list))
 		reply_fail(reply, STATUS_BAD_REQUEST,
 			   "sums of states need a range of time, from and to, and lanes, such as 0-5,9");
-	else if (part_choices_find(viewed->choices, request, reply, &choice))
+	else if (part_choices_find(viewed->choices, request, reply, &choice)) {
 		stretch_put_json(&reply->body, &(struct stretch_question){
 						       .all = &viewed->all,
 						       .lanes = &viewed->lanes,
@@ -177,4 +186,6 @@ void lane_answer_stretch(struct viewed *viewed, const struct request *request, s
 						       .to_ns = first_ns + to_ns,
 						       .choice = choice,
 					       });
+		part_choices_release(viewed->choices, choice);
+	}
 }

@@ -22,6 +22,7 @@ struct asking {
 	size_t count;
 	uint64_t from_ns;
 	unsigned int shift;
+	const struct states_pause *pause;
 	states_part_fn *on_part;
 	void *data;
 	bool is_cpu;
@@ -241,6 +242,7 @@ static size_t walk_next(struct walking *walking, size_t number)
 	const struct thread_window *window = find_window(walking, number);
 	const struct open_block *open;
 
+	states_pause(asking->pause);
 	walking->block = number;
 	if (window && thread_windows_each(states_thread_windows(asking->states), window, asking->whom, asking->count,
 					  walk_changes, walking)) {
@@ -274,10 +276,18 @@ static void walk_threads(const struct asking *asking, uint64_t from_ns, uint64_t
 }
 
 void states_each_part(struct states *states, const uint32_t *threads, size_t count, uint64_t from_ns,
-		      unsigned int shift, states_part_fn *on_part, void *data)
+		      unsigned int shift, const struct states_pause *pause, states_part_fn *on_part, void *data)
 {
 	struct asking asking = {
-		states, states_share_index(states), threads, count, from_ns, shift, on_part, data, false,
+		.states = states,
+		.index = states_share_index(states),
+		.whom = threads,
+		.count = count,
+		.from_ns = from_ns,
+		.shift = shift,
+		.pause = pause,
+		.on_part = on_part,
+		.data = data,
 	};
 
 	if (states_block_count(states))
@@ -299,7 +309,17 @@ static void walk_cpu(const struct asking *asking, uint64_t from_ns, uint64_t to_
 void states_each_cpu_part(struct states *states, uint32_t cpu, uint64_t from_ns, unsigned int shift,
 			  states_part_fn *on_part, void *data)
 {
-	struct asking asking = { states, states_cpu_index(states), &cpu, 1, from_ns, shift, on_part, data, true };
+	struct asking asking = {
+		.states = states,
+		.index = states_cpu_index(states),
+		.whom = &cpu,
+		.count = 1,
+		.from_ns = from_ns,
+		.shift = shift,
+		.on_part = on_part,
+		.data = data,
+		.is_cpu = true,
+	};
 
 	if (states_block_count(states))
 		ask(&asking, walk_cpu);

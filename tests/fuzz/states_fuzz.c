@@ -414,25 +414,27 @@ static void ask_tiles(struct states *states, const uint32_t *threads, size_t thr
 	struct lanes lanes = { .list = list, .count = 4, .threads = lane_threads, .thread_count = thread_count };
 	uint64_t origin_ns = tile_origin_ns(range->from_ns), width_ns = range->to_ns - range->from_ns;
 	unsigned int shift = TILE_SHIFT_MIN;
+	struct tile_question question = {
+		.states = states, .lanes = &lanes, .ids = (uint32_t[]){ 0, 1, 2, 3 }, .count = 4, .origin_ns = origin_ns
+	};
 	struct part_filter filter;
-	struct part_choice *choice;
 	struct text out = { 0 };
 
 	for (size_t i = 0; i < thread_count; i++)
 		lane_threads[i] = (struct lane_thread){ .number = threads[i], .end_ns = UINT64_MAX };
 	while (shift < TILE_SHIFT_MAX && width_ns >> (shift + TILE_COLUMNS_SHIFT))
 		shift++;
-	tiles_put(states, &lanes, (uint32_t[]){ 0, 1, 2, 3 }, 4, shift,
-		  (range->from_ns - origin_ns) >> (shift + TILE_COLUMNS_SHIFT), origin_ns, NULL, &out);
+	question.shift = shift;
+	question.index = (range->from_ns - origin_ns) >> (shift + TILE_COLUMNS_SHIFT);
+	tiles_put(&question, &out);
 	check(out.length >= 4);
 	out.length = 0;
 	memset(&filter, 0, sizeof(filter));
 	filter.cpus[filter.cpu_count++] = 1;
-	choice = part_choice_new(&(struct trace_states){ .states = states }, NULL, &filter);
-	tiles_put(states, &lanes, (uint32_t[]){ 0, 1, 2, 3 }, 4, shift,
-		  (range->from_ns - origin_ns) >> (shift + TILE_COLUMNS_SHIFT), origin_ns, choice, &out);
+	question.choice = part_choice_new(&(struct trace_states){ .states = states }, NULL, &filter);
+	tiles_put(&question, &out);
 	check(out.length >= 4);
-	part_choice_free(choice);
+	part_choice_free(question.choice);
 	text_fini(&out);
 }
 
