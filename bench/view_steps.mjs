@@ -60,6 +60,7 @@ function step(page, fragment) {
 const server = spawn(join(BUILD, "pinch"), ["view", process.argv[2]], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, DISPLAY: "", BROWSER: "" } });
 let said = "";
 
+process.on("exit", () => server.kill("SIGINT"));
 server.stdout.on("data", bytes => { said += bytes; });
 server.stderr.on("data", bytes => { said += bytes; });
 while (!/token=[0-9a-f]+/.test(said))
@@ -95,4 +96,4 @@ for (const [name, hide] of [["all", "chosen.none"], ["states alone", "wakes.mark
 }
 console.log(`lanes in the picture: ${await page.locator(".lane").count()}`);
 await stop();
-server.kill("SIGINT");
+process.exit();
