@@ -33,9 +33,9 @@ class Server:
         reply = self.connection.getresponse()
         reply.read()
         self.cookie = reply.headers["Set-Cookie"].split(";")[0]
-        while not (trace := json.loads(self.get("/trace")))["is_ready"]:
+        while json.loads(self.get("/now"))["phase"] == "indexing":
             time.sleep(0.01)
-        self.trace, self.open_s = trace, time.monotonic() - begin
+        self.trace, self.open_s = json.loads(self.get("/trace")), time.monotonic() - begin
 
     def get(self, path):
         self.connection.request("GET", path, headers={"Cookie": self.cookie})
@@ -91,14 +91,14 @@ def random_picture(server):
 
 def measure(build, trace):
     server = Server(build, trace)
-    index_s = server.open_s
+    index_s, index_rss_bytes = server.open_s, server.rss_bytes()
     server.end()
     server = Server(build, trace)
     lanes = f"0-{min(LANES, len(server.trace['lanes'])) - 1}"
     first_s, _ = server.measure(server.trace["begin_ns"], server.trace["whole_ns"], lanes)
     pictures = [random_picture(server) for _ in range(PICTURES)]
     times, cpu_times = sorted(wall_s for wall_s, _ in pictures), sorted(cpu_s for _, cpu_s in pictures)
-    result = {"index_s": index_s, "open_s": server.open_s, "first_s": first_s, "median_s": statistics.median(times),
+    result = {"index_s": index_s, "index_rss_bytes": index_rss_bytes, "open_s": server.open_s, "first_s": first_s, "median_s": statistics.median(times),
               "p95_s": times[PICTURES * 95 // 100], "max_s": times[-1], "p95_cpu_s": cpu_times[PICTURES * 95 // 100],
               "rss_bytes": server.rss_bytes(), "trace_bytes": os.path.getsize(trace),
               "index_bytes": os.path.getsize(trace + ".states")}

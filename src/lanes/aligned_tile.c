@@ -145,7 +145,9 @@ void aligned_tile_put(struct states *states, const struct aligned_row *rows, siz
 		      uint64_t index, struct text *out)
 {
 	uint64_t width_ns = 1ull << (shift + TILE_COLUMNS_SHIFT);
-	struct tile tile = { states, index * width_ns, (index + 1) * width_ns, shift, NULL };
+	struct tile tile = {
+		.states = states, .begin_ns = index * width_ns, .end_ns = (index + 1) * width_ns, .shift = shift
+	};
 	struct slices slices;
 
 	if (count != 1 || shift >= SHARE_SHIFT || !find_slices(&tile, rows, &slices))

@@ -14,6 +14,9 @@
 #include "spans/execution_log.h"
 #include "states/states.h"
 
+/* So many states of a CPU are gone through at a time. */
+enum { PAUSE_STATES = 64 };
+
 struct stretch {
 	uint32_t thread;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
@@ -23,8 +26,9 @@ struct part_choice {
 	const struct trace_states *all;
 	struct graph_labels *labels;
 	struct part_filter filter;
-	struct table *waits;       /* by keys of waits: whether they are chosen */
-	struct stretch *stretches; /* of executions: by thread, then by time; they do not overlap */
+	const struct states_pause *pause; /* NULL: there is none */
+	struct table *waits;              /* by keys of waits: whether they are chosen */
+	struct stretch *stretches;        /* of executions: by thread, then by time; they do not overlap */
 	size_t stretch_count, stretch_capacity;
 };
 
@@ -190,6 +194,11 @@ void part_choice_free(struct part_choice *choice)
 	free(choice);
 }
 
+void part_choice_set_pause(struct part_choice *choice, const struct states_pause *pause)
+{
+	choice->pause = pause;
+}
+
 const struct part_filter *part_choice_filter(const struct part_choice *choice)
 {
 	return &choice->filter;
@@ -271,7 +280,14 @@ static void tell_state(void *data, size_t which, const struct state *state, uint
 void part_choice_each_part(struct part_choice *choice, const uint32_t *threads, size_t count, uint64_t from_ns,
 			   uint64_t to_ns, states_part_fn *on_part, void *data)
 {
-	const struct states_question question = { threads, count, from_ns, to_ns, choice->filter.cpu_count };
+	const struct states_question question = {
+		.threads = threads,
+		.count = count,
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.wants_cpus = choice->filter.cpu_count,
+		.pause = choice->pause,
+	};
 	struct telling telling = { .choice = choice, .threads = threads, .on_part = on_part, .data = data };
 
 	states_each_state(choice->all->states, &question, tell_state, &telling);
@@ -287,7 +303,9 @@ void part_choice_each_cpu_part(struct part_choice *choice, uint32_t cpu, uint64_
 	if (!part_choice_has_cpu(choice, cpu))
 		return;
 	states_walk_cpu(choice->all->states, cpu, from_ns, to_ns, &walk);
-	while (cpu_walk_next(&walk, &state)) {
+	for (size_t i = 1; cpu_walk_next(&walk, &state); i++) {
+		if (i % PAUSE_STATES == 0)
+			states_pause(choice->pause);
 		telling.share = cpu_state_share(&state);
 		part_choice_each_of_cpu(choice, cpu, &state, tell_part, &telling);
 	}

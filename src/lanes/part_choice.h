@@ -21,6 +21,9 @@ struct part_choice *part_choice_new(const struct trace_states *all, struct graph
 				    const struct part_filter *filter);
 void part_choice_free(struct part_choice *choice);
 
+/* What goes through many states calls this now and then; it is borrowed. */
+void part_choice_set_pause(struct part_choice *choice, const struct states_pause *pause);
+
 const struct part_filter *part_choice_filter(const struct part_choice *choice);
 
 /* A part of a state; CLOCK_MONOTONIC. False: no more are wanted. */

@@ -209,8 +209,8 @@ static void fill_columns(const struct tile *tile, const struct lanes *lanes, con
 		part_choice_each_part(tile->choice, filling.numbers, filling.count, tile->begin_ns, tile->end_ns,
 				      fill_thread, &filling);
 	else if (filling.count)
-		states_each_part(tile->states, filling.numbers, filling.count, tile->begin_ns, tile->shift, fill_thread,
-				 &filling);
+		states_each_part(tile->states, filling.numbers, filling.count, tile->begin_ns, tile->shift, tile->pause,
+				 fill_thread, &filling);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].lane->kind == LANE_CPU && wanted[i].columns)
 			fill_cpu_lane(&(struct cpu_filling){ tile, wanted[i].columns }, wanted[i].lane->cpu);
@@ -250,27 +250,31 @@ static void put_lane(struct wanted *wanted, struct text *out)
 	free(wanted->columns);
 }
 
-void tiles_put(struct states *states, const struct lanes *lanes, const uint32_t *ids, size_t count, unsigned int shift,
-	       uint64_t index, uint64_t origin_ns, struct part_choice *choice, struct text *out)
+void tiles_put(const struct tile_question *question, struct text *out)
 {
-	uint64_t width_ns = 1ull << (shift + TILE_COLUMNS_SHIFT);
+	const struct lanes *lanes = question->lanes;
+	uint64_t width_ns = 1ull << (question->shift + TILE_COLUMNS_SHIFT);
 	struct tile tile = {
-		.states = states, .begin_ns = origin_ns + index * width_ns, .shift = shift, .choice = choice
+		.states = question->states,
+		.begin_ns = question->origin_ns + question->index * width_ns,
+		.shift = question->shift,
+		.choice = question->choice,
+		.pause = question->pause,
 	};
-	struct wanted *wanted = xcalloc(count + 1, sizeof(*wanted));
+	struct wanted *wanted = xcalloc(question->count + 1, sizeof(*wanted));
 	bool has_columns = false;
 
 	tile.end_ns = tile.begin_ns + width_ns;
-	for (size_t i = 0; i < count; i++) {
-		wanted[i].lane = &lanes->list[ids[i]];
+	for (size_t i = 0; i < question->count; i++) {
+		wanted[i].lane = &lanes->list[question->ids[i]];
 		if (put_few(&tile, lanes, wanted[i].lane, &wanted[i].slices))
 			continue;
 		wanted[i].columns = xcalloc(TILE_COLUMNS, sizeof(*wanted[i].columns));
 		has_columns = true;
 	}
 	if (has_columns)
-		fill_columns(&tile, lanes, wanted, count);
-	for (size_t i = 0; i < count; i++)
+		fill_columns(&tile, lanes, wanted, question->count);
+	for (size_t i = 0; i < question->count; i++)
 		put_lane(&wanted[i], out);
 	free(wanted);
 }

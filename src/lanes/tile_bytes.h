@@ -10,6 +10,7 @@
 #include "states/state.h"
 
 struct part_choice;
+struct states_pause;
 struct text;
 
 struct tile {
@@ -17,6 +18,7 @@ struct tile {
 	uint64_t begin_ns, end_ns;
 	unsigned int shift;
 	struct part_choice *choice; /* NULL: all is chosen */
+	const struct states_pause *pause;
 };
 
 /* A stretch of time in a tile. */

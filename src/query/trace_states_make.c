@@ -20,7 +20,7 @@
 #include "trace/trace_writer.h"
 
 enum {
-	VERSION = 11,
+	VERSION = 12,
 	OF_FILES = 1 << 16,
 	EVENTS_A_PAUSE = 4096,
 	EVENTS_A_STEP = 1 << 20,

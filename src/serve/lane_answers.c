@@ -59,8 +59,17 @@ void lane_answer_tiles(struct viewed *viewed, const struct request *request, str
 	}
 	if (!part_choices_find(viewed->choices, request, reply, &choice))
 		return;
-	tiles_put(viewed->all.states, &viewed->lanes, list.ids, list.count, shift, index, tile_origin_ns(first_ns),
-		  choice, &reply->body);
+	tiles_put(&(struct tile_question){ .states = viewed->all.states,
+					   .lanes = &viewed->lanes,
+					   .ids = list.ids,
+					   .count = list.count,
+					   .shift = shift,
+					   .index = index,
+					   .origin_ns = tile_origin_ns(first_ns),
+					   .choice = choice,
+					   .pause = &viewed->pause },
+		  &reply->body);
+	part_choices_release(viewed->choices, choice);
 	reply->type = "application/octet-stream";
 	reply->is_constant = is_complete(viewed, tile_origin_ns(first_ns), shift, index);
 }
@@ -179,7 +188,7 @@ void lane_answer_stretch(struct viewed *viewed, const struct request *request, s
 	struct lane_stretch asked;
 
 	if (read_stretch(viewed, request, "sums of states", &asked, reply) &&
-	    part_choices_find(viewed->choices, request, reply, &choice))
+	    part_choices_find(viewed->choices, request, reply, &choice)) {
 		stretch_put_json(&reply->body, &(struct stretch_question){
 						       .all = &viewed->all,
 						       .lanes = &viewed->lanes,
@@ -189,4 +198,6 @@ void lane_answer_stretch(struct viewed *viewed, const struct request *request, s
 						       .to_ns = asked.to_ns,
 						       .choice = choice,
 					       });
+		part_choices_release(viewed->choices, choice);
+	}
 }

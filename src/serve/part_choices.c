@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "serve/part_choices.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,20 +12,28 @@
 #include "serve/answer.h"
 #include "values.h"
 
-enum { KEPT = 3, NUMBER_BYTES = 48, STATUS_BAD_REQUEST = 400 };
+enum { USED_MAX = 16, UNUSED_MAX = 3, NUMBER_BYTES = 48, STATUS_BAD_REQUEST = 400 };
 
 struct part_choices {
 	const struct trace_states *all;
 	struct graph_labels *labels;
-	struct part_choice *kept[KEPT]; /* the last used one first; NULL: there are no more */
+	const struct states_pause *pause;
+	/* Those in use, at most one for each thread that answers (http_server.c), and a few others; the last used one first. */
+	struct kept {
+		struct part_choice *choice;
+		unsigned int users;
+	} kept[USED_MAX + UNUSED_MAX];
+	size_t count;
 };
 
-struct part_choices *part_choices_new(const struct trace_states *all, struct graph_labels *labels)
+struct part_choices *part_choices_new(const struct trace_states *all, struct graph_labels *labels,
+				      const struct states_pause *pause)
 {
 	struct part_choices *choices = xcalloc(1, sizeof(*choices));
 
 	choices->all = all;
 	choices->labels = labels;
+	choices->pause = pause;
 	return choices;
 }
 
@@ -32,8 +41,8 @@ void part_choices_free(struct part_choices *choices)
 {
 	if (!choices)
 		return;
-	for (size_t i = 0; i < KEPT; i++)
-		part_choice_free(choices->kept[i]);
+	for (size_t i = 0; i < choices->count; i++)
+		part_choice_free(choices->kept[i].choice);
 	free(choices);
 }
 
@@ -105,23 +114,47 @@ bool part_filter_read(const struct request *request, uint64_t first_ns, struct p
 
 /* --- Those that are kept -------------------------------------------------------------------------- */
 
+/* Of those that nobody uses, all but the last few go. */
+static void forget_unused(struct part_choices *choices)
+{
+	size_t kept = 0, unused = 0;
+
+	for (size_t i = 0; i < choices->count; i++)
+		if (choices->kept[i].users || unused++ < UNUSED_MAX)
+			choices->kept[kept++] = choices->kept[i];
+		else
+			part_choice_free(choices->kept[i].choice);
+	choices->count = kept;
+}
+
 /* In the first place, before the others. */
-static struct part_choice *keep(struct part_choices *choices, size_t place, struct part_choice *choice)
+static struct part_choice *keep(struct part_choices *choices, size_t place, struct kept kept)
 {
 	memmove(choices->kept + 1, choices->kept, place * sizeof(*choices->kept));
-	choices->kept[0] = choice;
-	return choice;
+	kept.users++;
+	choices->kept[0] = kept;
+	return kept.choice;
 }
 
 static struct part_choice *find(struct part_choices *choices, const struct part_filter *filter)
 {
-	struct part_choice *const *kept = choices->kept;
+	struct kept made = { 0 };
 
-	for (size_t i = 0; i < KEPT && kept[i]; i++)
-		if (!memcmp(part_choice_filter(kept[i]), filter, sizeof(*filter)))
-			return keep(choices, i, kept[i]);
-	part_choice_free(kept[KEPT - 1]);
-	return keep(choices, KEPT - 1, part_choice_new(choices->all, choices->labels, filter));
+	for (size_t i = 0; i < choices->count; i++)
+		if (!memcmp(part_choice_filter(choices->kept[i].choice), filter, sizeof(*filter)))
+			return keep(choices, i, choices->kept[i]);
+	forget_unused(choices);
+	assert(choices->count < USED_MAX + UNUSED_MAX);
+	made.choice = part_choice_new(choices->all, choices->labels, filter);
+	part_choice_set_pause(made.choice, choices->pause);
+	return keep(choices, choices->count++, made);
+}
+
+void part_choices_release(struct part_choices *choices, struct part_choice *choice)
+{
+	for (size_t i = 0; i < choices->count; i++)
+		choices->kept[i].users -= choices->kept[i].choice == choice;
+	forget_unused(choices);
 }
 
 bool part_choices_find(struct part_choices *choices, const struct request *request, struct reply *reply,

@@ -15,10 +15,12 @@ struct part_choices;
 struct part_filter;
 struct reply;
 struct request;
+struct states_pause;
 struct trace_states;
 
-/* All are borrowed. */
-struct part_choices *part_choices_new(const struct trace_states *all, struct graph_labels *labels);
+/* All are borrowed. pause: of long answers. */
+struct part_choices *part_choices_new(const struct trace_states *all, struct graph_labels *labels,
+				      const struct states_pause *pause);
 void part_choices_free(struct part_choices *choices);
 
 /* Takes it from the parameters; it begins zeroed. first_ns: of the first event. False: they make no sense. */
@@ -27,6 +29,7 @@ bool part_filter_read(const struct request *request, uint64_t first_ns, struct p
 /* The same of the parameters of executions alone. */
 bool span_filter_read(const struct request *request, uint64_t first_ns, struct part_filter *out);
 
-/* The choice of a request, until the next one; NULL: all. False: the reply says what is wrong. */
+/* The choice of a request, until it is released; NULL: all. False: the reply says what is wrong. */
 bool part_choices_find(struct part_choices *choices, const struct request *request, struct reply *reply,
 		       struct part_choice **out);
+void part_choices_release(struct part_choices *choices, struct part_choice *choice);

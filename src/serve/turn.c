@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "serve/turn.h"
 
+#include "serve/fair_lock.h"
+
 enum { BUSY_MAX = 8 }; /* half of the threads that answer: http_server.c */
 
-void turn_init(struct turn *turn, pthread_mutex_t *lock)
+void turn_init(struct turn *turn, struct fair_lock *lock)
 {
-	turn->lock = lock;
-	turn->away = turn->waiting = turn->ending = 0;
-	pthread_cond_init(&turn->is_back, NULL);
-}
-
-void turn_fini(struct turn *turn)
-{
-	pthread_cond_destroy(&turn->is_back);
+	*turn = (struct turn){ .lock = lock };
 }
 
 bool turn_is_full(const struct turn *turn)
@@ -23,28 +18,36 @@ bool turn_is_full(const struct turn *turn)
 void turn_leave(struct turn *turn)
 {
 	turn->away++;
-	pthread_mutex_unlock(turn->lock);
+	fair_lock_give(turn->lock);
 }
 
 void turn_return(struct turn *turn)
 {
-	pthread_mutex_lock(turn->lock);
+	fair_lock_take(turn->lock);
 	turn->away--;
-	pthread_cond_broadcast(&turn->is_back);
+	fair_lock_wake(turn->lock);
+}
+
+void turn_give_way(struct turn *turn)
+{
+	if (!fair_lock_is_wanted(turn->lock))
+		return;
+	turn_leave(turn);
+	turn_return(turn);
 }
 
 void turn_wait(struct turn *turn)
 {
 	turn->waiting++;
-	pthread_cond_wait(&turn->is_back, turn->lock);
+	fair_lock_wait(turn->lock);
 	turn->waiting--;
-	pthread_cond_broadcast(&turn->is_back); /* for turn_wait_all() */
+	fair_lock_wake(turn->lock); /* for turn_wait_all() */
 }
 
 void turn_wait_all(struct turn *turn)
 {
 	turn->ending++;
 	while (turn->away || turn->waiting)
-		pthread_cond_wait(&turn->is_back, turn->lock);
+		fair_lock_wait(turn->lock);
 	turn->ending--;
 }

@@ -11,14 +11,13 @@
 #include "serve/page_scripts.h"
 #include "serve/part_choices.h"
 #include "serve/row_lists.h"
-#include "states/states.h"
 
 static void take_lanes(struct viewed *viewed)
 {
 	lanes_of_trace(&viewed->all, &viewed->lanes);
 	viewed->key = lanes_key(&viewed->all, &viewed->lanes);
 	viewed->labels = trace_states_labels(&viewed->all, viewed->fold, false);
-	viewed->choices = part_choices_new(&viewed->all, viewed->labels);
+	viewed->choices = part_choices_new(&viewed->all, viewed->labels, &viewed->pause);
 }
 
 static struct row_lists *rows_of(struct viewed *viewed)
@@ -56,6 +55,11 @@ static int take_rest(struct viewed *viewed, const struct viewed_options *options
 	return 0;
 }
 
+static void give_way(void *data)
+{
+	turn_give_way(data);
+}
+
 static struct viewed *viewed_new(const struct viewed_options *options)
 {
 	struct viewed *viewed = xcalloc(1, sizeof(*viewed));
@@ -63,6 +67,7 @@ static struct viewed *viewed_new(const struct viewed_options *options)
 	viewed->trace_path = options->trace_path;
 	viewed->fold = options->fold;
 	turn_init(&viewed->turn, options->lock);
+	viewed->pause = (struct states_pause){ give_way, &viewed->turn };
 	return viewed;
 }
 
@@ -113,7 +118,6 @@ void viewed_close(struct viewed *viewed)
 	lanes_fini(&viewed->lanes);
 	if (viewed->all.states)
 		trace_states_close(&viewed->all);
-	turn_fini(&viewed->turn);
 	free(viewed);
 }
 

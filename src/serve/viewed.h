@@ -9,8 +9,10 @@
 #include "lanes/lanes.h"
 #include "query/trace_states.h"
 #include "serve/turn.h"
+#include "states/states.h"
 
 struct event_list;
+struct fair_lock;
 struct fold_rules;
 struct graph_labels;
 struct lane_activities;
@@ -33,14 +35,15 @@ struct viewed {
 	struct page_scripts *scripts; /* of its readers */
 	struct row_lists *rows;
 	struct part_choices *choices;
-	struct turn turn; /* scripts of its readers run away from it */
+	struct turn turn; /* scripts of its readers run away from it, and long answers give way */
+	struct states_pause pause;
 	bool is_growing;
 };
 
 /* What it is of; borrowed. */
 struct viewed_options {
 	const char *trace_path;
-	pthread_mutex_t *lock; /* the viewer's */
+	struct fair_lock *lock; /* the viewer's */
 	const struct fold_rules *fold;
 	bool opens_files;           /* names are those of the files that the trace names, if it has none itself */
 	const char *const *scripts; /* paths: their decoders find activities */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "serve/viewer.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 #include "serve/execution_answers.h"
 #include "serve/execution_groups.h"
 #include "serve/execution_means.h"
+#include "serve/fair_lock.h"
 #include "serve/lane_answers.h"
 #include "serve/page_scripts.h"
 #include "serve/part_pages.h"
@@ -42,7 +42,7 @@ struct viewer {
 	struct execution_groups *groups;
 	struct fold_rules *fold;
 	struct states_waiter *_Atomic waiter; /* NULL: the history of states is not being made */
-	pthread_mutex_t lock;                 /* of all that follows */
+	struct fair_lock lock;                /* of all that follows */
 	struct viewed *viewed;                /* NULL: nothing is known yet */
 	struct viewer_progress progress;
 };
@@ -56,7 +56,7 @@ struct viewer *viewer_new(const struct viewer_options *options)
 	viewer->pages = part_pages_new(options->path, options->opens_files);
 	viewer->groups = execution_groups_new(options->path, options->opens_files);
 	viewer->progress = (struct viewer_progress){ .phase = VIEW_INDEXING, .exit_status = -1 };
-	pthread_mutex_init(&viewer->lock, NULL);
+	fair_lock_init(&viewer->lock);
 	return viewer;
 }
 
@@ -68,7 +68,7 @@ void viewer_free(struct viewer *viewer)
 	part_pages_free(viewer->pages);
 	execution_groups_free(viewer->groups);
 	fold_rules_free(viewer->fold);
-	pthread_mutex_destroy(&viewer->lock);
+	fair_lock_fini(&viewer->lock);
 	free(viewer);
 }
 
@@ -93,7 +93,7 @@ void viewer_show(struct viewer *viewer, struct viewed *viewed, const struct view
 {
 	struct viewed *before;
 
-	pthread_mutex_lock(&viewer->lock);
+	fair_lock_take(&viewer->lock);
 	before = viewed ? viewer->viewed : NULL;
 	if (viewed)
 		viewer->viewed = viewed;
@@ -101,7 +101,7 @@ void viewer_show(struct viewer *viewer, struct viewed *viewed, const struct view
 	part_pages_set_growing(viewer->pages, progress->phase == VIEW_RECORDING);
 	if (before)
 		viewed_leave(before);
-	pthread_mutex_unlock(&viewer->lock);
+	fair_lock_give(&viewer->lock);
 	viewed_close(before);
 }
 
@@ -109,11 +109,11 @@ int viewer_grow(struct viewer *viewer, struct viewed *viewed, const struct viewe
 {
 	int err;
 
-	pthread_mutex_lock(&viewer->lock);
+	fair_lock_take(&viewer->lock);
 	viewed_leave(viewed); /* names of threads are added */
 	err = viewed_grow(viewed);
 	viewer->progress = *progress;
-	pthread_mutex_unlock(&viewer->lock);
+	fair_lock_give(&viewer->lock);
 	return err;
 }
 
@@ -121,9 +121,9 @@ bool viewer_has_any(struct viewer *viewer)
 {
 	bool has_any;
 
-	pthread_mutex_lock(&viewer->lock);
+	fair_lock_take(&viewer->lock);
 	has_any = viewer->viewed;
-	pthread_mutex_unlock(&viewer->lock);
+	fair_lock_give(&viewer->lock);
 	return has_any;
 }
 
@@ -131,9 +131,9 @@ struct viewer_progress viewer_progress(struct viewer *viewer)
 {
 	struct viewer_progress progress;
 
-	pthread_mutex_lock(&viewer->lock);
+	fair_lock_take(&viewer->lock);
 	progress = viewer->progress;
-	pthread_mutex_unlock(&viewer->lock);
+	fair_lock_give(&viewer->lock);
 	return progress;
 }
 
@@ -337,7 +337,7 @@ static const struct script_route {
 /* Locks. Where the history is needed and there is none, the reply says so and nothing is locked. */
 static bool begin_of_trace(struct viewer *viewer, bool needs_states, const struct request *request, struct reply *reply)
 {
-	pthread_mutex_lock(&viewer->lock);
+	fair_lock_take(&viewer->lock);
 	if (needs_states && !viewer->viewed)
 		reply_fail(reply, STATUS_UNAVAILABLE, "the index of the trace is being made: %u %%",
 			   percent_of(viewer));
@@ -345,7 +345,7 @@ static bool begin_of_trace(struct viewer *viewer, bool needs_states, const struc
 		reply->status = STATUS_NO_CONTENT; /* nothing went wrong: browsers would say so of an error */
 	else
 		return true;
-	pthread_mutex_unlock(&viewer->lock);
+	fair_lock_give(&viewer->lock);
 	return false;
 }
 
@@ -356,7 +356,7 @@ static void answer_route(struct viewer *viewer, const struct route *route, const
 		route->answer(viewer, request, reply);
 	} else if (begin_of_trace(viewer, route->needs_states, request, reply)) {
 		route->answer(viewer, request, reply);
-		pthread_mutex_unlock(&viewer->lock);
+		fair_lock_give(&viewer->lock);
 	}
 }
 
@@ -366,7 +366,7 @@ static void answer_lanes(struct viewer *viewer, const struct lane_route *route, 
 	if (!begin_of_trace(viewer, true, request, reply))
 		return;
 	route->answer(viewer->viewed, request, reply);
-	pthread_mutex_unlock(&viewer->lock);
+	fair_lock_give(&viewer->lock);
 }
 
 static void answer_list(struct viewer *viewer, const struct list_route *route, const struct request *request,
@@ -375,7 +375,7 @@ static void answer_list(struct viewer *viewer, const struct list_route *route, c
 	if (!begin_of_trace(viewer, true, request, reply))
 		return;
 	route->answer(viewer->viewed->rows, route->kind, request, reply);
-	pthread_mutex_unlock(&viewer->lock);
+	fair_lock_give(&viewer->lock);
 }
 
 static bool is_whole(struct viewer *viewer, const struct request *request, struct reply *reply)
@@ -385,7 +385,7 @@ static bool is_whole(struct viewer *viewer, const struct request *request, struc
 	if (!begin_of_trace(viewer, true, request, reply))
 		return false;
 	is_growing = viewer->viewed->is_growing;
-	pthread_mutex_unlock(&viewer->lock);
+	fair_lock_give(&viewer->lock);
 	if (is_growing)
 		reply_fail(reply, STATUS_UNAVAILABLE,
 			   "executions are compared when the trace is whole: it is recorded");
@@ -407,7 +407,7 @@ static void answer_executions(struct viewer *viewer, const struct execution_rout
 		return;
 	if (begin_of_trace(viewer, true, request, reply)) {
 		route->answer(grouping, viewer->viewed, request, reply);
-		pthread_mutex_unlock(&viewer->lock);
+		fair_lock_give(&viewer->lock);
 	}
 	execution_groups_release(viewer->groups, grouping);
 }
@@ -421,7 +421,7 @@ static bool answer_script(struct viewer *viewer, const struct request *request, 
 			continue;
 		if (begin_of_trace(viewer, true, request, reply)) {
 			route->answer(viewer->viewed->scripts, request, reply);
-			pthread_mutex_unlock(&viewer->lock);
+			fair_lock_give(&viewer->lock);
 		}
 		return true;
 	}

@@ -128,6 +128,13 @@ uint8_t late_causes_share(const struct late_causes *causes, uint32_t thread, uin
 	return share;
 }
 
+bool late_causes_has(const struct late_causes *causes, uint32_t thread)
+{
+	size_t low = BOUND(0, causes->count, i, causes->list[i].thread < thread);
+
+	return low < causes->count && causes->list[low].thread == thread;
+}
+
 const struct late_cause *late_causes_in(const struct late_causes *causes, uint32_t thread, uint64_t from_ns,
 					uint64_t to_ns, size_t *count)
 {

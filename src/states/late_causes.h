@@ -51,6 +51,9 @@ void late_causes_free(struct late_causes *causes);
 /* The share of a thread's wait that began at begin_ns; share: if no other one is known. */
 uint8_t late_causes_share(const struct late_causes *causes, uint32_t thread, uint64_t begin_ns, uint8_t share);
 
+/* Whether there is one of the thread at any time. */
+bool late_causes_has(const struct late_causes *causes, uint32_t thread);
+
 /* Those of a thread with a part in [from_ns, to_ns), one after the other; NULL: there are none. */
 const struct late_cause *late_causes_in(const struct late_causes *causes, uint32_t thread, uint64_t from_ns,
 					uint64_t to_ns, size_t *count);

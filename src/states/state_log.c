@@ -21,6 +21,7 @@
 #include "states/state_places.h"
 #include "states/state_total.h"
 #include "states/state_values.h"
+#include "states/thread_log.h"
 #include "trace/trace_writer.h"
 #include "values.h"
 #include "waits/files.h"
@@ -93,6 +94,7 @@ struct state_log {
 	bool has_ongoing;    /* in the file */
 	struct share_log *shares;
 	struct cpu_log *cpus;
+	struct thread_log *by_thread;
 	struct late_log late;
 	struct state_gaps gaps;
 	uint64_t gaps_written_ns; /* the end of the last one that is in the file */
@@ -228,6 +230,7 @@ static void end_block(struct state_log *log)
 	span = (struct trace_span){ block.first_ns, block.last_ns, log->record_count };
 	trace_writer_chunk(log->writer, TRACE_CHUNK_STATES, log->bytes.bytes, log->bytes.length, &span);
 	cpu_log_add(log->cpus, &block);
+	thread_log_add(log->by_thread, &block, log->block_count);
 	log->last_ns = block.last_ns;
 	for (size_t i = 0; i < log->thread_count; i++)
 		if (log->threads[i]->is_touched)
@@ -648,6 +651,7 @@ struct state_log *state_log_new(struct trace_writer *writer, const struct state_
 	log->by_number = table_new();
 	log->shares = share_log_new(writer, TRACE_CHUNK_STATE_SHARES);
 	log->cpus = cpu_log_new(writer, &log->gaps);
+	log->by_thread = thread_log_new(writer);
 	return log;
 }
 
@@ -731,6 +735,7 @@ void state_log_finish(struct state_log *log, uint64_t end_ns)
 	end_block(log); /* which forgets them all */
 	share_log_finish(log->shares);
 	cpu_log_finish(log->cpus, log->last_ns);
+	thread_log_finish(log->by_thread);
 	late_log_flush(&log->late, log->writer);
 	put_places(log);
 	put_totals(log);
@@ -749,6 +754,7 @@ void state_log_free(struct state_log *log)
 	table_free(log->by_number);
 	share_log_free(log->shares);
 	cpu_log_free(log->cpus);
+	thread_log_free(log->by_thread);
 	late_log_fini(&log->late);
 	state_gaps_fini(&log->gaps);
 	state_values_fini(&log->values);

@@ -11,6 +11,7 @@
 #include "states/share_cells.h"
 #include "states/share_index.h"
 #include "states/states_internal.h"
+#include "states/thread_windows.h"
 
 _Static_assert(STATES_COLUMNS == 1 << SHARE_WINDOW_SHIFT, "a window of summaries has all columns");
 
@@ -21,6 +22,7 @@ struct asking {
 	size_t count;
 	uint64_t from_ns;
 	unsigned int shift;
+	const struct states_pause *pause;
 	states_part_fn *on_part;
 	void *data;
 	bool is_cpu;
@@ -101,7 +103,8 @@ static void ask(const struct asking *asking, walk_fn *walk)
 struct walking {
 	const struct asking *asking;
 	uint64_t from_ns, to_ns;
-	size_t block; /* its number */
+	size_t block;  /* its number */
+	bool is_first; /* nothing was walked yet */
 	/* What each of them does. */
 	struct doing {
 		uint64_t since_ns;
@@ -178,7 +181,7 @@ static void walk_records(struct walking *walking, const struct state_block *bloc
 }
 
 /* Of the first block it counts what threads did when it began. */
-static void walk_block(struct walking *walking, const struct state_block *block, bool is_first)
+static void walk_block(struct walking *walking, const struct state_block *block)
 {
 	uint32_t *which = xcalloc(block->thread_count + 1, sizeof(*which));
 
@@ -186,12 +189,71 @@ static void walk_block(struct walking *walking, const struct state_block *block,
 		const struct state_origin *origin = &block->threads[i];
 
 		which[i] = find_thread(walking->asking, origin->number);
-		if (is_first && which[i] != NO_THREAD)
+		if (walking->is_first && which[i] != NO_THREAD)
 			walking->doing[which[i]] =
 				doing_of(block, NO_BLOCK, origin->since_ns, origin->kind, origin->value);
 	}
 	walk_records(walking, block, which);
 	free(which);
+}
+
+/* The changes of one thread in a window of blocks; only the first window counts what it did when that began. */
+static void walk_changes(void *data, size_t which, struct thread_changes *changes)
+{
+	struct walking *walking = data;
+	struct doing *doing = &walking->doing[which];
+	bool is_ever_late = late_causes_has(states_late_causes(walking->asking->states), walking->asking->whom[which]);
+	size_t block = is_ever_late ? NO_BLOCK : walking->block;
+
+	if (walking->is_first)
+		*doing = (struct doing){ changes->since_ns, NO_BLOCK, changes->share, changes->share != SHARE_ABSENT };
+	while (thread_changes_next(changes) && changes->at_ns < walking->to_ns) {
+		tell_doing(walking, which, changes->at_ns);
+		*doing = (struct doing){ changes->at_ns, block, changes->share, changes->share != SHARE_ABSENT };
+	}
+}
+
+/* Going through a block costs as much as through so many of its changes by thread: it has to be unpacked. */
+enum { BLOCK_COST = 4 };
+
+/* The window of blocks from this one on whose changes are faster to be had by thread; NULL: there is none. */
+static const struct thread_window *find_window(const struct walking *walking, size_t number)
+{
+	const struct asking *asking = walking->asking;
+	const struct thread_windows *windows = states_thread_windows(asking->states);
+	const struct thread_window *window = thread_windows_find(windows, number);
+	size_t behind = number;
+
+	if (!window || (number > window->first_block && !walking->is_first))
+		return NULL;
+	while (behind < window->end_block && states_block_begin_ns(asking->states, behind) < walking->to_ns)
+		behind++;
+	if (thread_windows_groups(windows, window, asking->whom, asking->count) *
+		    (window->end_block - window->first_block) >
+	    window->group_count * (behind - number) * BLOCK_COST)
+		return NULL;
+	return window;
+}
+
+/* From the block with this number on. Returns the number of the next one. */
+static size_t walk_next(struct walking *walking, size_t number)
+{
+	const struct asking *asking = walking->asking;
+	const struct thread_window *window = find_window(walking, number);
+	const struct open_block *open;
+
+	states_pause(asking->pause);
+	walking->block = number;
+	if (window && thread_windows_each(states_thread_windows(asking->states), window, asking->whom, asking->count,
+					  walk_changes, walking)) {
+		walking->is_first = false;
+		return window->end_block;
+	}
+	open = states_block(asking->states, number, BLOCK_RECORDS);
+	if (open)
+		walk_block(walking, &open->block);
+	walking->is_first &= !open;
+	return number + 1;
 }
 
 static void walk_threads(const struct asking *asking, uint64_t from_ns, uint64_t to_ns)
@@ -200,20 +262,13 @@ static void walk_threads(const struct asking *asking, uint64_t from_ns, uint64_t
 		.asking = asking,
 		.from_ns = from_ns,
 		.to_ns = to_ns,
+		.is_first = true,
 		.doing = xcalloc(asking->count + 1, sizeof(*walking.doing)),
 	};
 	size_t number = states_block_at(asking->states, from_ns);
-	bool is_first = true;
 
-	for (; number < states_block_count(asking->states) && states_block_begin_ns(asking->states, number) < to_ns;
-	     number++) {
-		const struct open_block *open = states_block(asking->states, number, BLOCK_RECORDS);
-
-		walking.block = number;
-		if (open)
-			walk_block(&walking, &open->block, is_first);
-		is_first &= !open;
-	}
+	while (number < states_block_count(asking->states) && states_block_begin_ns(asking->states, number) < to_ns)
+		number = walk_next(&walking, number);
 	walking.block = number;
 	for (size_t i = 0; i < asking->count; i++)
 		tell_doing(&walking, i, states_end_ns(asking->states));
@@ -221,10 +276,18 @@ static void walk_threads(const struct asking *asking, uint64_t from_ns, uint64_t
 }
 
 void states_each_part(struct states *states, const uint32_t *threads, size_t count, uint64_t from_ns,
-		      unsigned int shift, states_part_fn *on_part, void *data)
+		      unsigned int shift, const struct states_pause *pause, states_part_fn *on_part, void *data)
 {
 	struct asking asking = {
-		states, states_share_index(states), threads, count, from_ns, shift, on_part, data, false,
+		.states = states,
+		.index = states_share_index(states),
+		.whom = threads,
+		.count = count,
+		.from_ns = from_ns,
+		.shift = shift,
+		.pause = pause,
+		.on_part = on_part,
+		.data = data,
 	};
 
 	if (states_block_count(states))
@@ -246,7 +309,17 @@ static void walk_cpu(const struct asking *asking, uint64_t from_ns, uint64_t to_
 void states_each_cpu_part(struct states *states, uint32_t cpu, uint64_t from_ns, unsigned int shift,
 			  states_part_fn *on_part, void *data)
 {
-	struct asking asking = { states, states_cpu_index(states), &cpu, 1, from_ns, shift, on_part, data, true };
+	struct asking asking = {
+		.states = states,
+		.index = states_cpu_index(states),
+		.whom = &cpu,
+		.count = 1,
+		.from_ns = from_ns,
+		.shift = shift,
+		.on_part = on_part,
+		.data = data,
+		.is_cpu = true,
+	};
 
 	if (states_block_count(states))
 		ask(&asking, walk_cpu);

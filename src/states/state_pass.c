@@ -209,13 +209,17 @@ void states_each_state(struct states *states, const struct states_question *ques
 	pass.passing = xcalloc(pass.count + 1, sizeof(*pass.passing));
 	for (size_t number = states_block_at(states, pass.from_ns);
 	     number < states_block_count(states) && states_block_begin_ns(states, number) < pass.to_ns; number++) {
-		const struct open_block *open = states_block(states, number, BLOCK_RECORDS);
+		const struct open_block *open;
 
+		states_pause(question->pause);
+		open = states_block(states, number, BLOCK_RECORDS);
 		if (open)
 			take_block(&pass, &open->block, is_first);
 		is_first &= !open;
 	}
-	for (size_t i = 0; i < pass.count; i++)
+	for (size_t i = 0; i < pass.count; i++) {
+		states_pause(question->pause);
 		end_thread(&pass, i);
+	}
 	free(pass.passing);
 }

@@ -14,6 +14,7 @@
 #include "states/change_lists.h"
 #include "states/grown_totals.h"
 #include "states/state_total.h"
+#include "states/thread_windows.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_threads.h"
 
@@ -32,6 +33,7 @@ struct states {
 	struct change_lists changes;
 	struct state_gaps gaps;
 	struct share_index *shares, *cpu_shares;
+	struct thread_windows *by_thread;
 	struct late_causes *late;
 	struct activities *activities;
 	bool is_growing;
@@ -55,6 +57,13 @@ static int add_block(struct states *states, const struct trace_place *place, siz
 	return 0;
 }
 
+/* They come behind the last block that they are about. */
+static void add_threads(struct states *states, const struct trace_place *place, size_t chunk)
+{
+	thread_windows_add(states->by_thread, place, chunk, states_block_at(states, place->first_ns),
+			   states->block_count);
+}
+
 static int find_blocks(struct states *states)
 {
 	size_t count;
@@ -64,6 +73,8 @@ static int find_blocks(struct states *states)
 	for (size_t i = 0; i < count && !err; i++)
 		if (places[i].kind == TRACE_CHUNK_STATES)
 			err = add_block(states, &places[i], i);
+		else if (places[i].kind == TRACE_CHUNK_STATE_THREADS)
+			add_threads(states, &places[i], i);
 	return err;
 }
 
@@ -82,8 +93,10 @@ static int read_parts(struct states *states)
 	size_t count, size_bytes;
 	const struct trace_place *places = trace_reader_places(states->file, &count);
 	const void *content;
-	int err = find_blocks(states);
+	int err;
 
+	states->by_thread = thread_windows_new(states->file);
+	err = find_blocks(states);
 	for (size_t i = 0; i < count && !err; i++) {
 		if (places[i].kind != TRACE_CHUNK_STATE_PLACES && places[i].kind != TRACE_CHUNK_STATE_GAPS)
 			continue;
@@ -131,6 +144,8 @@ static int take_grown_part(struct states *states, const struct trace_place *plac
 
 	if (place->kind == TRACE_CHUNK_STATES)
 		return add_block(states, place, chunk);
+	if (place->kind == TRACE_CHUNK_STATE_THREADS)
+		add_threads(states, place, chunk);
 	if (place->kind != TRACE_CHUNK_STATE_PLACES && place->kind != TRACE_CHUNK_STATE_GAPS &&
 	    place->kind != TRACE_CHUNK_STATE_TOTALS)
 		return 0;
@@ -169,6 +184,7 @@ int states_open_growing(const char *path, struct states **out)
 		trace_reader_allow_threads(states->file, TRACE_THREADS_EVER_MAX, TRACE_THREADS_EVER_MAX);
 		states->is_growing = true;
 		states->totals = grown_totals_new();
+		states->by_thread = thread_windows_new(states->file);
 		states->late = late_causes_new(states->file);
 		states->shares = share_index_new(states->file, TRACE_CHUNK_STATE_SHARES, states->late);
 		states->cpu_shares = share_index_new(states->file, TRACE_CHUNK_CPU_SHARES, NULL);
@@ -195,6 +211,7 @@ void states_close(struct states *states)
 		open_block_fini(&states->open[i]);
 	share_index_free(states->shares);
 	share_index_free(states->cpu_shares);
+	thread_windows_free(states->by_thread);
 	late_causes_free(states->late);
 	activities_free(states->activities);
 	grown_totals_free(states->totals);
@@ -290,6 +307,11 @@ const struct late_causes *states_late_causes(const struct states *states)
 struct share_index *states_cpu_index(const struct states *states)
 {
 	return states->cpu_shares;
+}
+
+struct thread_windows *states_thread_windows(const struct states *states)
+{
+	return states->by_thread;
 }
 
 struct activities *states_activities(const struct states *states)

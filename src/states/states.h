@@ -116,6 +116,18 @@ bool cpu_walk_next(struct cpu_walk *walk, struct cpu_state *out);
 /* What the machine did besides; of a trace without --system it has nothing. Lives as long as the states. */
 struct activities *states_activities(const struct states *states);
 
+/* Called now and then in the middle of a long answer: others may ask the history meanwhile. */
+struct states_pause {
+	void (*pause)(void *data);
+	void *data;
+};
+
+static inline void states_pause(const struct states_pause *pause)
+{
+	if (pause)
+		pause->pause(pause->data);
+}
+
 /* What a thread of those that are asked for, or a CPU, did for a while: a share as state_share() has it, or enum cpu_share. */
 typedef void states_part_fn(void *data, size_t which, uint64_t begin_ns, uint64_t end_ns, unsigned int share);
 
@@ -124,10 +136,10 @@ enum { STATES_COLUMNS = 256 };
 /*
  * Tells how threads, [count] by their numbers, spent 256 columns of 2^shift ns from a multiple of all of them on. Parts lie where
  * things happened, or somewhere in the right column: they add up to what each column was spent with, to the nanosecond, and do not
- * overlap. What is missing, a thread did not live.
+ * overlap. What is missing, a thread did not live. pause: may be NULL.
  */
 void states_each_part(struct states *states, const uint32_t *threads, size_t count, uint64_t from_ns,
-		      unsigned int shift, states_part_fn *on_part, void *data);
+		      unsigned int shift, const struct states_pause *pause, states_part_fn *on_part, void *data);
 
 /* The same of a CPU; what is missing, nobody knows. */
 void states_each_cpu_part(struct states *states, uint32_t cpu, uint64_t from_ns, unsigned int shift,
@@ -142,7 +154,8 @@ struct states_question {
 	const uint32_t *threads; /* [count] by their numbers */
 	size_t count;
 	uint64_t from_ns, to_ns;
-	bool wants_cpus; /* of states in which threads do not run, too: that takes longer */
+	bool wants_cpus;                  /* of states in which threads do not run, too: that takes longer */
+	const struct states_pause *pause; /* may be NULL */
 };
 
 /*

@@ -9,6 +9,7 @@
 
 struct late_causes;
 struct share_index;
+struct thread_windows;
 
 enum { NO_THREAD = UINT32_MAX };
 #define AT_ORIGIN ((size_t)-1)
@@ -52,6 +53,9 @@ const struct late_causes *states_late_causes(const struct states *states);
 /* The summaries of threads, and those of CPUs. */
 struct share_index *states_share_index(const struct states *states);
 struct share_index *states_cpu_index(const struct states *states);
+
+/* The changes of threads of several blocks at once, where these are many. */
+struct thread_windows *states_thread_windows(const struct states *states);
 
 /* open_block.c */
 void open_block_index(struct open_block *open, enum block_need need);

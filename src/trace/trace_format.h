@@ -48,6 +48,7 @@ enum trace_chunk_kind {
 	TRACE_CHUNK_STATE_TOTALS,   /* states/state_total.h */
 	TRACE_CHUNK_CPU_SHARES,     /* states/cpu_log.h; count: the level */
 	TRACE_CHUNK_LATE_CAUSES,    /* states/late_causes.h */
+	TRACE_CHUNK_STATE_THREADS,  /* states/thread_log.h; count: the first thread */
 };
 
 enum trace_chunk_flags {

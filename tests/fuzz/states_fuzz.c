@@ -165,7 +165,7 @@ static struct state_value take_value(struct input *input)
 enum { LIE_BACK = 1, LIE_HIDDEN = 2, LIES = 8 };
 
 /* A block that makes sense except for what it says. */
-static void put_tame_block(struct trace_writer *writer, struct input *input, uint64_t *now_ns)
+static struct trace_span put_tame_block(struct trace_writer *writer, struct input *input, uint64_t *now_ns)
 {
 	unsigned int lie = take_number(input, 1) % LIES;
 	uint64_t honest_ns = *now_ns;
@@ -205,6 +205,7 @@ static void put_tame_block(struct trace_writer *writer, struct input *input, uin
 	trace_writer_chunk(writer, TRACE_CHUNK_STATES, text.bytes, text.length, &span);
 	state_columns_fini(&columns);
 	text_fini(&text);
+	return span;
 }
 
 static void put_chunk(struct trace_writer *writer, struct input *input, enum trace_chunk_kind kind)
@@ -235,23 +236,47 @@ static void put_tame_gap(struct trace_writer *writer, struct input *input)
 	trace_writer_chunk(writer, TRACE_CHUNK_STATE_GAPS, &gap, sizeof(gap), NULL);
 }
 
-/* Most are of the first kinds; the others are totals, summaries of CPUs and late causes. */
+/* The changes of threads in the last block; of the chunk only what comes behind the number of that makes sense or not. */
+static void put_tame_threads(struct trace_writer *writer, struct input *input, const struct trace_span *block,
+			     uint32_t block_count)
+{
+	struct trace_span span = { block->first_ns, block->last_ns, take_number(input, 1) % THREADS };
+	size_t size_bytes = take_number(input, 1);
+	struct text text = { 0 };
+
+	if (size_bytes > input->size)
+		size_bytes = input->size;
+	put_varint(&text, block_count - 1);
+	put_varint(&text, 1);
+	text_put_bytes(&text, (const char *)input->bytes, size_bytes);
+	trace_writer_chunk(writer, TRACE_CHUNK_STATE_THREADS, text.bytes, text.length, &span);
+	input->bytes += size_bytes;
+	input->size -= size_bytes;
+	text_fini(&text);
+}
+
+/* Most are of the first kinds; the others are totals, summaries of CPUs, late causes and changes by thread. */
 static enum trace_chunk_kind take_kind(struct input *input)
 {
 	unsigned int number = take_number(input, 1);
 
-	return number < OTHER_KINDS ? TRACE_CHUNK_STATES + number % 6 : TRACE_CHUNK_STATE_TOTALS + number % 3;
+	return number < OTHER_KINDS ? TRACE_CHUNK_STATES + number % 6 : TRACE_CHUNK_STATE_TOTALS + number % 4;
 }
 
 static void put_file(struct trace_writer *writer, struct input *input, bool is_tame)
 {
+	struct trace_span block = { 0 };
+	uint32_t block_count = 0;
 	uint64_t now_ns = 0;
 
 	for (int i = 0; i < CHUNKS_MAX && input->size; i++) {
 		enum trace_chunk_kind kind = take_kind(input);
 
+		block_count += kind == TRACE_CHUNK_STATES;
 		if (is_tame && kind == TRACE_CHUNK_STATES)
-			put_tame_block(writer, input, &now_ns);
+			block = put_tame_block(writer, input, &now_ns);
+		else if (is_tame && kind == TRACE_CHUNK_STATE_THREADS && block_count)
+			put_tame_threads(writer, input, &block, block_count);
 		else if (is_tame && kind == TRACE_CHUNK_STATE_GAPS)
 			put_tame_gap(writer, input);
 		else
@@ -389,25 +414,27 @@ static void ask_tiles(struct states *states, const uint32_t *threads, size_t thr
 	struct lanes lanes = { .list = list, .count = 4, .threads = lane_threads, .thread_count = thread_count };
 	uint64_t origin_ns = tile_origin_ns(range->from_ns), width_ns = range->to_ns - range->from_ns;
 	unsigned int shift = TILE_SHIFT_MIN;
+	struct tile_question question = {
+		.states = states, .lanes = &lanes, .ids = (uint32_t[]){ 0, 1, 2, 3 }, .count = 4, .origin_ns = origin_ns
+	};
 	struct part_filter filter;
-	struct part_choice *choice;
 	struct text out = { 0 };
 
 	for (size_t i = 0; i < thread_count; i++)
 		lane_threads[i] = (struct lane_thread){ .number = threads[i], .end_ns = UINT64_MAX };
 	while (shift < TILE_SHIFT_MAX && width_ns >> (shift + TILE_COLUMNS_SHIFT))
 		shift++;
-	tiles_put(states, &lanes, (uint32_t[]){ 0, 1, 2, 3 }, 4, shift,
-		  (range->from_ns - origin_ns) >> (shift + TILE_COLUMNS_SHIFT), origin_ns, NULL, &out);
+	question.shift = shift;
+	question.index = (range->from_ns - origin_ns) >> (shift + TILE_COLUMNS_SHIFT);
+	tiles_put(&question, &out);
 	check(out.length >= 4);
 	out.length = 0;
 	memset(&filter, 0, sizeof(filter));
 	filter.cpus[filter.cpu_count++] = 1;
-	choice = part_choice_new(&(struct trace_states){ .states = states }, NULL, &filter);
-	tiles_put(states, &lanes, (uint32_t[]){ 0, 1, 2, 3 }, 4, shift,
-		  (range->from_ns - origin_ns) >> (shift + TILE_COLUMNS_SHIFT), origin_ns, choice, &out);
+	question.choice = part_choice_new(&(struct trace_states){ .states = states }, NULL, &filter);
+	tiles_put(&question, &out);
 	check(out.length >= 4);
-	part_choice_free(choice);
+	part_choice_free(question.choice);
 	text_fini(&out);
 }
 

@@ -70,7 +70,7 @@ bool thread_columns_agree(struct states *states, const uint32_t *numbers, size_t
 	struct state state;
 	bool agree;
 
-	states_each_part(states, numbers, count, columns.from_ns, shift, take_part, &columns);
+	states_each_part(states, numbers, count, columns.from_ns, shift, NULL, take_part, &columns);
 	agree = !columns.is_bad;
 	for (size_t i = 0; i < count && agree; i++) {
 		columns_ns is = { 0 };

@@ -310,7 +310,15 @@ static void ask(unsigned int shift, uint64_t index)
 	for (uint32_t i = 0; i < w.lanes.count; i++)
 		if (pick(2))
 			ids[count++] = i;
-	tiles_put(w.stage.states, &w.lanes, ids, count, shift, index, origin_ns, w.choice, &out);
+	tiles_put(&(struct tile_question){ .states = w.stage.states,
+					   .lanes = &w.lanes,
+					   .ids = ids,
+					   .count = count,
+					   .shift = shift,
+					   .index = index,
+					   .origin_ns = origin_ns,
+					   .choice = w.choice },
+		  &out);
 	cursor = byte_cursor_new(out.bytes, out.length);
 	for (size_t i = 0; i < count; i++)
 		check_lane(&cursor, &w.list[ids[i]], shift, origin_ns + (index << (shift + TILE_COLUMNS_SHIFT)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The picture: all of it is drawn anew each time, from the tiles that are there; what is missing is wished for.
+// The picture: it is drawn each time from the tiles that are there, but for lanes that have not changed; what is missing is wished for.
 import type { Range } from "../range";
 import { colour } from "../theme";
 import { plural } from "../format";
@@ -8,6 +8,7 @@ import type { Row } from "./lanes";
 import type { MarkStore } from "./marks";
 import { moment, stepFor } from "./moment";
 import { drawOverlays } from "./overlays";
+import { Painted } from "./painted";
 import { hatchUnknown, type Layer, Line, paint, type ShareOf } from "./painter";
 import { ACTIVE, type Colours, coloursOf, CPU_APPLICATION, paletteOf, weightsOf } from "./palette";
 import type { Pen } from "./pen";
@@ -27,6 +28,9 @@ export class Drawer {
 	private line: Line | null = null;
 	private chosen: Line | null = null;	// the parts of it that filters choose
 	private weights: Uint32Array | null = null;	// the colour of who is active, by the place
+	private painted = new Painted();		// rows of lanes, in the image
+	private overview: ImageData | null = null;
+	private overviewPainted = new Painted();
 
 	constructor(readonly canvas: HTMLCanvasElement, readonly scene: Scene, readonly marks: MarkStore) {
 		this.pen = this.context = canvas.getContext("2d", { alpha: false })!;
@@ -140,47 +144,69 @@ ${svg}
 	}
 
 	private drawLanes(): void {
-		const { scene, image, svg } = this, { layout } = scene.session, pixels = new Uint32Array(image!.data.buffer);
-		const pinned_px = Math.round(layout.pinnedHeight * scene.ratio);
+		const { scene, image } = this, { session } = scene, { layout } = session, pixels = new Uint32Array(image!.data.buffer);
 
-		this.weights = scene.session.store.state.colouring === "weight" ? this.makeWeights() : null;
-		pixels.fill(scene.palette!.ground);
-		for (const row of scene.seen)
-			this.paintRow(row, pixels);
-		pixels.fill(scene.palette!.ground, 0, Math.min(pixels.length, pinned_px * image!.width));
+		this.weights = session.store.state.colouring === "weight" ? this.makeWeights() : null;
+		if (!this.keepsLanes())
+			pixels.fill(scene.palette!.ground);
+		const changed = scene.seen.filter(row => this.paintRow(row, row.key, pixels));
+		if (layout.pinned.length)
+			this.paintPinned(pixels, changed.length > 0);
+		this.context.setTransform(1, 0, 0, 1, 0, 0);
+		this.context.putImageData(image!, 0, Math.round(scene.headPx * scene.ratio));
+	}
+
+	/** Whether lanes of which the same is known look as they did: an SVG needs all of them. */
+	private keepsLanes(): boolean {
+		const { scene, image, svg, weights } = this, { session, view } = scene, { colouring } = session.store.state;
+
+		return this.painted.begin([view.from_ns, view.to_ns, image, scene.scroll, scene.headPx, scene.ratio, scene.palette, colouring, weights, session.trace, session.tree,
+			session.layout, session.chosenTiles, svg]) && !svg;
+	}
+
+	/** They lie over the others. */
+	private paintPinned(pixels: Uint32Array, isCovered: boolean): void {
+		const { scene, image, svg } = this, { layout } = scene.session, pinned_px = Math.round(layout.pinnedHeight * scene.ratio);
+
+		if (isCovered)
+			pixels.fill(scene.palette!.ground, 0, Math.min(pixels.length, pinned_px * image!.width));
 		if (svg) {
 			svg.fillStyle = colour("bg");
 			svg.fillRect(0, scene.headPx, scene.width, layout.pinnedHeight);
 		}
 		for (const row of layout.pinned)
-			this.paintRow(row, pixels);
-		this.context.setTransform(1, 0, 0, 1, 0, 0);
-		this.context.putImageData(image!, 0, Math.round(scene.headPx * scene.ratio));
+			this.paintRow(row, -1 - row.key, pixels, isCovered);
 	}
 
-	private paintRow(row: Row, pixels: Uint32Array): void {
-		const { scene, svg } = this, line = this.line!, { view, ratio, session } = scene, pieces: Piece[] = [], { colouring } = session.store.state;
+	/** part: what it is called among those that were painted. Returns whether it is painted again: there is something new, or it must be. */
+	private paintRow(row: Row, part: number, pixels: Uint32Array, must = false): boolean {
+		const { scene, svg } = this, line = this.line!, { view, ratio, session } = scene, { colouring } = session.store.state;
 		const palette = scene.palette!, colours = coloursOf(palette, row.lane, colouring, session.tree.applications.of(row.lane), this.weights);
 		const top = Math.round((scene.topOf(row) - scene.headPx) * ratio), height = Math.round((row.height - GAP_PX) * ratio);
 		const whole_ns = row.lane.threads * (view.to_ns - view.from_ns) / line.width, isCpu = row.lane.kind === "cpu";
+		const pieces: Piece[] = [], chosen: Piece[] = [];
 
 		session.tiles.cover(row.lane.id, this.shift, view.from_ns, view.to_ns, pieces);
+		session.chosenTiles?.cover(row.lane.id, this.shift, view.from_ns, view.to_ns, chosen);
+		if (this.painted.has(part, [...pieces, ...chosen]) && !must)
+			return false;
+		pixels.fill(palette.ground, Math.max(0, top * line.width), Math.max(0, (top + height) * line.width));
 		line.fill(pieces, view, colouring === "application" && isCpu ? this.applicationOf : null);
 		if (isCpu && session.trace.gaps.length)
 			hatchUnknown(line, pieces, view, pixels, top, height, palette.hatching);
-		const layers = this.layersOf(row, colours);
+		const layers = this.layersOf(row, colours, chosen);
 		if (svg)
 			paintPaths(svg, layers, scene.topOf(row), row.height - GAP_PX, whole_ns, ratio);
 		paint(layers, pixels, top, height, whole_ns, palette.hatching);
+		return true;
 	}
 
 	/** The line, which is filled; with filters, the parts that they choose, and the rest of it, which is pale. */
-	private layersOf(row: Row, colours: Colours): Layer[] {
-		const { scene, line, chosen } = this, { session, view, palette } = scene, { chosenTiles } = session, pieces: Piece[] = [], isCpu = row.lane.kind === "cpu";
+	private layersOf(row: Row, colours: Colours, pieces: Piece[]): Layer[] {
+		const { scene, line, chosen } = this, { session, view, palette } = scene, isCpu = row.lane.kind === "cpu";
 
-		if (!chosenTiles)
+		if (!session.chosenTiles)
 			return [{ line: line!, colours }];
-		chosenTiles.cover(row.lane.id, this.shift, view.from_ns, view.to_ns, pieces);
 		chosen!.fill(pieces, view, session.store.state.colouring === "application" && isCpu ? this.applicationOf : null);
 		line!.takeOut(chosen!);
 		return [{ line: chosen!, colours }, { line: line!, colours: isCpu ? palette!.cpuGhost : palette!.ghost }];
@@ -202,20 +228,23 @@ ${svg}
 	}
 
 	/** What all threads do over a range. */
-	private fillTops(range: Range): void {
+	private coverTops(range: Range): Piece[] {
 		const { tiles, tree } = this.scene.session, shift = Tiles.shiftFor((range.to_ns - range.from_ns) / this.canvas.width);
 		const pieces: Piece[] = [];
 
 		for (const lane of tree.tops)
 			tiles.cover(lane.id, shift, range.from_ns, range.to_ns, pieces);
-		this.line!.fill(pieces, range);
+		return pieces;
+	}
+
+	private fillTops(range: Range): void {
+		this.line!.fill(this.coverTops(range), range);
 	}
 
 	private drawOverview(): void {
 		const { scene, pen } = this, { whole, view } = scene, whole_ns = whole.to_ns - whole.from_ns;
 		const left = (view.from_ns - whole.from_ns) / whole_ns * scene.width, right = (view.to_ns - whole.from_ns) / whole_ns * scene.width;
 
-		this.fillTops(whole);
 		this.paintOverview();
 		pen.fillStyle = colour("bg");
 		pen.globalAlpha = 0.6;
@@ -226,17 +255,23 @@ ${svg}
 		pen.strokeRect(Math.max(0.5, left), 0.5, Math.max(2, Math.min(scene.width - 1, right) - left), OVERVIEW_PX - 5);
 	}
 
-	/** All of the height is the most threads at once. */
+	/** All of the height is the most threads at once. It is painted again only when more is known. */
 	private paintOverview(): void {
-		const { scene, context, svg } = this, line = this.line!, palette = scene.palette!, height = Math.round((OVERVIEW_PX - 4) * scene.ratio);
+		const { scene, context, svg } = this, { whole, palette } = scene, line = this.line!, height = Math.round((OVERVIEW_PX - 4) * scene.ratio), pieces = this.coverTops(whole);
 
 		if (svg) {
-			paintPaths(svg, [{ line, colours: palette.threads }], 0, OVERVIEW_PX - 4, line.most(), scene.ratio);
+			line.fill(pieces, whole);
+			paintPaths(svg, [{ line, colours: palette!.threads }], 0, OVERVIEW_PX - 4, line.most(), scene.ratio);
 			return;
 		}
-		const image = context.createImageData(line.width, height), pixels = new Uint32Array(image.data.buffer).fill(palette.ground);
-		paint([{ line, colours: palette.threads }], pixels, 0, height, line.most(), palette.hatching);
-		context.putImageData(image, 0, 0);
+		this.overviewPainted.begin([whole.from_ns, whole.to_ns, line.width, height, palette]);
+		if (!this.overviewPainted.has(0, pieces) || !this.overview) {
+			this.overview = context.createImageData(line.width, height);
+			const pixels = new Uint32Array(this.overview.data.buffer).fill(palette!.ground);
+			line.fill(pieces, whole);
+			paint([{ line, colours: palette!.threads }], pixels, 0, height, line.most(), palette!.hatching);
+		}
+		context.putImageData(this.overview, 0, 0);
 	}
 
 	private drawAxis(): void {

@@ -6,7 +6,7 @@ import type { Colours } from "./palette";
 import { COLUMNS, type Columns, type Slices } from "./tile";
 import type { Piece } from "./tiles";
 
-const SHARES = 32, HATCH_PX = 8;
+const SHARES = 32, HATCH_PX = 8, WIDE_PX = 16;	// so many pixels are set faster at once
 
 /** Another share for a slice, by who it says. */
 export type ShareOf = (share: number, who: number) => number;
@@ -168,19 +168,44 @@ export function paint(layers: readonly Layer[], pixels: Uint32Array, top: number
 				paintShare(layer, share, pixels, bottom, Math.min(height, bottom), height / whole_ns, hatching);
 }
 
-/** One state, on top of what is drawn already. */
+/** One state, on top of what is drawn already. Pixels beside each other that reach from one height to another are drawn together. */
 function paintShare({ line: { width, ns }, colours }: Layer, share: number, pixels: Uint32Array, bottom: number, highest: number, per_ns: number, hatching: number): void {
 	const one = colours.pixel[share], at = share * width, across = colours.across && colours.across.shares >>> share & 1 ? colours.across.pixel : null;
-	const isHatched = (colours.hatched >>> share & 1) !== 0;
+	const put = colours.hatched >>> share & 1 ? putHatched : putPlain;
+	let begin = 0, low = 0, high = 0, drawn = one;
 
 	for (let x = 0; x < width; x++) {
 		const part = ns[at + x];
-		if (part === 0)
-			continue;
-		const sum = under[x] += part * per_ns, edge = Math.min(highest, sum + 0.5 | 0), pixel = across ? across[x] : one;
-		for (let y = edges[x], to = (bottom - 1 - y) * width + x; y < edge; y++, to -= width)
-			pixels[to] = isHatched && (x + bottom - y) % HATCH_PX === 0 ? hatching : pixel;
-		if (edge > edges[x])
-			edges[x] = edge;
+		let from = 0, to = 0;
+		if (part !== 0) {
+			from = edges[x];
+			to = Math.min(highest, (under[x] += part * per_ns) + 0.5 | 0);
+		}
+		const pixel = across ? across[x] : one;
+		if (from !== low || to !== high || pixel !== drawn) {
+			if (high > low)
+				put(pixels, width, bottom, begin, x, low, high, drawn, hatching);
+			[begin, low, high, drawn] = [x, from, to, pixel];
+		}
+		if (to > from)
+			edges[x] = to;
 	}
+	if (high > low)
+		put(pixels, width, bottom, begin, width, low, high, drawn, hatching);
+}
+
+function putPlain(pixels: Uint32Array, width: number, bottom: number, begin: number, end: number, low: number, high: number, pixel: number): void {
+	for (let y = low, row = (bottom - 1 - low) * width; y < high; y++, row -= width) {
+		if (end - begin > WIDE_PX)
+			pixels.fill(pixel, row + begin, row + end);
+		else
+			for (let to = row + begin; to < row + end; to++)
+				pixels[to] = pixel;
+	}
+}
+
+function putHatched(pixels: Uint32Array, width: number, bottom: number, begin: number, end: number, low: number, high: number, pixel: number, hatching: number): void {
+	for (let y = low; y < high; y++)
+		for (let x = begin; x < end; x++)
+			pixels[(bottom - 1 - y) * width + x] = (x + bottom - y) % HATCH_PX === 0 ? hatching : pixel;
 }
