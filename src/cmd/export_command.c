@@ -159,7 +159,7 @@ static int set_format(struct settings *settings, const char *argument)
 }
 
 static const struct option_spec export_options[] = {
-	{ "format", 0, "FORMAT", "perfetto, speedscope, folded, chrome, pprof or csv", set_format },
+	{ "format", 0, "FORMAT", "perfetto, speedscope, folded, chrome, pprof, csv or firefox", set_format },
 	{ "output", 'o', "FILE", "write to FILE; - is standard output (default)", settings_set_output },
 	{ 0 },
 };

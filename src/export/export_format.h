@@ -50,6 +50,7 @@ struct export_sample {
 	uint64_t time_ns;
 	const struct report_frame *frames; /* innermost first */
 	size_t frame_count;
+	uint64_t cpu_ns, cmetric_ns; /* what the thread ran, and the CMetric of it, since its previous sample */
 };
 
 /* An event of a program's own. */
@@ -84,9 +85,12 @@ struct export_format {
 	void (*slice)(void *data, const struct export_slice *slice);
 	void (*wake)(void *data, const struct export_wake *wake);
 	void (*sample)(void *data, const struct export_sample *sample);
+	void (*unsampled)(void *data,
+			  const struct export_sample *rest); /* at the end: what a thread ran since its last sample */
 	void (*event)(void *data, const struct export_event *event);
 	void (*activity)(void *data, const struct export_activity *activity);
 	void (*counters)(void *data, const struct export_counters *counters);
+	void (*files)(void *data, const struct export_files *files); /* at the end; they live longer than data */
 	void (*sums)(void *data, const struct stack_sums *sums, const struct export_files *files);
 	void (*end)(void *data); /* and frees data */
 };

@@ -14,6 +14,8 @@ static int say(const struct export_out *out, int err)
 {
 	const char *name = strcmp(out->path, "-") ? out->path : "standard output";
 
+	if (out->failed)
+		name = out->failed;
 	return err == -EPIPE ? err : fail(err, "cannot write to %s%s", name, out_file_advice(err));
 }
 

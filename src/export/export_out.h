@@ -12,6 +12,7 @@ struct export_out {
 	struct text text; /* what is to be written: formats put more behind it */
 	struct out_file *file;
 	const char *path;
+	const char *failed; /* what err is of, if not of path; NULL: it is of path */
 	int err;
 };
 
