@@ -78,14 +78,14 @@ help:
 # --- What is missing on this machine: Debian packages only ------------------------------
 
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
-	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libseccomp-dev libcap-dev libgnutls28-dev liblua5.4-dev libcivetweb-dev libc6-dev linux-libc-dev \
+	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libseccomp-dev libcap-dev libgnutls28-dev liblua5.4-dev libcivetweb-dev libbabeltrace2-dev libc6-dev linux-libc-dev \
 	$(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
 	apache2 libapache2-mod-php nginx-light rt-tests chromium firefox-esr ruby netcat-openbsd openssl \
-	systemtap-sdt-dev liblttng-ust-dev poppler-utils protobuf-compiler
+	systemtap-sdt-dev liblttng-ust-dev poppler-utils protobuf-compiler babeltrace2
 KERNEL_PACKAGES := qemu-system-x86
 TRUTH_PACKAGES := redis-server
 CAUSES_PACKAGES := redis-server redis-tools haproxy memcached libmariadb3 libpq5 ruby

@@ -80,6 +80,8 @@ struct export_format {
 	const char *name, *help;
 	const char *lacks; /* what it cannot carry; NULL: nothing */
 	bool is_binary;    /* nobody reads it on a terminal */
+	bool is_directory; /* it writes into a directory, by itself */
+	int (*load)(void); /* what it needs besides, before all else. 0; a negative errno, after a message */
 	void *(*begin)(struct export_out *out, const struct trace_states *all);
 	void (*thread)(void *data, const struct export_thread *thread); /* before anything that names it */
 	void (*slice)(void *data, const struct export_slice *slice);

@@ -349,10 +349,8 @@ static void end(void *data)
 	struct firefox *firefox = data;
 
 	put_all(firefox);
-	if (!firefox->out->err && spill_error(firefox->spill)) {
-		firefox->out->err = spill_error(firefox->spill);
-		firefox->out->failed = "a temporary file in /var/tmp or /tmp";
-	}
+	if (!firefox->out->err && spill_error(firefox->spill))
+		export_out_fail(firefox->out, spill_error(firefox->spill), "a temporary file in /var/tmp or /tmp");
 	firefox_tables_fini(&firefox->tables);
 	spill_free(firefox->spill);
 	table_free(firefox->by_number);
