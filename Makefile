@@ -199,12 +199,19 @@ $O/gen/syscall_names.inc:
 # The page of the HTML report: installed, bundled and checked in a copy, so that nothing is left here.
 # npm is wherever it comes from; only where there is none, Debian's is asked for.
 WEB := $(shell find web -type f)
-NPM := npm --prefix $O/web --no-audit --no-fund --no-update-notifier --loglevel=error
+NPM := npm --no-audit --no-fund --no-update-notifier --loglevel=error
 
 $O/web/.installed: web/package.json web/package-lock.json web/.npmrc
 	@echo "  NPM   $@"; mkdir -p $(@D)
 	$Qcp $^ $(@D)
-	$Q$(NPM) ci --ignore-scripts --include=dev > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
+	$Q$(NPM) --prefix $(@D) ci --ignore-scripts --include=dev > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
+	$Qtouch $@
+
+# What tests read exports with, and no page needs.
+$O/tests/npm/.installed: tests/npm/package.json tests/npm/package-lock.json web/.npmrc
+	@echo "  NPM   $@"; mkdir -p $(@D)
+	$Qcp $^ $(@D)
+	$Q$(NPM) --prefix $(@D) ci --ignore-scripts --include=dev > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
 	$Qtouch $@
 
 $O/web/.copied: $O/web/.installed $O/gen/report.ts $(WEB) $(wildcard share/scripts/*.lua)
@@ -644,7 +651,7 @@ $(ATTACK_TRACE): $O/attacks/%: tests/attacks/%.c $O/libpinch.a
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $O/libpinch.a $(LDLIBS)
 
 test-programs: all $(TEST_BINARIES)
-check-programs: test-programs $(TRACE_BENCH) $(PROGRAMS) $(ATTACKS) $(ATTACK_TRACE) $(EXAMPLES) $(BENCH_TOOLS)
+check-programs: test-programs $(TRACE_BENCH) $(PROGRAMS) $(ATTACKS) $(ATTACK_TRACE) $(EXAMPLES) $(BENCH_TOOLS) $O/tests/npm/.installed
 bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(TRACE_BENCH) $(BENCH_GET_STACK) $(BENCH_TOOLS) $(INNODB_OLTP)
 
 $(BENCH_PROGRAMS): $O/bench/%: bench/%.c

@@ -169,8 +169,9 @@ static int set_format(struct settings *settings, const char *argument)
 }
 
 static const struct option_spec export_options[] = {
-	{ "format", 0, "FORMAT", "perfetto, speedscope, folded, chrome, pprof, csv, firefox or ctf", set_format },
-	{ "output", 'o', "FILE", "write to FILE, of ctf a directory; - is standard output (default)",
+	{ "format", 0, "FORMAT", "perfetto, speedscope, folded, chrome, pprof, csv, firefox, ctf or parquet",
+	  set_format },
+	{ "output", 'o', "FILE", "write to FILE, of ctf and parquet a directory; - is standard output (default)",
 	  settings_set_output },
 	{ 0 },
 };
