@@ -189,10 +189,12 @@ static void walk_all(struct exporting *exporting)
 		} else {
 			break;
 		}
+		export_names_trim(walk->names);
 		export_out_step(exporting->out);
 	}
 	while (walk->heap_count && !exporting->out->err) {
 		export_walk_step(walk);
+		export_names_trim(walk->names);
 		export_out_step(exporting->out);
 	}
 	if (exporting->choice)

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "export/frames_key.h"
 #include "export/spill.h"
 #include "report/report_frame.h"
 
@@ -160,7 +161,7 @@ static uint32_t make_stack(struct firefox_tables *tables, const struct report_fr
 uint32_t firefox_stack(struct firefox_tables *tables, const struct report_frame *frames, size_t count,
 		       const struct firefox_label *label, uint32_t category)
 {
-	uint64_t key = hash_u64(hash_u64((uintptr_t)frames) ^ count);
+	uint64_t key = frames_key(frames, count);
 	uintptr_t number;
 
 	if (label)

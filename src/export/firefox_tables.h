@@ -47,7 +47,7 @@ struct firefox_tables {
 	size_t frame_count, frame_capacity;
 	struct firefox_stack *stacks;
 	size_t stack_count, stack_capacity;
-	struct table *stacks_known, *known; /* numbers: by prefix and frame; by where frames lie */
+	struct table *stacks_known, *known; /* numbers: by prefix and frame; by what it was made of */
 	struct text words, shown;
 };
 
@@ -65,8 +65,8 @@ struct firefox_label {
 };
 
 /*
- * The number of a stack, from 1 on. Frames come innermost first and, like the strings of the label, lie there and stay as they are as long
- * as the tables: a stack is known again by that. label: NULL: it has none. category: of its frames of code.
+ * The number of a stack, from 1 on. Frames come innermost first; their strings and those of the label stay as they are as long as the tables:
+ * a stack is known again by where these lie. label: NULL: it has none. category: of its frames of code.
  */
 uint32_t firefox_stack(struct firefox_tables *tables, const struct report_frame *frames, size_t count,
 		       const struct firefox_label *label, uint32_t category);

@@ -28,6 +28,8 @@ struct path_names {
 	struct pause *pause;
 	struct wait_names *wait_names;
 	struct arena *arena;
+	struct arena *frames;  /* of stacks that were named */
+	size_t frame_bytes;    /* in it */
 	struct table *named;   /* struct named_stack by its hash */
 	struct table *callees; /* struct callee by the place of its call */
 };
@@ -46,6 +48,7 @@ struct path_names *path_names_new(struct symbols *symbols, const struct stacks *
 	names->pause = pause;
 	names->wait_names = wait_names_new();
 	names->arena = arena_new();
+	names->frames = arena_new();
 	names->named = table_new();
 	names->callees = table_new();
 	return names;
@@ -59,7 +62,26 @@ void path_names_free(struct path_names *names)
 	table_free(names->named);
 	table_free(names->callees);
 	arena_free(names->arena);
+	arena_free(names->frames);
 	free(names);
+}
+
+bool path_names_drop(struct path_names *names, size_t bytes_max)
+{
+	if (names->frame_bytes <= bytes_max)
+		return false;
+	arena_free(names->frames);
+	table_free(names->named);
+	names->frames = arena_new();
+	names->frame_bytes = 0;
+	names->named = table_new();
+	return true;
+}
+
+static void *keep(struct path_names *names, const void *bytes, size_t count)
+{
+	names->frame_bytes += count;
+	return memcpy(arena_alloc(names->frames, count), bytes, count);
 }
 
 static struct report_frame as_report_frame(const struct symbol_frame *frame)
@@ -182,7 +204,7 @@ static void name_frames(struct path_names *names, struct named_stack *of)
 		}
 	}
 	of->count = count;
-	of->frames = memcpy(arena_alloc(names->arena, count * sizeof(*named)), named, count * sizeof(*named));
+	of->frames = keep(names, named, count * sizeof(*named));
 }
 
 static uint64_t hash_of(const struct named_stack *of)
@@ -210,7 +232,7 @@ static size_t name_stack(struct path_names *names, uint32_t pid, uint64_t time_n
 	if (!named) {
 		name_frames(names, &of);
 		of.next = first;
-		named = memcpy(arena_alloc(names->arena, sizeof(of)), &of, sizeof(of));
+		named = keep(names, &of, sizeof(of));
 		table_put(names->named, hash, named);
 	}
 	*frames = named->frames;
@@ -245,7 +267,7 @@ static size_t name_place(struct path_names *names, uint32_t pid, uint64_t time_n
 		n = symbols_resolve(names->symbols, pid, time_ns, ip, false, inlined, SYMBOL_INLINE_MAX);
 	for (size_t k = 0; k < n; k++)
 		named[count++] = as_report_frame(&inlined[k]);
-	*frames = memcpy(arena_alloc(names->arena, (count + 1) * sizeof(*named)), named, count * sizeof(*named));
+	*frames = keep(names, named, count * sizeof(*named));
 	return count;
 }
 
