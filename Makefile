@@ -81,14 +81,14 @@ help:
 # --- What is missing on this machine: Debian packages only ------------------------------
 
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
-	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libseccomp-dev libcap-dev libgnutls28-dev liblua5.4-dev libcivetweb-dev libc6-dev linux-libc-dev \
+	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libseccomp-dev libcap-dev libgnutls28-dev liblua5.4-dev libcivetweb-dev libbabeltrace2-dev libc6-dev linux-libc-dev \
 	$(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema python3-prometheus-client libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
 	apache2 libapache2-mod-php nginx-light rt-tests chromium firefox-esr ruby netcat-openbsd openssl \
-	systemtap-sdt-dev liblttng-ust-dev poppler-utils protobuf-compiler
+	systemtap-sdt-dev liblttng-ust-dev poppler-utils protobuf-compiler babeltrace2
 KERNEL_PACKAGES := qemu-system-x86
 TRUTH_PACKAGES := redis-server
 CAUSES_PACKAGES := redis-server redis-tools haproxy memcached libmariadb3 libpq5 ruby
@@ -202,12 +202,19 @@ $O/gen/syscall_names.inc:
 # The page of the HTML report: installed, bundled and checked in a copy, so that nothing is left here.
 # npm is wherever it comes from; only where there is none, Debian's is asked for.
 WEB := $(shell find web -type f)
-NPM := npm --prefix $O/web --no-audit --no-fund --no-update-notifier --loglevel=error
+NPM := npm --no-audit --no-fund --no-update-notifier --loglevel=error
 
 $O/web/.installed: web/package.json web/package-lock.json web/.npmrc
 	@echo "  NPM   $@"; mkdir -p $(@D)
 	$Qcp $^ $(@D)
-	$Q$(NPM) ci --ignore-scripts --include=dev > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
+	$Q$(NPM) --prefix $(@D) ci --ignore-scripts --include=dev > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
+	$Qtouch $@
+
+# What tests read exports with, and no page needs.
+$O/tests/npm/.installed: tests/npm/package.json tests/npm/package-lock.json web/.npmrc
+	@echo "  NPM   $@"; mkdir -p $(@D)
+	$Qcp $^ $(@D)
+	$Q$(NPM) --prefix $(@D) ci --ignore-scripts --include=dev > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
 	$Qtouch $@
 
 $O/web/.copied: $O/web/.installed $O/gen/report.ts $(WEB) $(wildcard share/scripts/*.lua)
@@ -647,7 +654,7 @@ $(ATTACK_TRACE): $O/attacks/%: tests/attacks/%.c $O/libpinch.a
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $O/libpinch.a $(LDLIBS)
 
 test-programs: all $(TEST_BINARIES)
-check-programs: test-programs $(TRACE_BENCH) $(PROGRAMS) $(ATTACKS) $(ATTACK_TRACE) $(EXAMPLES) $(BENCH_TOOLS)
+check-programs: test-programs $(TRACE_BENCH) $(PROGRAMS) $(ATTACKS) $(ATTACK_TRACE) $(EXAMPLES) $(BENCH_TOOLS) $O/tests/npm/.installed
 bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(TRACE_BENCH) $(BENCH_GET_STACK) $(BENCH_TOOLS) $(INNODB_OLTP)
 
 $(BENCH_PROGRAMS): $O/bench/%: bench/%.c

@@ -41,7 +41,7 @@ is_exempt() {
 	tests/plecoc/golden/* | tests/plecoc/errors/*) ;;
 	tests/golden/*.events | tests/golden/*.expect | tests/golden/*.txt | tests/golden/*.json) ;;
 	tests/e2e/*.expect | tests/fuzz/*/*) ;;
-	web/package-lock.json | share/klock.json | share/dashboards/*.json | doc/evidence/*.json) ;;
+	web/package-lock.json | tests/npm/package-lock.json | share/klock.json | share/dashboards/*.json | doc/evidence/*.json) ;;
 	*.md | COPYING | NEWS | LICENSES/* | .gitignore | .gitattributes | .clang-format) ;;
 	*) return 1 ;;
 	esac

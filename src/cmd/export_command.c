@@ -45,6 +45,17 @@ static void tell(const struct export_format *format, const struct export_counts 
 	text_fini(&left_out);
 }
 
+static int open_out(const struct export_format *format, const char *path, struct export_out *out)
+{
+	int err = format->load ? format->load() : 0;
+
+	path = path ? path : "-";
+	if (err)
+		return err;
+	return format->is_directory ? export_out_open_directory(path, out)
+				    : export_out_open(path, format->is_binary, out);
+}
+
 static int export_part(const struct settings *settings, const char *path, const struct trace_states *all,
 		       const struct chosen_threads *chosen, const struct fold_rules *fold)
 {
@@ -60,8 +71,7 @@ static int export_part(const struct settings *settings, const char *path, const 
 	};
 	struct export_counts counts;
 	struct export_out out;
-	int err = export_out_open(settings->text_path ? settings->text_path : "-", options.format->is_binary, &out);
-	int closed;
+	int err = open_out(options.format, settings->text_path, &out), closed;
 
 	if (!err) {
 		err = export_run(all, &options, &out, &counts);
@@ -159,8 +169,10 @@ static int set_format(struct settings *settings, const char *argument)
 }
 
 static const struct option_spec export_options[] = {
-	{ "format", 0, "FORMAT", "perfetto, speedscope, folded, chrome, pprof, csv or rollup", set_format },
-	{ "output", 'o', "FILE", "write to FILE; - is standard output (default)", settings_set_output },
+	{ "format", 0, "FORMAT", "perfetto, speedscope, folded, chrome, pprof, csv, firefox, ctf, parquet or rollup",
+	  set_format },
+	{ "output", 'o', "FILE", "write to FILE, of ctf and parquet a directory; - is standard output (default)",
+	  settings_set_output },
 	{ 0 },
 };
 

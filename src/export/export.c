@@ -26,8 +26,8 @@
 enum { FIELDS_BYTES_MAX = 4096 };
 
 const struct export_format *const export_formats[] = {
-	&perfetto_format, &speedscope_format, &folded_format, &chrome_format,
-	&pprof_format,    &csv_format,        &rollup_format, NULL,
+	&perfetto_format, &speedscope_format, &folded_format,  &chrome_format, &pprof_format, &csv_format,
+	&firefox_format,  &ctf_format,        &parquet_format, &rollup_format, NULL,
 };
 
 const struct export_format *export_format_find(const char *name)
@@ -118,7 +118,7 @@ static void take_event(struct exporting *exporting)
 	if (exporting->choice)
 		row_choice_take(exporting->choice, trace_reader_known(exporting->reader), &exporting->line);
 	follow_exec(exporting);
-	if (exporting->walk.sums)
+	if (exporting->walk.sums || exporting->walk.format->files)
 		export_files_take(exporting->walk.files, event);
 	if (event->time_ns < options->from_ns || event->time_ns >= options->to_ns || (!is_own && !is_sample(event)))
 		return;
@@ -189,10 +189,12 @@ static void walk_all(struct exporting *exporting)
 		} else {
 			break;
 		}
+		export_names_trim(walk->names);
 		export_out_step(exporting->out);
 	}
 	while (walk->heap_count && !exporting->out->err) {
 		export_walk_step(walk);
+		export_names_trim(walk->names);
 		export_out_step(exporting->out);
 	}
 	if (exporting->choice)
@@ -209,6 +211,8 @@ static void put_all(struct exporting *exporting)
 	if (format->sums)
 		walk->sums = stack_sums_new();
 	walk_all(exporting);
+	if (format->files)
+		format->files(walk->data, walk->files);
 	if (walk->sums) {
 		format->sums(walk->data, walk->sums, walk->files);
 		walk->counts->stacks_left_out_ns = stack_sums_left_out_ns(walk->sums);

@@ -50,6 +50,7 @@ struct export_sample {
 	uint64_t time_ns;
 	const struct report_frame *frames; /* innermost first */
 	size_t frame_count;
+	uint64_t cpu_ns, cmetric_ns; /* what the thread ran, and the CMetric of it, since its previous sample */
 };
 
 /* An event of a program's own. */
@@ -79,14 +80,19 @@ struct export_format {
 	const char *name, *help;
 	const char *lacks; /* what it cannot carry; NULL: nothing */
 	bool is_binary;    /* nobody reads it on a terminal */
+	bool is_directory; /* it writes into a directory, by itself */
+	int (*load)(void); /* what it needs besides, before all else. 0; a negative errno, after a message */
 	void *(*begin)(struct export_out *out, const struct trace_states *all);
 	void (*thread)(void *data, const struct export_thread *thread); /* before anything that names it */
 	void (*slice)(void *data, const struct export_slice *slice);
 	void (*wake)(void *data, const struct export_wake *wake);
 	void (*sample)(void *data, const struct export_sample *sample);
+	void (*unsampled)(void *data,
+			  const struct export_sample *rest); /* at the end: what a thread ran since its last sample */
 	void (*event)(void *data, const struct export_event *event);
 	void (*activity)(void *data, const struct export_activity *activity);
 	void (*counters)(void *data, const struct export_counters *counters);
+	void (*files)(void *data, const struct export_files *files); /* at the end; they live longer than data */
 	void (*sums)(void *data, const struct stack_sums *sums, const struct export_files *files);
 	void (*end)(void *data); /* and frees data */
 };

@@ -9,6 +9,9 @@
 #include "graph/graph_label.h"
 #include "session/threads.h"
 
+/* Of frames that have names. */
+enum { FRAME_BYTES_MAX = 32 << 20, TIMES_MAX = 1 << 18 };
+
 struct export_names {
 	struct graph_labels *labels;
 	struct threads *threads;
@@ -56,6 +59,16 @@ static uint64_t first_ns(struct export_names *names, uint64_t key, uint64_t time
 	if (time_ns)
 		table_put(names->times, key, (void *)(uintptr_t)time_ns);
 	return time_ns;
+}
+
+void export_names_trim(struct export_names *names)
+{
+	bool is_full = table_count(names->times) > TIMES_MAX;
+
+	if (!graph_labels_drop_frames(names->labels, is_full ? 0 : FRAME_BYTES_MAX) && !is_full)
+		return;
+	table_free(names->times);
+	names->times = table_new();
 }
 
 const char *export_names_object(struct export_names *names, const struct graph_wait *wait)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of waits and samples, each made once for an address space: a call path is called as it was when it was first met in its
- * process, until that process execs. So memory grows with distinct call paths and objects alone.
+ * process, until that process execs or until there are too many of them. So memory grows with distinct objects alone.
  */
 #pragma once
 
@@ -24,7 +24,10 @@ void export_names_exec(struct export_names *names, uint32_t pid);
 /* What the wait is for; NULL: not known. Lives as long as the labels. */
 const char *export_names_object(struct export_names *names, const struct graph_wait *wait);
 
-/* Frames, innermost first, as long as the labels live. Returns how many; 0: none are known. */
+/* Forgets call paths if there are many: frames that were handed out are not valid any more, their strings are. */
+void export_names_trim(struct export_names *names);
+
+/* Frames, innermost first, until export_names_trim(). Returns how many; 0: none are known. */
 size_t export_names_wait(struct export_names *names, const struct graph_wait *wait, const struct report_frame **frames);
 size_t export_names_sample(struct export_names *names, uint32_t thread, const struct ev_sched_sample *e,
 			   const struct report_frame **frames);

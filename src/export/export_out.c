@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -14,7 +15,9 @@ static int say(const struct export_out *out, int err)
 {
 	const char *name = strcmp(out->path, "-") ? out->path : "standard output";
 
-	return err == -EPIPE ? err : fail(err, "cannot write to %s%s", name, out_file_advice(err));
+	if (out->failed)
+		name = out->failed;
+	return err == -EPIPE || out->is_said ? err : fail(err, "cannot write to %s%s", name, out_file_advice(err));
 }
 
 int export_out_open(const char *path, bool is_binary, struct export_out *out)
@@ -34,6 +37,24 @@ int export_out_open(const char *path, bool is_binary, struct export_out *out)
 		return say(out, err);
 	}
 	return 0;
+}
+
+int export_out_open_directory(const char *path, struct export_out *out)
+{
+	*out = (struct export_out){ .path = path };
+	if (!strcmp(path, "-"))
+		return fail_plain(-EINVAL, "this format is a directory: name one that does not exist with -o");
+	if (!mkdir(path, 0700))
+		return 0;
+	return errno == EEXIST ? fail_plain(-EEXIST, "%s exists: name a directory that does not", path)
+			       : fail(-errno, "cannot create the directory %s", path);
+}
+
+void export_out_fail(struct export_out *out, int err, const char *failed)
+{
+	out->err = err;
+	out->failed = failed;
+	out->is_said = !failed;
 }
 
 static void write_all(struct export_out *out)
@@ -64,7 +85,7 @@ int export_out_close(struct export_out *out, bool is_whole)
 	write_all(out);
 	text_fini(&out->text);
 	err = out->err;
-	if (!err && is_whole)
+	if (!err && is_whole && out->file)
 		err = out_file_commit(out->file);
 	closed = out_file_close(out->file);
 	if (!err)

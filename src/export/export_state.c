@@ -43,18 +43,36 @@ static void add_running(struct export_walk *walk, struct walked_thread *thread, 
 
 	stack_sums_add(walk->sums, path, SUM_CPU, thread->unsampled_ns);
 	stack_sums_add(walk->sums, path, SUM_CMETRIC, thread->unsampled_cmetric_ns);
-	thread->unsampled_ns = 0;
-	thread->unsampled_cmetric_ns = 0;
+}
+
+/* A sample of now, with what the thread ran since its last one. */
+static struct export_sample sample_of(const struct export_walk *walk, const struct walked_thread *thread)
+{
+	return (struct export_sample){
+		.thread = &thread->thread,
+		.time_ns = walk->now_ns,
+		.cpu_ns = thread->unsampled_ns,
+		.cmetric_ns = thread->unsampled_cmetric_ns,
+	};
+}
+
+static void add_unsampled(struct export_walk *walk, struct walked_thread *thread)
+{
+	struct export_sample rest = sample_of(walk, thread);
+
+	if (walk->format->unsampled)
+		walk->format->unsampled(walk->data, &rest);
+	if (walk->sums)
+		add_running(walk, thread, &(struct sum_part){ .thread = thread->thread.name, .object = "[no sample]" });
 }
 
 void export_unsampled(struct export_walk *walk)
 {
-	for (size_t i = 0; i < walk->count && walk->sums; i++) {
+	for (size_t i = 0; i < walk->count; i++) {
 		struct walked_thread *thread = &walk->threads[i];
 
 		if (thread->is_chosen && (thread->unsampled_ns || thread->unsampled_cmetric_ns))
-			add_running(walk, thread,
-				    &(struct sum_part){ .thread = thread->thread.name, .object = "[no sample]" });
+			add_unsampled(walk, thread);
 	}
 }
 
@@ -96,13 +114,17 @@ void export_sample(struct export_walk *walk, struct walked_thread *thread, const
 {
 	const struct report_frame *frames;
 	size_t count = export_names_sample(walk->names, thread->thread.number, e, &frames);
+	struct export_sample sample;
 
-	walk->counts->samples++;
-	if (walk->format->sample)
-		walk->format->sample(walk->data,
-				     &(struct export_sample){ &thread->thread, e->header.time_ns, frames, count });
 	if (thread->is_open && (thread->state.kind == STATE_RUNNING || thread->state.kind == STATE_SPINNING))
 		export_walk_mark(walk, thread);
+	sample = sample_of(walk, thread);
+	sample.time_ns = e->header.time_ns;
+	sample.frames = frames;
+	sample.frame_count = count;
+	walk->counts->samples++;
+	if (walk->format->sample)
+		walk->format->sample(walk->data, &sample);
 	if (walk->sums)
 		add_running(walk, thread,
 			    &(struct sum_part){
@@ -111,4 +133,6 @@ void export_sample(struct export_walk *walk, struct walked_thread *thread, const
 				    .frames = frames,
 				    .frame_count = count,
 			    });
+	thread->unsampled_ns = 0;
+	thread->unsampled_cmetric_ns = 0;
 }

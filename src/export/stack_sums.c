@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "export/frames_key.h"
 #include "report/report_frame.h"
 
 enum { PATHS_MAX = 1 << 18, FRAMES_MAX = 1 << 18, PATH_FRAMES_MAX = 1 << 24, PARTS_MAX = 1 << 18 };
@@ -30,7 +31,7 @@ struct path {
 
 struct stack_sums {
 	struct arena *arena;
-	struct table *by_frame, *by_path, *by_part; /* numbers + 1, by hashes; parts by where they lie */
+	struct table *by_frame, *by_path, *by_part; /* numbers + 1, by hashes */
 	struct sum_frame *frames;
 	size_t frame_count, frame_capacity;
 	struct path *paths;
@@ -187,7 +188,7 @@ uint32_t stack_sums_path(struct stack_sums *sums, const struct sum_part *part)
 	uintptr_t number;
 
 	key = hash_u64(hash_u64(key ^ (uintptr_t)part->cause) ^ (uintptr_t)part->object);
-	key = hash_u64(hash_u64(key ^ (uintptr_t)part->frames) ^ part->frame_count);
+	key = hash_u64(key ^ frames_key(part->frames, part->frame_count));
 	number = (uintptr_t)table_find(sums->by_part, key);
 	if (number)
 		return number - 1;

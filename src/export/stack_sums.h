@@ -42,7 +42,7 @@ struct stack_sums;
 struct stack_sums *stack_sums_new(void);
 void stack_sums_free(struct stack_sums *sums);
 
-/* What is added. All of it is borrowed, and lives and stays as it is as long as the sums: a part is known again by where it lies. */
+/* What is added. All strings are borrowed, those of frames, too, and stay as they are as long as the sums: they are known again by where they lie. */
 struct sum_part {
 	const char *thread; /* its name; not escaped */
 	const char *cause;  /* as in struct sum_stack; the path ends with it */

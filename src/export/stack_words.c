@@ -6,13 +6,14 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "export/frames_key.h"
 #include "report/report_frame.h"
 
 enum { KNOWN_BYTES_MAX = 16 << 20 };
 
 struct stack_words {
 	struct arena *arena;
-	struct table *known; /* lines, by where frames lie */
+	struct table *known; /* lines, by frames_key() */
 	size_t known_bytes;
 	struct text line;
 };
@@ -38,7 +39,7 @@ void stack_words_free(struct stack_words *words)
 
 const char *stack_words_of(struct stack_words *words, const struct report_frame *frames, size_t count)
 {
-	uint64_t key = hash_u64(hash_u64((uintptr_t)frames) ^ count);
+	uint64_t key = frames_key(frames, count);
 	char *line = table_find(words->known, key);
 
 	if (line)

@@ -10,5 +10,5 @@ struct stack_words;
 struct stack_words *stack_words_new(void);
 void stack_words_free(struct stack_words *words);
 
-/* The line, escaped, until the next call. The frames, innermost first, lie there and stay as they are as long as the words: they are known again by that. */
+/* The line, escaped, until the next call. Strings of the frames, innermost first, stay as they are as long as the words. */
 const char *stack_words_of(struct stack_words *words, const struct report_frame *frames, size_t count);

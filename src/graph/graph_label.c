@@ -163,6 +163,11 @@ size_t graph_wait_frames(struct graph_labels *labels, const struct graph_wait *w
 	return path_names_frames(labels->names.paths, thread->pid, wait->time_ns, wait->stack, frames, NULL);
 }
 
+bool graph_labels_drop_frames(struct graph_labels *labels, size_t bytes_max)
+{
+	return path_names_drop(labels->names.paths, bytes_max);
+}
+
 static const struct report_frame *headline_of(struct graph_labels *labels, const struct graph_wait *wait)
 {
 	const struct report_frame *frames;

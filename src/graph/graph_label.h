@@ -66,6 +66,9 @@ const char *graph_wait_function(struct graph_labels *labels, const struct graph_
 size_t graph_wait_frames(struct graph_labels *labels, const struct graph_wait *wait,
 			 const struct report_frame **frames);
 
+/* See path_names_drop(). */
+bool graph_labels_drop_frames(struct graph_labels *labels, size_t bytes_max);
+
 /* The frames of a sample of a running thread, as sched.SAMPLE has the last three. Returns how many; 0: unknown. */
 size_t graph_sample_frames(struct graph_labels *labels, uint32_t thread, uint64_t time_ns, uint64_t stack, uint64_t ip,
 			   uint64_t kernel_ip, const struct report_frame **frames);

@@ -14,66 +14,14 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 
-from lib import HERE, LIMIT_S, PINCH, Skip, finish, main, parse_report, pinch, program, read, start, test
+from lib import LIMIT_S, PINCH, Skip, finish, main, pinch, program, start, test
+from lib_export import BLOCKED, RUNNABLE, RUNNING, dump, export, kind_of, number, protoc, record, report
 from lib_hosts import as_host, merge, record_at_once
 
-PROTO = os.path.join(HERE, "proto")
-FORMATS = ("perfetto", "speedscope", "folded", "chrome", "pprof", "csv", "rollup")
-BLOCKED, RUNNABLE, RUNNING = "blocked", "runnable", "running"
-
-
-def record(*command, options=()):
-    result = pinch("record", "-q", "-o", "t.pinch", *options, "--", *command)
-    assert result.status == 0, result.text
-
-
-def export(form, *options, trace="t.pinch"):
-    name = f"out.{form}"
-    result = pinch("export", "--format", form, "-o", name, *options, trace)
-    assert result.status == 0, result.text
-    return read(name, "rb")
-
-
-def report(trace="t.pinch"):
-    result = pinch("report", "--json", "report.json", "-q", "--top", 1000, trace)
-    assert result.status == 0, result.text
-    return parse_report(read("report.json", "rb"))
-
-
-def dump(*options, trace="t.pinch"):
-    result = pinch("dump", "--json", *options, trace)
-    assert result.status == 0, result.text
-    return [json.loads(line) for line in result.out.splitlines()]
+FORMATS = ("perfetto", "speedscope", "folded", "chrome", "pprof", "csv", "firefox", "rollup")
 
 
 # --- Decoders -----------------------------------------------------------------------------------
-
-def protoc(proto, message, content):
-    """What protoc says of it, as dictionaries of lists."""
-    if not shutil.which("protoc"):
-        raise Skip("there is no protoc: install protobuf-compiler")
-    done = subprocess.run(["protoc", f"--decode={message}", f"--proto_path={PROTO}", proto], input=content,
-                          capture_output=True, timeout=LIMIT_S, check=True)
-    stack = [defaultdict(list)]
-    for line in done.stdout.decode().splitlines():
-        line = line.strip()
-        if line == "}":
-            stack.pop()
-        elif line.endswith("{"):
-            inner = defaultdict(list)
-            stack[-1][line.split(" ", 1)[0]].append(inner)
-            stack.append(inner)
-        else:
-            name, value = line.split(": ", 1)
-            assert not name.isdigit(), f"a field that the format does not have: {line}"
-            stack[-1][name].append(value)
-    return stack[0]
-
-
-def number(message, name, other=0):
-    value = message[name][0] if message[name] else other
-    return int(value, 0) if isinstance(value, str) else value
-
 
 class Perfetto:
     """A trace of Perfetto's, as its reader has it."""
@@ -142,12 +90,6 @@ class Perfetto:
 def number_of(track):
     """Of the thread that has the track."""
     return track & (1 << 56) - 1
-
-
-def kind_of(state):
-    if state in ("running", "spinning"):
-        return RUNNING
-    return state if state in (RUNNABLE, "unknown") else BLOCKED
 
 
 def chrome_sums(content):

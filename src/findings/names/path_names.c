@@ -28,9 +28,11 @@ struct path_names {
 	struct pause *pause;
 	struct wait_names *wait_names;
 	struct arena *arena;
-	struct report_frame *frames; /* FRAMES_MAX of them, of the stack that is being named */
-	struct table *named;         /* struct named_stack by its hash */
-	struct table *callees;       /* struct callee by the place of its call */
+	struct report_frame *scratch; /* FRAMES_MAX of them, of the stack that is being named */
+	struct arena *frames;         /* of stacks that were named */
+	size_t frame_bytes;           /* in it */
+	struct table *named;          /* struct named_stack by its hash */
+	struct table *callees;        /* struct callee by the place of its call */
 };
 
 /* The function that a call instruction names. */
@@ -47,7 +49,8 @@ struct path_names *path_names_new(struct symbols *symbols, const struct stacks *
 	names->pause = pause;
 	names->wait_names = wait_names_new();
 	names->arena = arena_new();
-	names->frames = arena_alloc(names->arena, FRAMES_MAX * sizeof(*names->frames));
+	names->scratch = arena_alloc(names->arena, FRAMES_MAX * sizeof(*names->scratch));
+	names->frames = arena_new();
 	names->named = table_new();
 	names->callees = table_new();
 	return names;
@@ -61,7 +64,26 @@ void path_names_free(struct path_names *names)
 	table_free(names->named);
 	table_free(names->callees);
 	arena_free(names->arena);
+	arena_free(names->frames);
 	free(names);
+}
+
+bool path_names_drop(struct path_names *names, size_t bytes_max)
+{
+	if (names->frame_bytes <= bytes_max)
+		return false;
+	arena_free(names->frames);
+	table_free(names->named);
+	names->frames = arena_new();
+	names->frame_bytes = 0;
+	names->named = table_new();
+	return true;
+}
+
+static void *keep(struct path_names *names, const void *bytes, size_t count)
+{
+	names->frame_bytes += count;
+	return memcpy(arena_alloc(names->frames, count), bytes, count);
 }
 
 static struct report_frame as_report_frame(const struct symbol_frame *frame)
@@ -153,7 +175,7 @@ static struct stack_frame frame_at(const struct ev_stack_frames *stack, size_t i
 
 static void name_frames(struct path_names *names, struct named_stack *of)
 {
-	struct report_frame *named = names->frames;
+	struct report_frame *named = names->scratch;
 	struct symbol_frame inlined[SYMBOL_INLINE_MAX];
 	const struct ev_stack_frames *stack = of->stack;
 	size_t user_count = path_names_usable_count(names, of->pid, of->time_ns, stack);
@@ -184,7 +206,7 @@ static void name_frames(struct path_names *names, struct named_stack *of)
 		}
 	}
 	of->count = count;
-	of->frames = memcpy(arena_alloc(names->arena, count * sizeof(*named)), named, count * sizeof(*named));
+	of->frames = keep(names, named, count * sizeof(*named));
 }
 
 static uint64_t hash_of(const struct named_stack *of)
@@ -212,7 +234,7 @@ static size_t name_stack(struct path_names *names, uint32_t pid, uint64_t time_n
 	if (!named) {
 		name_frames(names, &of);
 		of.next = first;
-		named = memcpy(arena_alloc(names->arena, sizeof(of)), &of, sizeof(of));
+		named = keep(names, &of, sizeof(of));
 		table_put(names->named, hash, named);
 	}
 	*frames = named->frames;
@@ -247,7 +269,7 @@ static size_t name_place(struct path_names *names, uint32_t pid, uint64_t time_n
 		n = symbols_resolve(names->symbols, pid, time_ns, ip, false, inlined, SYMBOL_INLINE_MAX);
 	for (size_t k = 0; k < n; k++)
 		named[count++] = as_report_frame(&inlined[k]);
-	*frames = memcpy(arena_alloc(names->arena, (count + 1) * sizeof(*named)), named, count * sizeof(*named));
+	*frames = keep(names, named, count * sizeof(*named));
 	return count;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Call paths by name, and what these names say of a wait: for reports, and for all else that shows call
- * paths. Owns what it hands out, until path_names_free().
+ * paths. Owns what it hands out, until path_names_free() or path_names_drop().
  *
  * Owns: what things are called in a report: call paths, objects, locks, threads.
  * Used by: findings/parts, findings/blame, findings/code, findings/patterns, findings/verdict, findings, graph, query.
@@ -24,6 +24,12 @@ struct symbols;
 /* pause: taken while names are looked up; NULL: none. */
 struct path_names *path_names_new(struct symbols *symbols, const struct stacks *stacks, struct pause *pause);
 void path_names_free(struct path_names *names);
+
+/*
+ * If frames that were handed out take more than that, they are forgotten and no longer valid; their strings are. Whether they were:
+ * for those who go through more call paths than fit into memory.
+ */
+bool path_names_drop(struct path_names *names, size_t bytes_max);
 
 /* The first of the kernel's frames that is not our own or the scheduler's. */
 size_t path_names_kernel_begin(const struct path_names *names, const struct ev_stack_frames *stack);
