@@ -303,3 +303,27 @@ bool part_choice_has(struct part_choice *choice, uint32_t thread, const struct s
 {
 	return !part_choice_each(choice, thread, state, stop_at_first, NULL);
 }
+
+struct searching {
+	uint64_t from_ns, to_ns;
+};
+
+static bool stop_within(void *data, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct searching *searching = data;
+
+	return begin_ns >= searching->to_ns || end_ns <= searching->from_ns;
+}
+
+bool part_choice_has_any(struct part_choice *choice, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	struct searching searching = { from_ns, to_ns };
+	struct state_walk walk;
+	struct state state;
+
+	states_walk(choice->all->states, thread, from_ns, to_ns, &walk);
+	while (state_walk_next(&walk, &state))
+		if (!part_choice_each(choice, thread, &state, stop_within, &searching))
+			return true;
+	return false;
+}

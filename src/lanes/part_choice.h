@@ -46,5 +46,8 @@ void part_choice_each_cpu_part(struct part_choice *choice, uint32_t cpu, uint64_
 /* Whether any part of a state is chosen. */
 bool part_choice_has(struct part_choice *choice, uint32_t thread, const struct state *state);
 
+/* Whether any part of what a thread did in a stretch of time is chosen. */
+bool part_choice_has_any(struct part_choice *choice, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
+
 /* Whether a thread is looked at at a time, by executions alone. */
 bool part_choice_has_time(const struct part_choice *choice, uint32_t thread, uint64_t time_ns);

@@ -60,7 +60,7 @@ export function wantedOf(kind: RowKind, trace: Trace, filters: Filters, range: R
 
 	if (kind.path !== "events")
 		return { ...wanted, thread: threadsOf(trace, filters) ?? selected,
-			search: own.has("search") ? filters.search : null, cause: own.has("cause") ? causesOf(trace, filters) : null, ...own.has("object") ? partsOf(filters) : {}, least: lengthOf(filters.longer ?? "") };
+			search: own.has("search") ? filters.search : null, cause: own.has("cause") ? causesOf(trace, filters) : null, ...kind.name === "waits" || kind.name === "activities" ? partsOf(filters) : {}, least: lengthOf(filters.longer ?? "") };
 	for (const name of eventFilters) {
 		const text = filters[name] ?? "";
 		wanted[name] = name === "search" ? text : name === "thread" || name === "process" ? namesOf(trace, name, wordsOf(text)) : wordsOf(text);
