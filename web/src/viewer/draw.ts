@@ -3,7 +3,7 @@
 import type { Range } from "../range";
 import { colour } from "../theme";
 import { plural } from "../format";
-import type { Curve } from "./curves";
+import { type Curve, noneWords } from "./curves";
 import type { Row } from "./lanes";
 import type { MarkStore } from "./marks";
 import { moment, stepFor } from "./moment";
@@ -15,9 +15,9 @@ import { AXIS_PX, CURVES_Y, GAP_PX, OVERVIEW_PX, type Scene } from "./scene";
 import { paintPaths } from "./strip_paths";
 import { short, SvgPen } from "./svg_pen";
 import { type Piece, Tiles } from "./tiles";
-import { CPU_TRACED, type Gap } from "./trace";
+import { CPU_TRACED, type Gap, type Lane } from "./trace";
 
-const TICK_PX = 96, HATCH_PX = 6, FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
+const TICK_PX = 96, HATCH_PX = 6, PALE = 0.22, FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
 
 export class Drawer {
 	private context: CanvasRenderingContext2D;
@@ -194,29 +194,40 @@ ${svg}
 	};
 
 	private makeWeights(): Uint32Array {
-		const { scene, line } = this, { shares } = scene.session.trace;
+		const { scene, line } = this, { trace: { shares }, tiles, tree } = scene.session;
 
-		this.fillTops(scene.view);
+		this.fill(line!, tiles, tree.tops, scene.view);
 		return weightsOf(scene.palette!, sumOf(ACTIVE.map(state => shares.indexOf(state)).filter(share => share >= 0).map(share => line!.of(share)), line!.width),
 			(scene.view.to_ns - scene.view.from_ns) / line!.width);
 	}
 
-	/** What all threads do over a range. */
-	private fillTops(range: Range): void {
-		const { tiles, tree } = this.scene.session, shift = Tiles.shiftFor((range.to_ns - range.from_ns) / this.canvas.width);
-		const pieces: Piece[] = [];
+	/** What lanes do over a range. */
+	private fill(line: Line, tiles: Tiles, lanes: readonly Lane[], range: Range): void {
+		const shift = Tiles.shiftFor((range.to_ns - range.from_ns) / this.canvas.width), pieces: Piece[] = [];
 
-		for (const lane of tree.tops)
+		for (const lane of lanes)
 			tiles.cover(lane.id, shift, range.from_ns, range.to_ns, pieces);
-		this.line!.fill(pieces, range);
+		line.fill(pieces, range);
+	}
+
+	/** What the threads that are looked at do over a range. With filters of parts, the line has the rest of what they choose. Returns the most that a place has. */
+	private fillLookedAt(range: Range): number {
+		const { tiles, chosenTiles, lookedAt } = this.scene.session, line = this.line!, chosen = this.chosen!;
+
+		this.fill(line, tiles, lookedAt, range);
+		const most = line.most();
+		if (chosenTiles) {
+			this.fill(chosen, chosenTiles, lookedAt, range);
+			line.takeOut(chosen);
+		}
+		return most;
 	}
 
 	private drawOverview(): void {
 		const { scene, pen } = this, { whole, view } = scene, whole_ns = whole.to_ns - whole.from_ns;
 		const left = (view.from_ns - whole.from_ns) / whole_ns * scene.width, right = (view.to_ns - whole.from_ns) / whole_ns * scene.width;
 
-		this.fillTops(whole);
-		this.paintOverview();
+		this.paintOverview(this.fillLookedAt(whole));
 		pen.fillStyle = colour("bg");
 		pen.globalAlpha = 0.6;
 		pen.fillRect(0, 0, left, OVERVIEW_PX - 4);
@@ -227,15 +238,16 @@ ${svg}
 	}
 
 	/** All of the height is the most threads at once. */
-	private paintOverview(): void {
+	private paintOverview(most: number): void {
 		const { scene, context, svg } = this, line = this.line!, palette = scene.palette!, height = Math.round((OVERVIEW_PX - 4) * scene.ratio);
+		const layers = scene.session.chosenTiles ? [{ line: this.chosen!, colours: palette.threads }, { line, colours: palette.ghost }] : [{ line, colours: palette.threads }];
 
 		if (svg) {
-			paintPaths(svg, [{ line, colours: palette.threads }], 0, OVERVIEW_PX - 4, line.most(), scene.ratio);
+			paintPaths(svg, layers, 0, OVERVIEW_PX - 4, most, scene.ratio);
 			return;
 		}
 		const image = context.createImageData(line.width, height), pixels = new Uint32Array(image.data.buffer).fill(palette.ground);
-		paint([{ line, colours: palette.threads }], pixels, 0, height, line.most(), palette.hatching);
+		paint(layers, pixels, 0, height, most, palette.hatching);
 		context.putImageData(image, 0, 0);
 	}
 
@@ -262,33 +274,56 @@ ${svg}
 	}
 
 	private drawCurves(): void {
-		if (!this.scene.session.curves.length)
+		const { curves } = this.scene.session;
+
+		if (!curves.length)
 			return;
-		this.fillTops(this.scene.view);
-		this.canvas.dataset.scales = this.scene.session.curves.map(curve => `${curve.name}=${this.drawCurve(curve)}`).join("&");
+		this.fillLookedAt(this.scene.view);
+		const made = curves.map(curve => [curve.name, this.drawCurve(curve)] as const);
+		this.canvas.dataset.scales = made.map(([name, { most }]) => `${name}=${most}`).join("&");
+		this.canvas.dataset.chosen = made.map(([name, { chosen_ns }]) => `${name}=${Math.round(chosen_ns)}`).join("&");
 	}
 
-	/** How many threads are in the states of a curve, on average over each pixel. Returns what its height stands for. */
-	private drawCurve(curve: Curve): number {
-		const { scene, pen, line } = this, { view } = scene, ns_per_px = (view.to_ns - view.from_ns) / line!.width;
-		const top = CURVES_Y + curve.top + 2, height = curve.height - 6, bottom = top + height;
-		const threads = sumOf(curve.shares.map(share => line!.of(share)), line!.width).map(ns => ns / ns_per_px);
-		const most = Math.max(1, Math.ceil(threads.reduce((max, n) => Math.max(max, n), 0) - 1e-6));
+	/** The ns of what filters choose of a curve at each place, and of all of it. */
+	private curveOf(curve: Curve): { chosen: Float64Array; all: Float64Array } {
+		const { session } = this.scene, line = this.line!, isChosen = (share: number) => session.chosenShares === null || (session.chosenShares >>> share & 1) === 1;
+		const chosen = sumOf(curve.shares.filter(isChosen).map(share => (session.chosenTiles ? this.chosen! : line).of(share)), line.width);
+
+		return { chosen, all: sumOf(curve.shares.flatMap(share => session.chosenTiles ? [line.of(share), this.chosen!.of(share)] : [line.of(share)]), line.width) };
+	}
+
+	/** How many threads are in the states of a curve, on average over each pixel; pale is what filters do not choose. Returns what its height stands for, and the time of what is chosen. */
+	private drawCurve(curve: Curve): { most: number; chosen_ns: number } {
+		const { scene, pen, line } = this, { view, session } = scene, ns_per_px = (view.to_ns - view.from_ns) / line!.width;
+		const top = CURVES_Y + curve.top + 2, height = curve.height - 6, { chosen, all } = this.curveOf(curve), isFiltered = session.isOfParts;
+		const most = Math.max(1, Math.ceil(all.reduce((max, ns) => Math.max(max, ns / ns_per_px), 0) - 1e-6));
+
+		if (isFiltered) {
+			pen.globalAlpha = PALE;
+			this.fillCurve(curve, all, ns_per_px * most);
+			pen.globalAlpha = 1;
+		}
+		this.fillCurve(curve, chosen, ns_per_px * most);
+		pen.strokeStyle = colour("line");
+		pen.strokeRect(-1, top - 0.5, scene.width + 2, height + 1);
+		this.drawScale(`${plural(most, "thread")}${isFiltered && chosen.every(ns => ns === 0) ? `, ${noneWords(curve, session.store.state.filters)}` : ""}`, top);
+		return { most, chosen_ns: chosen.reduce((sum, ns) => sum + ns, 0) };
+	}
+
+	/** All of the height is whole_ns. */
+	private fillCurve(curve: Curve, threads_ns: Float64Array, whole_ns: number): void {
+		const { scene, pen } = this, height = curve.height - 6, bottom = CURVES_Y + curve.top + 2 + height;
 
 		pen.fillStyle = colour(curve.colour);
 		pen.beginPath();
 		pen.moveTo(0, bottom);
-		for (let x = 0; x < threads.length; x++) {
-			const y = bottom - Math.min(1, threads[x] / most) * height;
+		for (let x = 0; x < threads_ns.length; x++) {
+			const y = bottom - Math.min(1, threads_ns[x] / whole_ns) * height;
 			pen.lineTo(x / scene.ratio, y);
 			pen.lineTo((x + 1) / scene.ratio, y);
 		}
 		pen.lineTo(scene.width, bottom);
 		pen.fill();
-		pen.strokeStyle = colour("line");
-		pen.strokeRect(-1, top - 0.5, scene.width + 2, height + 1);
-		this.drawScale(plural(most, "thread"), top);
-		return most;
 	}
 
 	/** What the height of a curve stands for. */

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What follows the filters of the page besides lanes: the overview, the curves and activities; with servers of traces that are recorded for it.
+// Screenshots stay in $O/web-shots.
+import { execFileSync, spawn } from "node:child_process";
+import { join } from "node:path";
+import { assert, BUILD, close, directory, main, open, shot, test } from "./browser.mjs";
+import { address, canvas, go, settled } from "./view_page.mjs";
+
+const PINCH = join(BUILD, "pinch"), LIMIT_MS = 1000 * (process.env.LIMIT_S ?? 60), HIDE = "hide=wakes.marks.activities.messages";
+const recordings = { convoy: ["lock_convoy"], own: ["own_activities", "20"], sync: ["fsync_io"] }, recorded = new Set(), started = [];
+
+process.on("exit", () => started.forEach(child => child.exitCode === null && child.kill("SIGKILL")));
+
+/** A page of a recorded trace; the server ends with it. */
+async function viewOf(name, fragment = "") {
+	if (!recorded.has(name))
+		execFileSync(PINCH, ["record", "-q", "-o", `${name}.pinch`, "--", join(BUILD, "programs", recordings[name][0]), ...recordings[name].slice(1)], { cwd: directory, stdio: "ignore" });
+	recorded.add(name);
+	const child = spawn(PINCH, ["view", `${name}.pinch`], { cwd: directory, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, BROWSER: "", DISPLAY: "" } });
+	const link = await new Promise((resolve, reject) => {
+		const timer = setTimeout(() => reject(new Error("there is no link")), LIMIT_MS);
+		let said = "";
+		child.stderr.on("data", bytes => {
+			said += bytes;
+			const found = said.match(/http:\S*token=[0-9a-f]+/);
+			if (found) {
+				clearTimeout(timer);
+				resolve(found[0]);
+			}
+		});
+	});
+	started.push(child);
+	child.unref();	// a test that fails ends, too
+	child.stdout.unref();
+	child.stderr.unref();
+	const page = await open(link + fragment);
+	page.child = child;
+	await settled(page);
+	page.told = await page.evaluate(() => fetch("trace").then(answer => answer.json()));
+	return page;
+}
+
+async function endOf(page) {
+	const ended = new Promise(resolve => page.child.on("exit", resolve));
+
+	page.problems = page.problems.filter(problem => !problem.startsWith("Canvas2D: Multiple readback"));
+	await close(page);
+	page.child.kill("SIGINT");
+	await ended;
+}
+
+const ask = (page, path) => page.evaluate(path => fetch(path).then(answer => answer.json()), path);
+
+/** ns by state of all threads, or of those that are called so, over what is seen. */
+async function sums(page, more = "", isOf = () => true) {
+	const { lanes, shares } = page.told, ids = lanes.flatMap((one, i) => one.kind === "thread" && isOf(one) ? [i] : []);
+	const [from, to] = (await canvas(page).getAttribute("data-view")).split("~").map(Number);
+	const got = await ask(page, `stretch?from=${Math.round(from)}&to=${Math.round(to)}&lanes=${ids.join(",")}${more}`), ns = shares.map(() => 0);
+
+	got.lanes.forEach(lane => lane.ns.forEach((more, share) => { ns[share] += more; }));
+	return Object.fromEntries(shares.map((name, share) => [name, ns[share]]));
+}
+
+const curve = async (page, name) => Number(new URLSearchParams(await canvas(page).getAttribute("data-chosen")).get(name));
+/** Columns at both ends of what is seen reach over it: a thousandth. */
+const near = (found, wanted, what) => assert(Math.abs(found - wanted) <= 1e-3 * wanted, `${what}: ${found} ns, not ${wanted}`);
+
+/** How many pixels of a state's colour the overview has. */
+function overview(page, state) {
+	return page.evaluate(state => {
+		const canvas = document.querySelector(".graph-canvas canvas"), { data } = canvas.getContext("2d").getImageData(0, 1, canvas.width, 22);
+		const wanted = getComputedStyle(document.documentElement).getPropertyValue(`--c-${state}`).trim();
+		let count = 0;
+		for (let at = 0; at < data.length; at += 4)
+			count += "#" + [0, 1, 2].map(i => data[at + i].toString(16).padStart(2, "0")).join("") === wanted ? 1 : 0;
+		return count;
+	}, state);
+}
+
+async function checkCurves(page, more, isOf, what) {
+	const ns = await sums(page, more, isOf);
+
+	near(await curve(page, "running"), ns.running, `${what}, running`);
+	near(await curve(page, "run-queue"), ns.runnable + (ns.throttled ?? 0), `${what}, run queue`);
+	return ns;
+}
+
+test("curves and the overview have what filters of objects, CPUs, threads and causes choose, as the sums have it; the rest is pale", async () => {
+	const page = await viewOf("convoy", `#${HIDE}`), all = await checkCurves(page, "", undefined, "everything");
+
+	assert(all.running > 0 && await overview(page, "running") > 0 && await overview(page, "lock") > 0, "nothing is drawn");
+	const before = await overview(page, "lock");
+	await go(page, `${HIDE}&cpu=0`);
+	const first = await checkCurves(page, "&cpu=0", undefined, "CPU 0");
+	assert(first.running < all.running && first.running > 0, `${first.running} of ${all.running} ns`);
+	await shot(page, "curves-cpu", false);
+	await go(page, `${HIDE}&object=journal_lock`);
+	await checkCurves(page, "&object=journal_lock", undefined, "journal_lock");
+	assert(await curve(page, "running") === 0 && await overview(page, "running") === 0, "running is chosen by what is waited for");
+	const chosen = await overview(page, "lock");
+	assert(chosen > 0 && chosen <= before, `${chosen} pixels of ${before}`);
+	await shot(page, "curves-object", false);
+	const name = page.told.lanes.find(({ kind, ns }) => kind === "thread" && ns[1] > 0), isOf = ({ tid }) => tid === name.tid;
+	await go(page, `${HIDE}&thread=${name.tid}`);
+	const one = await checkCurves(page, "", isOf, "one thread");
+	assert(one.running < all.running && one.running > 0, `${one.running} of ${all.running} ns`);
+	await go(page, `${HIDE}&thread=${name.tid}&cpu=0`);
+	await checkCurves(page, "&cpu=0", isOf, "one thread on CPU 0");
+	await go(page, `${HIDE}&cause=lock`);
+	assert(await curve(page, "running") === 0 && await overview(page, "running") === 0 && await overview(page, "lock") > 0, "running is chosen by a cause");
+	await endOf(page);
+});
+
+test("the curve of disks follows the filter of a file", async () => {
+	const page = await viewOf("sync", `#${HIDE}`), all = await sums(page), { events } = await ask(page, "waits?cause=file&count=1000");
+	const name = events.find(({ object }) => object)?.object;
+
+	near(await curve(page, "disk"), all.file + (all["page-fault"] ?? 0), "everything");
+	await go(page, `${HIDE}&object=${encodeURIComponent(name)}`);
+	const some = await sums(page, `&object=${encodeURIComponent(name)}`);
+	near(await curve(page, "disk"), some.file + (some["page-fault"] ?? 0), name);
+	assert(some.file > 0, `nothing of ${name}`);
+	await endOf(page);
+});
+
+test("activities in lanes and in the list are those with a chosen part", async () => {
+	const page = await viewOf("own", "#list=activities&hide=wakes.marks"), rows = async () => Number((await page.locator("#events table").getAttribute("aria-rowcount")) ?? -1);
+	const told = async more => (await ask(page, `activities?count=0${more}`)).rows;
+	const all = await told(""), isShown = async wanted => {
+		for (const limit = Date.now() + 20000; ;) {
+			const found = await rows();
+			if (found === wanted || found === wanted + 1)	// the head may count as a row
+				return;
+			assert(Date.now() < limit, `${found} rows, not ${wanted}`);
+			await page.evaluate(() => new Promise(resolve => requestAnimationFrame(resolve)));
+		}
+	};
+
+	assert(all > 0, "there are no activities");
+	await isShown(all);
+	for (const more of ["cpu=0", "cpu=999"]) {
+		await go(page, `list=activities&hide=wakes.marks&${more}`);
+		await isShown(await told(`&${more}`));
+	}
+	assert(await told("&cpu=999") === 0, "an activity ran on no CPU");
+	await address(page, search => search.get("cpu") === "999");
+	await endOf(page);
+});
+
+await main();
