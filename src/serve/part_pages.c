@@ -21,8 +21,9 @@
 enum {
 	KEPT = 8,
 	WORD_BYTES = 512,
-	CHOSEN_MAX = 16, /* causes of waits, and what they are for */
-	COMMAND_ARGUMENTS_MAX = 8 + 4 * CHOSEN_MAX + GROUP_ARGUMENTS_MAX,
+	CHOSEN_MAX = 16, /* of each of the choices */
+	CHOICES = 4,     /* causes, objects, CPUs, spans */
+	COMMAND_ARGUMENTS_MAX = 8 + 2 * CHOICES * CHOSEN_MAX + GROUP_ARGUMENTS_MAX,
 	STATUS_BAD_REQUEST = 400,
 	STATUS_INTERNAL = 500,
 };
@@ -194,9 +195,9 @@ static bool read_part(const struct request *request, struct trace_part *part, st
 	return check_part(trace_part_read(request, part), reply);
 }
 
-/* Words of a request that choose waits, as options. */
+/* Words of a request that choose waits and parts, as options. */
 struct choice_words {
-	char words[2 * CHOSEN_MAX][WORD_BYTES];
+	char words[CHOICES * CHOSEN_MAX][WORD_BYTES];
 	size_t count;
 };
 
@@ -216,16 +217,17 @@ static bool add_choice(const struct request *request, const char *name, const ch
 	return number < CHOSEN_MAX;
 }
 
-/* Which waits the report is of: cause and object, which may be repeated. */
+/* Which waits and parts the report is of: cause, object, cpu and spans, which may be repeated. */
 static bool read_choice(const struct request *request, struct choice_words *words, struct command_line *line,
 			struct reply *reply)
 {
 	words->count = 0;
 	if (add_choice(request, "cause", "--cause", words, line) &&
-	    add_choice(request, "object", "--object", words, line))
+	    add_choice(request, "object", "--object", words, line) &&
+	    add_choice(request, "cpu", "--cpu", words, line) && add_choice(request, "spans", "--spans", words, line))
 		return true;
-	reply_fail(reply, STATUS_BAD_REQUEST, "a report is of fewer than %d causes, and of fewer than %d objects",
-		   CHOSEN_MAX, CHOSEN_MAX);
+	reply_fail(reply, STATUS_BAD_REQUEST, "a report is of fewer than %d causes, objects, CPUs and spans each",
+		   CHOSEN_MAX);
 	return false;
 }
 

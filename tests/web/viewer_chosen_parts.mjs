@@ -123,6 +123,20 @@ test("the curve of disks follows the filter of a file", async () => {
 	await endOf(page);
 });
 
+test("the report has a section of the chosen parts of CPUs, with the figures of the sums", async () => {
+	const page = await viewOf("convoy", `#${HIDE}&cpu=0`), ns = await sums(page, "&cpu=0"), whole = Object.values(ns).reduce((sum, one) => sum + one, 0);
+
+	await page.locator("#report").scrollIntoViewIfNeeded();
+	const section = page.locator("#parts");
+	await section.getByText("of the time of all threads").waitFor();
+	const told = await section.locator("dl dd").allInnerTexts(), found = /^([\d.]+)\s(s|ms)/.exec(told[1] ?? "");
+	assert(told[0] === "0" && found, told.join("; "));
+	assert(Math.abs(Number(found[1]) * (found[2] === "s" ? 1e9 : 1e6) - whole) <= 0.01 * whole, `${told[1]}, not ${whole} ns`);
+	await section.scrollIntoViewIfNeeded();
+	await shot(page, "report-cpu", false);
+	await endOf(page);
+});
+
 test("activities in lanes and in the list are those with a chosen part", async () => {
 	const page = await viewOf("own", "#list=activities&hide=wakes.marks"), rows = async () => Number((await page.locator("#events table").getAttribute("aria-rowcount")) ?? -1);
 	const told = async more => (await ask(page, `activities?count=0${more}`)).rows;

@@ -15,13 +15,13 @@ const PARTS = "Graph with overview and curves, sums, waits, wake-ups, activities
 /** Where each holds, and how. */
 const REACH: Record<FilterName, string> = {
 	host: EVERYTHING, process: EVERYTHING, thread: EVERYTHING,
-	cpu: `${PARTS}, and events: what ran on the CPU, and waits after which the thread ran there next. The report does not follow`,
+	cpu: `${PARTS}, and events: what ran on the CPU, and waits after which the thread ran there next; the report has a section of these parts. What is saved as a trace does not follow`,
 	subsystem: "Events; circles and messages of the graph: of a message, both events have to be chosen. The rest does not follow",
 	event: "Events; circles and messages of the graph: of a message, both events have to be chosen. The rest does not follow",
 	search: "The list that has this filter",
 	cause: "Graph with overview and curves, sums, waits, wake-ups and the report. Events, activities and what is saved as a trace do not follow",
 	object: `${PARTS}, and the report. Events and what is saved as a trace do not follow`,
-	span: `${PARTS}, and events: what the threads of these executions did while they lasted. Circles and the report do not follow: for one execution, select its time`,
+	span: `${PARTS}, and events: what the threads of these executions did while they lasted; the report has a section of these parts. Circles and what is saved as a trace do not follow: for one execution, select its time`,
 	longer: "Lists of what lasts, and the lengths of waits",
 };
 
