@@ -163,7 +163,7 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	tui_options,   report_options, choice_options,  filter_options, html_options,   table_options,
+	tui_options,   report_options, choice_options,  part_options,   filter_options, html_options, table_options,
 	quiet_options, names_options,  receive_options, stream_options, common_options, NULL,
 };
 

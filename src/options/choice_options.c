@@ -49,6 +49,10 @@ const struct option_spec choice_options[] = {
 	{ "cause", 0, "CAUSE", "of waits, only those of this cause, such as lock; may be repeated", set_cause },
 	{ "object", 0, "NAME", "of waits, only those for a lock, file or peer with NAME in its name; may be repeated",
 	  set_object },
+	{ 0 },
+};
+
+const struct option_spec part_options[] = {
 	{ "spans", 0, "WHAT",
 	  "also what threads did in executions of spans: of a NAME, longer than '>TIME', shorter than '<TIME'; may be repeated",
 	  set_spans },

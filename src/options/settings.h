@@ -239,6 +239,8 @@ extern const struct option_spec script_options[]; /* of these, --script alone */
 
 /* Which waits: what is said of waits is of these alone. */
 extern const struct option_spec choice_options[];
+extern const struct option_spec part_options[]; /* of commands that have filter_options, too */
+extern const struct option_spec cpu_options[];  /* of others */
 
 /* How dependencies are shown: whose, where threads can be one, as a picture, in any case. */
 extern const struct option_spec whose_options[], merged_options[], picture_options[], dependency_options[];

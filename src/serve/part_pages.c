@@ -217,16 +217,17 @@ static bool add_choice(const struct request *request, const char *name, const ch
 	return number < CHOSEN_MAX;
 }
 
-/* Which waits and parts the report is of: cause, object, cpu and spans, which may be repeated. */
-static bool read_choice(const struct request *request, struct choice_words *words, struct command_line *line,
-			struct reply *reply)
+/* Which waits and parts it is of: cause, object and cpu, and of reports spans; all may be repeated. */
+static bool read_choice(const struct request *request, bool has_spans, struct choice_words *words,
+			struct command_line *line, struct reply *reply)
 {
 	words->count = 0;
 	if (add_choice(request, "cause", "--cause", words, line) &&
 	    add_choice(request, "object", "--object", words, line) &&
-	    add_choice(request, "cpu", "--cpu", words, line) && add_choice(request, "spans", "--spans", words, line))
+	    add_choice(request, "cpu", "--cpu", words, line) &&
+	    (!has_spans || add_choice(request, "spans", "--spans", words, line)))
 		return true;
-	reply_fail(reply, STATUS_BAD_REQUEST, "a report is of fewer than %d causes, objects, CPUs and spans each",
+	reply_fail(reply, STATUS_BAD_REQUEST, "fewer than %d causes, objects, CPUs and spans each can be chosen",
 		   CHOSEN_MAX);
 	return false;
 }
@@ -243,7 +244,7 @@ void part_pages_report(struct part_pages *pages, const struct request *request, 
 
 	if (pages->opens_files)
 		line.arguments[line.count++] = "--symbols-from-files";
-	if (!read_choice(request, &words, &line, reply) || !read_part(request, &part, reply))
+	if (!read_choice(request, true, &words, &line, reply) || !read_part(request, &part, reply))
 		return;
 	pthread_mutex_lock(&pages->lock);
 	answer(pages, &part, &line, reply);
@@ -342,20 +343,13 @@ static const struct saved_form *form_of(const struct request *request)
 	return NULL;
 }
 
-/* A descriptor of the trace at that path in that form, which has no name any more; or a negative errno. */
+/* A descriptor of the trace at that path in that form, which has no name any more; or a negative errno. line: options of the choice. */
 static int open_form(const struct part_pages *pages, const struct saved_form *form, const char *path,
-		     struct text *messages)
+		     const struct command_line *line, struct text *messages)
 {
-	const char *arguments[] = {
-		"export",
-		"--format",
-		form->format,
-		"-o",
-		NULL,
-		path,
-		pages->opens_files ? "--symbols-from-files" : NULL,
-		NULL,
-	};
+	enum { OUTPUT = 4, FIXED = 5 };
+	const char *arguments[FIXED + COMMAND_ARGUMENTS_MAX + 3] = { "export", "--format", form->format, "-o" };
+	size_t count = FIXED;
 	struct text printed = { 0 };
 	struct part_file made;
 	int err, fd;
@@ -367,7 +361,12 @@ static int open_form(const struct part_pages *pages, const struct saved_form *fo
 	err = part_file_place(&made);
 	if (err)
 		return err;
-	arguments[4] = made.path;
+	arguments[OUTPUT] = made.path;
+	for (size_t i = 0; i < line->count; i++)
+		arguments[count++] = line->arguments[i];
+	if (pages->opens_files)
+		arguments[count++] = "--symbols-from-files";
+	arguments[count] = path;
 	fd = err = own_command_run(arguments, &printed, messages);
 	if (!err) {
 		fd = open(made.path, O_RDONLY | O_CLOEXEC);
@@ -382,17 +381,19 @@ void part_pages_save(struct part_pages *pages, const struct request *request, st
 {
 	const struct saved_form *form = form_of(request);
 	struct text messages = { 0 };
+	struct command_line line = { 0 };
+	struct choice_words words;
 	struct trace_part part;
 	struct part_file file;
 	int err;
 
 	if (!form)
 		reply_fail(reply, STATUS_BAD_REQUEST, "format: one of perfetto, speedscope and folded");
-	if (!form || !read_part(request, &part, reply))
+	if (!form || !read_choice(request, false, &words, &line, reply) || !read_part(request, &part, reply))
 		return;
 	err = (pages->is_growing ? part_file_cut : part_file_make)(&part, pages->trace_path, &file, &messages);
 	if (!err) {
-		reply->fd = open_form(pages, form, part_file_path(&file, pages->trace_path), &messages);
+		reply->fd = open_form(pages, form, part_file_path(&file, pages->trace_path), &line, &messages);
 		err = reply->fd < 0 ? reply->fd : 0;
 		part_file_remove(&file);
 	}

@@ -118,11 +118,12 @@ export function ReportOfSelection({ session }: { session: Session }) {
 					data-tip={isTooMany ? `The selected time as a trace of its own; of all threads, for more than ${THREADS_MAX} are chosen`
 						: selection || numbers ? "The selected time, of the threads that are chosen, as a trace of its own" : "All of it; select a stretch of time for a part"}>Save as trace</a>
 				{EXPORTS.map(([title, format, tip]) => <a class="button" key={format} download data-tip={tip}
-					href={query("save", { format, from: selection?.from_ns, to: selection?.to_ns, thread: wanted.threads?.map(String) })}>{title}</a>)}
+					href={query("save", { format, from: selection?.from_ns, to: selection?.to_ns, thread: wanted.threads?.map(String), cause: wanted.causes, object: wanted.objects, cpu: wanted.cpus })}>{title}</a>)}
 				{made?.error && <button type="button" onClick={() => make(made)}>Again</button>}
 			</div>}>
 			{ofAllWaits && <p class="muted">{ofAllWaits}</p>}
-			{(wanted.causes.length > 0 || wanted.objects.length > 0) && <p class="muted">What is saved has all waits of the selected time and threads.</p>}
+			{(wanted.causes.length > 0 || wanted.objects.length > 0) && <p class="muted">What is saved as a trace has all waits of the selected time and threads; files for other tools have the chosen ones alone.</p>}
+			{wanted.spans.length > 0 && <p class="muted">What is saved does not follow the filter of spans.</p>}
 			{parts.some(list => list.length > WORDS_MAX) && <p class="muted">The report has no chosen parts: more than {WORDS_MAX} CPUs or spans are chosen.</p>}
 			{selection && asked.spans.length > 0 && <p class="muted">The report of the selected time has the executions of spans that lie in it; the graph has parts of others, too.</p>}
 			{others.length > 0 && <p class="muted">The report, and what is saved as a trace, do not follow the filters of {others.map(filterTitle).join(", ")}.</p>}
