@@ -61,9 +61,16 @@ async function sums(page, more = "", isOf = () => true) {
 	return Object.fromEntries(shares.map((name, share) => [name, ns[share]]));
 }
 
-const curve = async (page, name) => Number(new URLSearchParams(await canvas(page).getAttribute("data-chosen")).get(name));
-/** Columns at both ends of what is seen reach over it: a thousandth. */
-const near = (found, wanted, what) => assert(Math.abs(found - wanted) <= 1e-3 * wanted, `${what}: ${found} ns, not ${wanted}`);
+const told = async (page, attribute, name) => Number(new URLSearchParams(await canvas(page).getAttribute(attribute)).get(name));
+const curve = (page, name) => told(page, "data-chosen", name);
+
+/** The curve's time; columns at both ends, no wider than a pixel, are spread over their width. */
+async function near(page, name, wanted, what) {
+	const [from, to] = (await canvas(page).getAttribute("data-view")).split("~").map(Number), width = await canvas(page).evaluate(({ width }) => width);
+	const found = await curve(page, name), edge_ns = 2 * (to - from) / width * await told(page, "data-scales", name);
+
+	assert(Math.abs(found - wanted) <= edge_ns && (found > 0) === (wanted > 0), `${what}, ${name}: ${found} ns, not ${wanted}, by more than ${edge_ns}`);
+}
 
 /** How many pixels of a state's colour the overview has. */
 function overview(page, state) {
@@ -80,8 +87,8 @@ function overview(page, state) {
 async function checkCurves(page, more, isOf, what) {
 	const ns = await sums(page, more, isOf);
 
-	near(await curve(page, "running"), ns.running, `${what}, running`);
-	near(await curve(page, "run-queue"), ns.runnable + (ns.throttled ?? 0), `${what}, run queue`);
+	await near(page, "running", ns.running, what);
+	await near(page, "run-queue", ns.runnable, what);
 	return ns;
 }
 
@@ -104,6 +111,18 @@ test("curves and the overview have what filters of objects, CPUs, threads and ca
 	await go(page, `${HIDE}&thread=${name.tid}`);
 	const one = await checkCurves(page, "", isOf, "one thread");
 	assert(one.running < all.running && one.running > 0, `${one.running} of ${all.running} ns`);
+	await go(page, `${HIDE}&thread=!${name.tid}`);
+	const others = await checkCurves(page, "", one => !isOf(one), "all threads but one");
+	assert(others.running + one.running === all.running, `${others.running} and ${one.running} of ${all.running} ns`);
+	await go(page, `list=waits&${HIDE}&span=there-is-none`);
+	await page.locator("#events").getByText("all waits with a part in these executions, as long as they are").waitFor();
+	await go(page, `list=events&${HIDE}&thread=!${name.tid}`);
+	await page.locator("#events").scrollIntoViewIfNeeded();
+	await page.waitForFunction(tid => {
+		const cells = [...document.querySelectorAll("#events tbody tr .is-thread")].map(cell => cell.textContent.trim());
+		return cells.length > 0 && !cells.some(text => text.endsWith(` ${tid}`));
+	}, name.tid);
+	assert((await ask(page, `events?thread=${name.thread}`)).rows > 0, "the thread that is left out has no events");
 	await go(page, `${HIDE}&thread=${name.tid}&cpu=0`);
 	await checkCurves(page, "&cpu=0", isOf, "one thread on CPU 0");
 	await go(page, `${HIDE}&cause=lock`);
@@ -115,10 +134,10 @@ test("the curve of disks follows the filter of a file", async () => {
 	const page = await viewOf("sync", `#${HIDE}`), all = await sums(page), { events } = await ask(page, "waits?cause=file&count=1000");
 	const name = events.find(({ object }) => object)?.object;
 
-	near(await curve(page, "disk"), all.file + (all["page-fault"] ?? 0), "everything");
+	await near(page, "disk", all.file + all["page-fault"], "everything");
 	await go(page, `${HIDE}&object=${encodeURIComponent(name)}`);
 	const some = await sums(page, `&object=${encodeURIComponent(name)}`);
-	near(await curve(page, "disk"), some.file + (some["page-fault"] ?? 0), name);
+	await near(page, "disk", some.file + some["page-fault"], name);
 	assert(some.file > 0, `nothing of ${name}`);
 	await endOf(page);
 });
@@ -129,9 +148,9 @@ test("the report has a section of the chosen parts of CPUs, with the figures of 
 	await page.locator("#report").scrollIntoViewIfNeeded();
 	const section = page.locator("#parts");
 	await section.getByText("of the time of all threads").waitFor();
-	const told = await section.locator("dl dd").allInnerTexts(), found = /^([\d.]+)\s(s|ms)/.exec(told[1] ?? "");
-	assert(told[0] === "0" && found, told.join("; "));
-	assert(Math.abs(Number(found[1]) * (found[2] === "s" ? 1e9 : 1e6) - whole) <= 0.01 * whole, `${told[1]}, not ${whole} ns`);
+	const figures = await section.locator("dl dd").allInnerTexts(), found = /^([\d.]+)\s(s|ms)/.exec(figures[1] ?? "");
+	assert(figures[0] === "0" && found, figures.join("; "));
+	assert(Math.abs(Number(found[1]) * (found[2] === "s" ? 1e9 : 1e6) - whole) <= 0.01 * whole, `${figures[1]}, not ${whole} ns`);
 	await section.scrollIntoViewIfNeeded();
 	await shot(page, "report-cpu", false);
 	await endOf(page);
@@ -139,8 +158,8 @@ test("the report has a section of the chosen parts of CPUs, with the figures of 
 
 test("activities in lanes and in the list are those with a chosen part", async () => {
 	const page = await viewOf("own", "#list=activities&hide=wakes.marks"), rows = async () => Number((await page.locator("#events table").getAttribute("aria-rowcount")) ?? -1);
-	const told = async more => (await ask(page, `activities?count=0${more}`)).rows;
-	const all = await told(""), isShown = async wanted => {
+	const rowsTold = async more => (await ask(page, `activities?count=0${more}`)).rows;
+	const all = await rowsTold(""), isShown = async wanted => {
 		for (const limit = Date.now() + 20000; ;) {
 			const found = await rows();
 			if (found === wanted || found === wanted + 1)	// the head may count as a row
@@ -154,9 +173,9 @@ test("activities in lanes and in the list are those with a chosen part", async (
 	await isShown(all);
 	for (const more of ["cpu=0", "cpu=999"]) {
 		await go(page, `list=activities&hide=wakes.marks&${more}`);
-		await isShown(await told(`&${more}`));
+		await isShown(await rowsTold(`&${more}`));
 	}
-	assert(await told("&cpu=999") === 0, "an activity ran on no CPU");
+	assert(await rowsTold("&cpu=999") === 0, "an activity ran on no CPU");
 	await address(page, search => search.get("cpu") === "999");
 	await endOf(page);
 });
