@@ -8,9 +8,11 @@
 #include "base/fail.h"
 #include "base/out/out_file.h"
 #include "base/text.h"
+#include "export/export_choice.h"
 #include "export/export_format.h"
 #include "export/export_out.h"
 #include "graph/graph_label.h"
+#include "lanes/asked_parts.h"
 #include "options/settings.h"
 #include "query/chosen_threads.h"
 #include "query/trace_states.h"
@@ -57,9 +59,11 @@ static int open_out(const struct export_format *format, const char *path, struct
 }
 
 static int export_part(const struct settings *settings, const char *path, const struct trace_states *all,
-		       const struct chosen_threads *chosen, const struct fold_rules *fold)
+		       const struct chosen_threads *chosen, const struct asked_parts *asked,
+		       const struct fold_rules *fold)
 {
 	struct graph_labels *labels = trace_states_labels(all, fold, false);
+	struct export_choice *choice = export_choice_new(all, labels, asked);
 	struct export_options options = {
 		.format = export_format_find(settings->export_format),
 		.path = path,
@@ -68,6 +72,7 @@ static int export_part(const struct settings *settings, const char *path, const 
 		.threads = chosen->numbers,
 		.thread_count = chosen->count,
 		.labels = labels,
+		.choice = choice,
 	};
 	struct export_counts counts;
 	struct export_out out;
@@ -80,6 +85,7 @@ static int export_part(const struct settings *settings, const char *path, const 
 	}
 	if (!err)
 		tell(options.format, &counts);
+	export_choice_free(choice);
 	graph_labels_free(labels);
 	return err;
 }
@@ -88,12 +94,15 @@ static int export_states(const struct settings *settings, const char *path, cons
 {
 	struct fold_rules *fold = fold_rules_new();
 	struct chosen_threads chosen = { 0 };
+	struct asked_parts asked;
 	int err = fold_rules_add_user(fold);
 
 	if (!err)
+		err = asked_parts_read(settings, trace_states_time(all, 0), &asked);
+	if (!err)
 		err = chosen_threads_find(settings, path, all, &chosen);
 	if (!err)
-		err = export_part(settings, path, all, &chosen, fold);
+		err = export_part(settings, path, all, &chosen, &asked, fold);
 	chosen_threads_fini(&chosen);
 	fold_rules_free(fold);
 	return err;
@@ -177,7 +186,7 @@ static const struct option_spec export_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	export_options, range_options, thread_options, names_options, common_options, NULL,
+	export_options, range_options, thread_options, choice_options, cpu_options, names_options, common_options, NULL,
 };
 
 const struct command export_command = {

@@ -9,6 +9,7 @@
 #include "engine/replay.h"
 #include "engine/trace_open.h"
 #include "findings/findings.h"
+#include "lanes/chosen_parts.h"
 #include "options/settings.h"
 #include "query/filter_threads.h"
 #include "query/report_whatifs.h"
@@ -20,9 +21,21 @@
 #include "tui/tui.h"
 #include "view/html/html.h"
 
+/* What is made besides the findings. */
+struct additions {
+	struct report_whatifs whatifs;
+	struct chosen_parts parts;
+};
+
+static void fill(const struct additions *additions, struct report *report)
+{
+	report_whatifs_fill(&additions->whatifs, report);
+	chosen_parts_fill(&additions->parts, report);
+}
+
 /* For a browser, and as tables. */
 static int write_files(const struct settings *settings, const char *path, struct replay *replay,
-		       const struct report_whatifs *whatifs)
+		       const struct additions *additions)
 {
 	struct html *html = settings->html_path ? html_new() : NULL;
 	struct findings *findings;
@@ -31,7 +44,7 @@ static int write_files(const struct settings *settings, const char *path, struct
 	if (html)
 		report_html_add(html, settings, path, replay_fold_rules(replay));
 	findings = replay_findings(replay, show_files_path_count(settings));
-	report_whatifs_fill(whatifs, findings_report(findings));
+	fill(additions, findings_report(findings));
 	err = show_files(settings, replay_fold_rules(replay), findings_report(findings), html);
 	html_free(html);
 	findings_free(findings);
@@ -41,21 +54,23 @@ static int write_files(const struct settings *settings, const char *path, struct
 static int show_replay(const struct settings *settings, const char *path, struct replay *replay)
 {
 	int err = settings->has_tui ? report_tui(settings, path, replay) : 0;
-	struct report_whatifs whatifs = { 0 };
+	struct additions additions = { 0 };
 	struct findings *findings;
 
 	if (err || (!show_is_asked(settings) && !show_files_are_asked(settings)))
 		return err;
 	findings = replay_findings(replay, settings->path_count_max);
 	report_whatifs_find(path, settings->opens_files, replay_fold_rules(replay), findings_report(findings),
-			    &settings->choice, &whatifs);
-	report_whatifs_fill(&whatifs, findings_report(findings));
-	if (show_files_are_asked(settings))
-		err = write_files(settings, path, replay, &whatifs);
+			    &settings->choice, &additions.whatifs);
+	err = chosen_parts_find(settings, path, replay_fold_rules(replay), &additions.parts);
+	fill(&additions, findings_report(findings));
+	if (!err && show_files_are_asked(settings))
+		err = write_files(settings, path, replay, &additions);
 	if (!err && show_is_asked(settings))
 		err = show_report(settings, replay_fold_rules(replay), findings_report(findings));
 	findings_free(findings);
-	report_whatifs_fini(&whatifs);
+	chosen_parts_fini(&additions.parts);
+	report_whatifs_fini(&additions.whatifs);
 	return err;
 }
 
@@ -148,7 +163,7 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	tui_options,   report_options, choice_options,  filter_options, html_options,   table_options,
+	tui_options,   report_options, choice_options,  part_options,   filter_options, html_options, table_options,
 	quiet_options, names_options,  receive_options, stream_options, common_options, NULL,
 };
 

@@ -8,6 +8,7 @@
 #include "activity/parameter_text.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "export/export_choice.h"
 #include "export/export_files.h"
 #include "export/export_format.h"
 #include "export/export_names.h"
@@ -59,7 +60,8 @@ static void take_activity(void *data, const struct activity *activity)
 	const struct export_options *options = exporting->walk.options;
 	struct walked_thread *thread = export_walk_find(&exporting->walk, activity->thread);
 
-	if (!thread || activity->end_ns < options->from_ns || activity->begin_ns >= options->to_ns)
+	if (!thread || activity->end_ns < options->from_ns || activity->begin_ns >= options->to_ns ||
+	    !export_choice_has_any(options->choice, activity->thread, activity->begin_ns, activity->end_ns))
 		return;
 	exporting->fields.length = 0;
 	text_put(&exporting->fields, "");
@@ -123,6 +125,8 @@ static void take_event(struct exporting *exporting)
 	if (event->time_ns < options->from_ns || event->time_ns >= options->to_ns || (!is_own && !is_sample(event)))
 		return;
 	thread = export_walk_find(&exporting->walk, event->thread);
+	if (thread && options->choice && !thread->is_state_chosen)
+		thread = NULL;
 	if (thread && is_own)
 		take_own_event(exporting, thread);
 	else if (thread)

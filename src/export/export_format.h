@@ -9,6 +9,7 @@
 #include "report/report_frame.h"
 #include "states/state.h"
 
+struct export_choice;
 struct export_files;
 struct export_out;
 struct graph_labels;
@@ -110,4 +111,5 @@ struct export_options {
 	const uint32_t *threads; /* their numbers */
 	size_t thread_count;
 	struct graph_labels *labels;
+	const struct export_choice *choice; /* NULL: all states */
 };

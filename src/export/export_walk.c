@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "export/export_choice.h"
 #include "export/export_files.h"
 #include "export/export_names.h"
 #include "query/trace_states.h"
@@ -98,8 +99,10 @@ void export_walk_mark(struct export_walk *walk, struct walked_thread *thread)
 {
 	uint64_t cmetric_ns = export_walk_cmetric_ns(walk, thread);
 
-	thread->unsampled_ns += walk->now_ns - thread->mark_ns;
-	thread->unsampled_cmetric_ns += cmetric_ns - thread->mark_cmetric_ns;
+	if (thread->is_state_chosen) {
+		thread->unsampled_ns += walk->now_ns - thread->mark_ns;
+		thread->unsampled_cmetric_ns += cmetric_ns - thread->mark_cmetric_ns;
+	}
 	thread->mark_ns = walk->now_ns;
 	thread->mark_cmetric_ns = cmetric_ns;
 }
@@ -150,6 +153,8 @@ static void open_state(struct export_walk *walk, struct walked_thread *thread)
 	bool is_active = is_running(&thread->state) || thread->state.kind == STATE_RUNNABLE;
 
 	thread->is_open = true;
+	thread->is_state_chosen =
+		thread->is_chosen && export_choice_has(walk->options->choice, thread->thread.number, &thread->state);
 	thread->begin_share = walk->parallelism.share - thread->carry;
 	thread->mark_ns = walk->now_ns;
 	thread->mark_cmetric_ns = 0;
@@ -192,11 +197,14 @@ static void close_state(struct export_walk *walk, struct walked_thread *thread)
 	walk->running -= is_running(&thread->state);
 	walk->runnable -= thread->state.kind == STATE_RUNNABLE;
 	parallelism_change(&walk->parallelism, -(int)is_active, -1);
-	if (!thread->is_chosen)
-		return;
-	announce(walk, thread);
-	walk->on_state(walk, thread);
-	tell_wake(walk, thread);
+	if (thread->is_state_chosen) {
+		announce(walk, thread);
+		walk->on_state(walk, thread);
+		tell_wake(walk, thread);
+	} else {
+		thread->woken_by = 0;
+	}
+	thread->is_state_chosen = false;
 }
 
 uint64_t export_walk_next_ns(const struct export_walk *walk)

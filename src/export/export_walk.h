@@ -20,6 +20,7 @@ struct walked_thread {
 	struct state_walk walk;
 	struct state state; /* clipped to the range; valid while has_state */
 	bool has_state, is_open, is_chosen, is_announced;
+	bool is_state_chosen; /* the one that is open */
 	fixed_ns begin_share; /* of the state that is open, less what did not make a whole ns before it */
 	uint64_t carry;       /* of the CMetric, what has not made a whole ns: 2^-32 ns */
 	uint64_t woken_by;    /* the number of the wake-up before the state to come; 0: none */
@@ -66,7 +67,7 @@ void export_walk_advance(struct export_walk *walk, uint64_t now_ns);
 /* The CMetric of the thread in the state that is open, or is being closed, in whole ns: those of its states add up. */
 uint64_t export_walk_cmetric_ns(const struct export_walk *walk, const struct walked_thread *thread);
 
-/* What the thread, which runs, has run since its last sample is counted as such up to now. */
+/* What the thread, which runs, has run since its last sample is counted as such up to now, if the state is chosen. */
 void export_walk_mark(struct export_walk *walk, struct walked_thread *thread);
 
 /* A thread that is wanted, which the format knows from then on; NULL: it is not wanted. */

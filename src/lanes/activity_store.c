@@ -182,6 +182,17 @@ const struct kept_activity *activity_store_list(struct activity_store *store, si
 	return store->list;
 }
 
+void activity_store_judge(struct activity_store *store, size_t at, size_t judge, enum activity_verdict verdict)
+{
+	store->list[at].verdicts[judge] = verdict;
+}
+
+void activity_store_forget(struct activity_store *store, size_t judge)
+{
+	for (size_t i = 0; i < store->count; i++)
+		store->list[i].verdicts[judge] = ACTIVITY_UNJUDGED;
+}
+
 size_t activity_store_stretch(struct activity_store *store, uint64_t from_ns, uint64_t to_ns, size_t *first)
 {
 	size_t count;

@@ -9,6 +9,10 @@
 struct activity;
 struct activity_store;
 
+/* For so many choices, whether they choose it is kept. */
+enum { ACTIVITY_JUDGES = 3 };
+enum activity_verdict { ACTIVITY_UNJUDGED, ACTIVITY_CHOSEN, ACTIVITY_NOT_CHOSEN };
+
 struct kept_activity {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	uint32_t thread;           /* its number; 0: none */
@@ -16,6 +20,7 @@ struct kept_activity {
 	uint32_t name;             /* the number of its name */
 	uint32_t words;            /* of its parameters: activity_store_words() */
 	bool is_message;
+	uint8_t verdicts[ACTIVITY_JUDGES]; /* enum activity_verdict */
 };
 
 struct activity_store *activity_store_new(void);
@@ -29,6 +34,12 @@ void activity_store_move(struct activity_store *store, struct activity_store *fr
 
 /* All of them, by their beginnings; valid until the next one is added. */
 const struct kept_activity *activity_store_list(struct activity_store *store, size_t *count);
+
+/* The verdict of a judge on the activity at that place of the list. */
+void activity_store_judge(struct activity_store *store, size_t at, size_t judge, enum activity_verdict verdict);
+
+/* All that this judge said is gone. */
+void activity_store_forget(struct activity_store *store, size_t judge);
 
 /* Those from *first on up to the returned place begin before to_ns, and none before *first has a part at or after from_ns. */
 size_t activity_store_stretch(struct activity_store *store, uint64_t from_ns, uint64_t to_ns, size_t *first);

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "lanes/activity_choice.h"
 #include "lanes/activity_pass.h"
 #include "lanes/activity_store.h"
 #include "lanes/lane_filter.h"
@@ -20,11 +21,14 @@
 
 enum { DRAWN_MAX = 4000, LENGTH_CLASSES = 65 };
 
+static const uint64_t choosing_ns = 50000000; /* for each answer */
+
 struct lane_activities {
 	const struct lanes *lanes;
 	struct table *lane_of; /* id + 1, by the number of the thread + 1 */
 	struct activity_pass *pass;
 	struct activity_store *store, *found; /* found: by the step that goes on */
+	struct activity_choices choices;      /* of the store */
 	uint64_t until_ns;
 	bool is_busy;     /* a step goes on */
 	bool has_grown;   /* meanwhile */
@@ -100,6 +104,7 @@ void lane_activities_grow(struct lane_activities *activities)
 {
 	table_free(activities->lane_of);
 	activities->lane_of = lanes_by_thread(activities->lanes);
+	activity_choices_forget(&activities->choices, activities->store);
 	if (activities->is_busy)
 		activities->has_grown = true;
 	else
@@ -186,18 +191,20 @@ struct drawn {
 	const struct kept_activity *list;
 	size_t first, end;
 	uint64_t from_ns;
+	struct activity_chooser chooser;
 	bool *is_wanted;    /* by the id of the lane */
 	unsigned int least; /* the class of length from which on they are put */
 	uint64_t left_out;
 };
 
-static bool is_drawn(const struct lane_activities *activities, const struct drawn *drawn,
-		     const struct kept_activity *activity)
+static bool is_drawn(const struct lane_activities *activities, struct drawn *drawn, size_t at)
 {
+	const struct kept_activity *activity = &drawn->list[at];
 	int64_t begin = lane_of(activities, activity->thread), end = lane_of(activities, end_thread(activity));
 
 	return activity->end_ns >= drawn->from_ns &&
-	       ((begin >= 0 && drawn->is_wanted[begin]) || (end >= 0 && drawn->is_wanted[end]));
+	       ((begin >= 0 && drawn->is_wanted[begin]) || (end >= 0 && drawn->is_wanted[end])) &&
+	       activity_chooser_has(&drawn->chooser, at);
 }
 
 /* Powers of two. */
@@ -214,7 +221,7 @@ static void choose_length(const struct lane_activities *activities, struct drawn
 	uint64_t counts[LENGTH_CLASSES] = { 0 }, count = 0;
 
 	for (size_t i = drawn->first; i < drawn->end; i++)
-		if (is_drawn(activities, drawn, &drawn->list[i]))
+		if (is_drawn(activities, drawn, i))
 			counts[class_of(&drawn->list[i])]++;
 	drawn->least = LENGTH_CLASSES;
 	while (drawn->least && count + counts[drawn->least - 1] <= DRAWN_MAX)
@@ -260,28 +267,31 @@ void lane_activities_put_json(struct lane_activities *activities, const struct a
 {
 	struct drawn drawn = { .from_ns = question->from_ns };
 	struct json json;
+	uint64_t until_ns;
 	size_t count;
 
 	drawn.end = activity_store_stretch(activities->store, question->from_ns, question->to_ns, &drawn.first);
 	drawn.list = activity_store_list(activities->store, &count);
+	drawn.chooser = activity_choices_begin(&activities->choices, activities->store, question->choice, choosing_ns);
 	drawn.is_wanted = xcalloc(activities->lanes->count + 1, sizeof(*drawn.is_wanted));
 	for (size_t i = 0; i < question->lane_count; i++)
 		drawn.is_wanted[question->lanes[i]] = true;
 	choose_length(activities, &drawn);
+	until_ns = drawn.chooser.is_late ? question->from_ns : activities->until_ns;
 	json_init(&json, out);
 	json_begin_object(&json);
 	put_names(activities, &json);
 	json_key(&json, "activities");
 	json_begin_array(&json);
 	for (size_t i = drawn.first; i < drawn.end; i++)
-		if (class_of(&drawn.list[i]) >= drawn.least && is_drawn(activities, &drawn, &drawn.list[i]))
+		if (class_of(&drawn.list[i]) >= drawn.least && is_drawn(activities, &drawn, i))
 			put_drawn(activities, &json, &drawn.list[i], question->first_ns);
 	json_end_array(&json);
 	json_put_uint(&json, "left_out", drawn.left_out + activity_store_left_out(activities->store));
 	json_key(&json, "until_ns");
-	json_int(&json, activities->until_ns ? (int64_t)(activities->until_ns - question->first_ns) : 0);
+	json_int(&json, activities->until_ns ? (int64_t)(until_ns - question->first_ns) : 0);
 	json_key(&json, "is_complete");
-	json_bool(&json, activities->is_complete);
+	json_bool(&json, activities->is_complete && !drawn.chooser.is_late);
 	json_end_object(&json);
 	json_fini(&json);
 	free(drawn.is_wanted);
@@ -320,27 +330,31 @@ static void put_row(const struct lane_activities *activities, struct json *json,
 	json_end_object(json);
 }
 
-static void find_rows(struct lane_activities *activities, const struct lane_filter *filter, struct row_order *rows)
+/* Returns whether all of them are found. */
+static bool find_rows(struct lane_activities *activities, const struct activity_rows *wanted, struct row_order *rows)
 {
+	struct activity_chooser chooser =
+		activity_choices_begin(&activities->choices, activities->store, wanted->choice, choosing_ns);
 	size_t all;
 	const struct kept_activity *list = activity_store_list(activities->store, &all);
 
 	for (size_t i = 0; i < all; i++)
-		if (passes(activities, filter, &list[i]))
+		if (passes(activities, wanted->filter, &list[i]) && activity_chooser_has(&chooser, i))
 			row_order_add(rows, i, list[i].end_ns - list[i].begin_ns);
-	if (filter->longest_first)
+	if (wanted->filter->longest_first)
 		row_order_sort(rows);
+	return !chooser.is_late;
 }
 
-void lane_activities_put_rows(struct lane_activities *activities, const struct lane_filter *filter, uint64_t first_ns,
+void lane_activities_put_rows(struct lane_activities *activities, const struct activity_rows *wanted, uint64_t first_ns,
 			      size_t row, size_t count, struct text *out)
 {
 	size_t all;
 	const struct kept_activity *list = activity_store_list(activities->store, &all);
 	struct row_order rows = { 0 };
+	bool is_all = find_rows(activities, wanted, &rows);
 	struct json json;
 
-	find_rows(activities, filter, &rows);
 	json_init(&json, out);
 	json_begin_object(&json);
 	json_put_uint(&json, "first", row);
@@ -351,23 +365,26 @@ void lane_activities_put_rows(struct lane_activities *activities, const struct l
 	json_end_array(&json);
 	json_put_uint(&json, "rows", rows.count);
 	json_key(&json, "is_counted");
-	json_bool(&json, activities->is_complete);
+	json_bool(&json, activities->is_complete && is_all);
 	json_put_uint(&json, "left_out", activity_store_left_out(activities->store));
 	json_end_object(&json);
 	json_fini(&json);
 	row_order_fini(&rows);
 }
 
-size_t lane_activities_row_at(struct lane_activities *activities, const struct lane_filter *filter, uint64_t time_ns)
+size_t lane_activities_row_at(struct lane_activities *activities, const struct activity_rows *wanted, uint64_t time_ns)
 {
 	size_t all, first, row;
 	const struct kept_activity *list = activity_store_list(activities->store, &all);
+	struct activity_chooser chooser;
 	struct row_order rows = { 0 };
 
+	find_rows(activities, wanted, &rows);
+	chooser = activity_choices_begin(&activities->choices, activities->store, wanted->choice, 0);
 	first = BOUND(0, all, i, list[i].begin_ns < time_ns);
-	while (first < all && !passes(activities, filter, &list[first]))
+	while (first < all &&
+	       !(passes(activities, wanted->filter, &list[first]) && activity_chooser_has(&chooser, first)))
 		first++;
-	find_rows(activities, filter, &rows);
 	row = row_order_row_of(&rows, first);
 	row_order_fini(&rows);
 	return row;

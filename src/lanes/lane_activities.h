@@ -11,6 +11,7 @@ struct event_filter;
 struct lane_activities;
 struct lane_filter;
 struct lanes;
+struct part_choice;
 struct script_text;
 struct text;
 
@@ -62,19 +63,26 @@ struct activity_question {
 	uint64_t from_ns, to_ns, first_ns;
 	const uint32_t *lanes; /* their ids, of which those of threads count */
 	size_t lane_count;
+	struct part_choice *choice; /* those with a part that it chooses; borrowed, NULL: all */
 };
 
 /*
  * Puts {"names", "activities", "left_out", "until_ns", "is_complete"} with those that have a part in the stretch and begin or end in one of
  * the lanes: lane, begin, end, number of the name, lane of its end, whether it is a message, its parameters. A lane is -1 where there is
- * none. Of more than there is space for, the longest ones. until_ns: up to when the trace was read.
+ * none. Of more than there is space for, the longest ones. until_ns: up to when the trace was read. is_complete: and the choice was made.
  */
 void lane_activities_put_json(struct lane_activities *activities, const struct activity_question *question,
 			      struct text *out);
 
+/* Which rows of a list there are. */
+struct activity_rows {
+	const struct lane_filter *filter;
+	struct part_choice *choice; /* as above */
+};
+
 /* Puts {"rows", "is_counted", "first", "left_out", "events"}: count of them from a row on, by their beginnings. */
-void lane_activities_put_rows(struct lane_activities *activities, const struct lane_filter *filter, uint64_t first_ns,
+void lane_activities_put_rows(struct lane_activities *activities, const struct activity_rows *wanted, uint64_t first_ns,
 			      size_t row, size_t count, struct text *out);
 
 /* The number of the first row that begins at or after a time. */
-size_t lane_activities_row_at(struct lane_activities *activities, const struct lane_filter *filter, uint64_t time_ns);
+size_t lane_activities_row_at(struct lane_activities *activities, const struct activity_rows *wanted, uint64_t time_ns);

@@ -4,7 +4,7 @@
  * all threads below it; these are neighbours in one list.
  *
  * Owns: what the viewer draws and lists of a trace: lanes, their tiles, activities, waits, what a state was.
- * Used by: export, show, serve.
+ * Used by: export, show, serve, cmd.
  */
 #pragma once
 

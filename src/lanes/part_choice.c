@@ -311,6 +311,39 @@ void part_choice_each_cpu_part(struct part_choice *choice, uint32_t cpu, uint64_
 	}
 }
 
+struct stating {
+	struct part_choice *choice;
+	const uint32_t *threads;
+	part_choice_state_fn *on_state;
+	void *data;
+};
+
+static bool add_length(void *data, uint64_t begin_ns, uint64_t end_ns)
+{
+	*(uint64_t *)data += end_ns - begin_ns;
+	return true;
+}
+
+static void tell_whole_state(void *data, size_t which, const struct state *state, uint32_t cpu)
+{
+	const struct stating *stating = data;
+	uint64_t chosen_ns = 0;
+
+	each_part(stating->choice, stating->threads[which], state, cpu, add_length, &chosen_ns);
+	stating->on_state(stating->data, which, state, chosen_ns);
+}
+
+void part_choice_each_state(struct part_choice *choice, const uint32_t *threads, size_t count, uint64_t from_ns,
+			    uint64_t to_ns, part_choice_state_fn *on_state, void *data)
+{
+	const struct states_question question = {
+		threads, count, from_ns, to_ns, choice->filter.cpu_count, choice->pause,
+	};
+	struct stating stating = { choice, threads, on_state, data };
+
+	states_each_state(choice->all->states, &question, tell_whole_state, &stating);
+}
+
 static bool stop_at_first(void *data, uint64_t begin_ns, uint64_t end_ns)
 {
 	(void)data, (void)begin_ns, (void)end_ns;
@@ -320,4 +353,28 @@ static bool stop_at_first(void *data, uint64_t begin_ns, uint64_t end_ns)
 bool part_choice_has(struct part_choice *choice, uint32_t thread, const struct state *state)
 {
 	return !part_choice_each(choice, thread, state, stop_at_first, NULL);
+}
+
+struct searching {
+	uint64_t from_ns, to_ns;
+};
+
+static bool stop_within(void *data, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct searching *searching = data;
+
+	return begin_ns >= searching->to_ns || end_ns <= searching->from_ns;
+}
+
+bool part_choice_has_any(struct part_choice *choice, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	struct searching searching = { from_ns, to_ns };
+	struct state_walk walk;
+	struct state state;
+
+	states_walk(choice->all->states, thread, from_ns, to_ns, &walk);
+	while (state_walk_next(&walk, &state))
+		if (!part_choice_each(choice, thread, &state, stop_within, &searching))
+			return true;
+	return false;
 }

@@ -46,8 +46,19 @@ void part_choice_each_part(struct part_choice *choice, const uint32_t *threads, 
 void part_choice_each_cpu_part(struct part_choice *choice, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
 			       states_part_fn *on_part, void *data);
 
+/*
+ * Tells of each state of these threads, by their numbers, in time order for each thread, how many ns of it are chosen, as
+ * states_each_state() has them.
+ */
+typedef void part_choice_state_fn(void *data, size_t which, const struct state *state, uint64_t chosen_ns);
+void part_choice_each_state(struct part_choice *choice, const uint32_t *threads, size_t count, uint64_t from_ns,
+			    uint64_t to_ns, part_choice_state_fn *on_state, void *data);
+
 /* Whether any part of a state is chosen. */
 bool part_choice_has(struct part_choice *choice, uint32_t thread, const struct state *state);
+
+/* Whether any part of what a thread did in a stretch of time is chosen. */
+bool part_choice_has_any(struct part_choice *choice, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
 
 /* Whether a thread is looked at at a time, by executions alone. */
 bool part_choice_has_time(const struct part_choice *choice, uint32_t thread, uint64_t time_ns);

@@ -74,3 +74,9 @@ const struct option_spec script_options[] = {
 	  set_script },
 	{ 0 },
 };
+
+const struct option_spec cpu_options[] = {
+	{ "cpu", 0, "N", "only what ran on this CPU, and waits after which the thread ran there next; may be repeated",
+	  set_cpu },
+	{ 0 },
+};

@@ -3,7 +3,7 @@
  * What the user asked for, and how it is read from the command line.
  *
  * Owns: what the user asked for.
- * Used by: engine, query, show, live, agent, cmd.
+ * Used by: engine, query, lanes, show, live, agent, cmd.
  */
 #pragma once
 
@@ -40,6 +40,13 @@ struct dump_options {
 enum { THREAD_WORDS_MAX = 512 };
 
 /* Threads as the user calls them. */
+/* Which executions are looked at: names of spans, lengths. */
+enum { SPAN_WORDS_MAX = 12 };
+struct span_words {
+	const char *words[SPAN_WORDS_MAX];
+	size_t count;
+};
+
 struct thread_words {
 	const char *words[THREAD_WORDS_MAX];
 	size_t count; /* 0: all */
@@ -173,6 +180,7 @@ struct settings {
 	struct thread_words processes; /* graph and critical-path */
 	struct dump_options dump;      /* dump only */
 	struct wait_choice choice;     /* of all that have choice_options */
+	struct span_words span_words;  /* the same */
 	struct event_filter filter;    /* of all that have filter_options; and so are the next two */
 	const char *scripts[SCRIPTS_MAX];
 	size_t script_count;
@@ -248,6 +256,8 @@ extern const struct option_spec script_options[]; /* of these, --script alone */
 
 /* Which waits: what is said of waits is of these alone. */
 extern const struct option_spec choice_options[];
+extern const struct option_spec part_options[]; /* of commands that have filter_options, too */
+extern const struct option_spec cpu_options[];  /* of others */
 
 /* How dependencies are shown: whose, where threads can be one, as a picture, in any case. */
 extern const struct option_spec whose_options[], merged_options[], picture_options[], dependency_options[];

@@ -21,8 +21,9 @@
 enum {
 	KEPT = 8,
 	WORD_BYTES = 512,
-	CHOSEN_MAX = 16, /* causes of waits, and what they are for */
-	COMMAND_ARGUMENTS_MAX = 8 + 4 * CHOSEN_MAX + GROUP_ARGUMENTS_MAX,
+	CHOSEN_MAX = 16, /* of each of the choices */
+	CHOICES = 4,     /* causes, objects, CPUs, spans */
+	COMMAND_ARGUMENTS_MAX = 8 + 2 * CHOICES * CHOSEN_MAX + GROUP_ARGUMENTS_MAX,
 	STATUS_BAD_REQUEST = 400,
 	STATUS_INTERNAL = 500,
 };
@@ -194,11 +195,16 @@ static bool read_part(const struct request *request, struct trace_part *part, st
 	return check_part(trace_part_read(request, part), reply);
 }
 
-/* Words of a request that choose waits, as options. */
+/* Words of a request that choose waits and parts, as options. */
 struct choice_words {
-	char words[2 * CHOSEN_MAX][WORD_BYTES];
+	char (*words)[WORD_BYTES]; /* [CHOICES * CHOSEN_MAX] */
 	size_t count;
 };
+
+static void choice_words_init(struct choice_words *words)
+{
+	*words = (struct choice_words){ .words = xcalloc((size_t)CHOICES * CHOSEN_MAX, WORD_BYTES) };
+}
 
 /* Whether there are no more of them than are taken. */
 static bool add_choice(const struct request *request, const char *name, const char *option, struct choice_words *words,
@@ -216,16 +222,17 @@ static bool add_choice(const struct request *request, const char *name, const ch
 	return number < CHOSEN_MAX;
 }
 
-/* Which waits the report is of: cause and object, which may be repeated. */
-static bool read_choice(const struct request *request, struct choice_words *words, struct command_line *line,
-			struct reply *reply)
+/* Which waits and parts it is of: cause, object and cpu, and of reports spans; all may be repeated. */
+static bool read_choice(const struct request *request, bool has_spans, struct choice_words *words,
+			struct command_line *line, struct reply *reply)
 {
-	words->count = 0;
 	if (add_choice(request, "cause", "--cause", words, line) &&
-	    add_choice(request, "object", "--object", words, line))
+	    add_choice(request, "object", "--object", words, line) &&
+	    add_choice(request, "cpu", "--cpu", words, line) &&
+	    (!has_spans || add_choice(request, "spans", "--spans", words, line)))
 		return true;
-	reply_fail(reply, STATUS_BAD_REQUEST, "a report is of fewer than %d causes, and of fewer than %d objects",
-		   CHOSEN_MAX, CHOSEN_MAX);
+	reply_fail(reply, STATUS_BAD_REQUEST, "fewer than %d causes, objects, CPUs and spans each can be chosen",
+		   CHOSEN_MAX);
 	return false;
 }
 
@@ -241,11 +248,13 @@ void part_pages_report(struct part_pages *pages, const struct request *request, 
 
 	if (pages->opens_files)
 		line.arguments[line.count++] = "--symbols-from-files";
-	if (!read_choice(request, &words, &line, reply) || !read_part(request, &part, reply))
-		return;
-	pthread_mutex_lock(&pages->lock);
-	answer(pages, &part, &line, reply);
-	pthread_mutex_unlock(&pages->lock);
+	choice_words_init(&words);
+	if (read_choice(request, true, &words, &line, reply) && read_part(request, &part, reply)) {
+		pthread_mutex_lock(&pages->lock);
+		answer(pages, &part, &line, reply);
+		pthread_mutex_unlock(&pages->lock);
+	}
+	free(words.words);
 }
 
 void part_pages_compare(struct part_pages *pages, const char *other_path, const struct request *request,
@@ -340,20 +349,13 @@ static const struct saved_form *form_of(const struct request *request)
 	return NULL;
 }
 
-/* A descriptor of the trace at that path in that form, which has no name any more; or a negative errno. */
+/* A descriptor of the trace at that path in that form, which has no name any more; or a negative errno. line: options of the choice. */
 static int open_form(const struct part_pages *pages, const struct saved_form *form, const char *path,
-		     struct text *messages)
+		     const struct command_line *line, struct text *messages)
 {
-	const char *arguments[] = {
-		"export",
-		"--format",
-		form->format,
-		"-o",
-		NULL,
-		path,
-		pages->opens_files ? "--symbols-from-files" : NULL,
-		NULL,
-	};
+	enum { OUTPUT = 4, FIXED = 5 };
+	const char *arguments[FIXED + COMMAND_ARGUMENTS_MAX + 3] = { "export", "--format", form->format, "-o" };
+	size_t count = FIXED;
 	struct text printed = { 0 };
 	struct part_file made;
 	int err, fd;
@@ -365,7 +367,12 @@ static int open_form(const struct part_pages *pages, const struct saved_form *fo
 	err = part_file_place(&made);
 	if (err)
 		return err;
-	arguments[4] = made.path;
+	arguments[OUTPUT] = made.path;
+	for (size_t i = 0; i < line->count; i++)
+		arguments[count++] = line->arguments[i];
+	if (pages->opens_files)
+		arguments[count++] = "--symbols-from-files";
+	arguments[count] = path;
 	fd = err = own_command_run(arguments, &printed, messages);
 	if (!err) {
 		fd = open(made.path, O_RDONLY | O_CLOEXEC);
@@ -376,21 +383,16 @@ static int open_form(const struct part_pages *pages, const struct saved_form *fo
 	return fd;
 }
 
-void part_pages_save(struct part_pages *pages, const struct request *request, struct reply *reply)
+static void save(const struct part_pages *pages, const struct saved_form *form, const struct trace_part *part,
+		 const struct command_line *line, struct reply *reply)
 {
-	const struct saved_form *form = form_of(request);
 	struct text messages = { 0 };
-	struct trace_part part;
 	struct part_file file;
 	int err;
 
-	if (!form)
-		reply_fail(reply, STATUS_BAD_REQUEST, "format: one of perfetto, speedscope and folded");
-	if (!form || !read_part(request, &part, reply))
-		return;
-	err = (pages->is_growing ? part_file_cut : part_file_make)(&part, pages->trace_path, &file, &messages);
+	err = (pages->is_growing ? part_file_cut : part_file_make)(part, pages->trace_path, &file, &messages);
 	if (!err) {
-		reply->fd = open_form(pages, form, part_file_path(&file, pages->trace_path), &messages);
+		reply->fd = open_form(pages, form, part_file_path(&file, pages->trace_path), line, &messages);
 		err = reply->fd < 0 ? reply->fd : 0;
 		part_file_remove(&file);
 	}
@@ -398,4 +400,21 @@ void part_pages_save(struct part_pages *pages, const struct request *request, st
 	reply->file_name = form->file_name;
 	reply_made(reply, err, &messages);
 	text_fini(&messages);
+}
+
+void part_pages_save(struct part_pages *pages, const struct request *request, struct reply *reply)
+{
+	const struct saved_form *form = form_of(request);
+	struct command_line line = { 0 };
+	struct choice_words words;
+	struct trace_part part;
+
+	if (!form) {
+		reply_fail(reply, STATUS_BAD_REQUEST, "format: one of perfetto, speedscope and folded");
+		return;
+	}
+	choice_words_init(&words);
+	if (read_choice(request, false, &words, &line, reply) && read_part(request, &part, reply))
+		save(pages, form, &part, &line, reply);
+	free(words.words);
 }

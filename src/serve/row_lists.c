@@ -70,6 +70,7 @@ void row_lists_answer_drawn(struct row_lists *lists, const struct request *reque
 {
 	uint64_t first_ns = trace_states_time(lists->source.all, 0);
 	struct lane_activities *activities;
+	struct part_choice *choice;
 	struct lane_list list;
 	int64_t from_ns, to_ns;
 
@@ -81,7 +82,7 @@ void row_lists_answer_drawn(struct row_lists *lists, const struct request *reque
 		return;
 	}
 	activities = activities_of(lists, request, reply);
-	if (!activities)
+	if (!activities || !part_choices_find(lists->source.choices, request, reply, &choice))
 		return;
 	go_on(lists, activities);
 	lane_activities_put_json(activities,
@@ -91,6 +92,7 @@ void row_lists_answer_drawn(struct row_lists *lists, const struct request *reque
 					 .first_ns = first_ns,
 					 .lanes = list.ids,
 					 .lane_count = list.count,
+					 .choice = choice,
 				 },
 				 &reply->body);
 }
@@ -101,6 +103,7 @@ struct chosen {
 	struct lane_filter filter;
 	char search[WORD_BYTES];
 	struct lane_activities *activities;
+	struct part_choice *choice; /* of activities */
 };
 
 static bool take_threads(const struct request *request, struct lane_filter *filter)
@@ -155,7 +158,7 @@ static bool take_filter(const struct row_lists *lists, const struct request *req
 		return false;
 	if (take_threads(request, &chosen->filter) && take_causes(request, &chosen->filter) &&
 	    part_filter_read(request, first_ns, &chosen->filter.parts))
-		return true;
+		return part_choices_find(lists->source.choices, request, reply, &chosen->choice);
 	reply_fail(
 		reply, STATUS_BAD_REQUEST,
 		"rows are of at most %d threads, by number, of causes by name, and of at most %d objects, %d spans and %d CPUs",
@@ -193,8 +196,8 @@ void row_lists_answer(struct row_lists *lists, enum row_list_kind kind, const st
 	switch (kind) {
 	case ROW_LIST_ACTIVITIES:
 		go_on(lists, chosen.activities);
-		lane_activities_put_rows(chosen.activities, &chosen.filter, trace_states_time(lists->source.all, 0),
-					 row, count, &reply->body);
+		lane_activities_put_rows(chosen.activities, &(struct activity_rows){ &chosen.filter, chosen.choice },
+					 trace_states_time(lists->source.all, 0), row, count, &reply->body);
 		break;
 	case ROW_LIST_WAITS:
 		wait_list_put_rows(waits_of(lists, &chosen.filter), row, count, &reply->body);
@@ -221,7 +224,8 @@ static size_t row_at(struct row_lists *lists, enum row_list_kind kind, const str
 
 	switch (kind) {
 	case ROW_LIST_ACTIVITIES:
-		return lane_activities_row_at(chosen->activities, filter, time_ns);
+		return lane_activities_row_at(chosen->activities, &(struct activity_rows){ filter, chosen->choice },
+					      time_ns);
 	case ROW_LIST_WAITS:
 		return wait_list_row_at(waits_of(lists, filter), time_ns);
 	case ROW_LIST_SPANS:

@@ -8,6 +8,7 @@
 struct graph_labels;
 struct lane_activities;
 struct page_scripts;
+struct part_choices;
 struct lanes;
 struct reply;
 struct request;
@@ -21,12 +22,13 @@ struct row_source {
 	struct graph_labels *labels;
 	struct lane_activities *activities;
 	struct page_scripts *scripts;
+	struct part_choices *choices;
 };
 
 struct row_lists *row_lists_new(const struct row_source *source);
 void row_lists_free(struct row_lists *lists);
 
-/* Activities on lanes. from, to: ns since the first event; lanes. */
+/* Activities on lanes. from, to: ns since the first event; lanes; those with a part that part_choices.h chooses. */
 void row_lists_answer_drawn(struct row_lists *lists, const struct request *request, struct reply *reply);
 
 enum row_list_kind { ROW_LIST_ACTIVITIES, ROW_LIST_WAITS, ROW_LIST_SPANS };
@@ -34,8 +36,7 @@ enum row_list_kind { ROW_LIST_ACTIVITIES, ROW_LIST_WAITS, ROW_LIST_SPANS };
 /*
  * Rows, from the parameter row on, count of them. from, to: when they begin; least: ns that they last; thread: a number, cause: a name of
  * shares, both of which may be repeated; search: a text in names and parameters; longest-first: 1, or they are in the order of their
- * beginnings; of waits: those with a part that part_choices.h
- * chooses; script: of activities: those that are found with this script of the page.
+ * beginnings; of waits and activities: those with a part that part_choices.h chooses; script: of activities: those that are found with this script of the page.
  */
 void row_lists_answer(struct row_lists *lists, enum row_list_kind kind, const struct request *request,
 		      struct reply *reply);

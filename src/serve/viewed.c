@@ -23,7 +23,7 @@ static void take_lanes(struct viewed *viewed)
 static struct row_lists *rows_of(struct viewed *viewed)
 {
 	return row_lists_new(&(struct row_source){ &viewed->all, &viewed->lanes, viewed->labels, viewed->activities,
-						   viewed->scripts });
+						   viewed->scripts, viewed->choices });
 }
 
 static int take_rest(struct viewed *viewed, const struct viewed_options *options)

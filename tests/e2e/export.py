@@ -271,6 +271,47 @@ def parts():
     assert each == whole, (each, whole)
 
 
+def with_next_cpu(rows):
+    """Rows of states, and the CPU on which the thread runs, or runs next."""
+    found, cpus = [], {}
+    for row in sorted(rows, key=lambda row: int(row["begin_ns"]), reverse=True):
+        is_running = row["name"] in ("running", "spinning")
+        if is_running and row["cpu"]:
+            cpus[row["thread"]] = row["cpu"]
+        found.append((row, None if is_running and not row["cpu"] else cpus.get(row["thread"])))
+    return found
+
+
+@test("causes, objects and CPUs choose states: rows of the table are those of the whole, all formats have the same sums, which are the report's")
+def chosen():
+    record(program("multi_mutex"))
+    rows = [row for row in csv.DictReader(export("csv").decode().splitlines()) if row["kind"] == "state"]
+    name = next(row["object"] for row in rows if row["name"] == "lock" and row["object"])
+    for options, is_chosen in ((("--cause", "lock"), lambda row, cpu: row["name"] == "lock"), (("--cause", "lock", "--cause", "cpu-wait"), lambda row, cpu: row["name"] in ("lock", "runnable")),
+                               (("--object", name.upper()), lambda row, cpu: row["name"] not in ("running", "runnable") and name.lower() in row["object"].lower()),
+                               (("--cpu", 0), lambda row, cpu: cpu == "0"), (("--cpu", 1, "--cause", "lock", "--object", name), lambda row, cpu: cpu == "1" and row["name"] == "lock" and name.lower() in row["object"].lower())):
+        expected = [row for row, cpu in with_next_cpu(rows) if is_chosen(row, cpu)]
+        written = list(csv.DictReader(export("csv", *options).decode().splitlines()))
+        found = [row for row in written if row["kind"] == "state"]
+        assert sorted(map(str, found)) == sorted(map(str, expected)), (options, len(found), len(expected))
+        assert all(row["cpu"] in ("", "0") for row in found) or options[1] != 0
+        assert "--cause" not in options or not any(row["kind"] == "sample" for row in written), options
+        folded, _ = folded_sums(export("folded", *options))
+        table = csv_sums(export("csv", *options))
+        assert Counter(speedscope_sums(export("speedscope", *options))) == folded, options
+        profile = pprof_sums(export("pprof", *options))
+        profile.pop("lock", None)
+        assert Counter(profile) == Counter(folded), (options, profile, folded)
+        assert table[RUNNING] == folded["cpu"] and table[BLOCKED] + table[RUNNABLE] == folded["lost"] and table["cmetric"] == folded["cmetric"], (options, table, folded)
+        for sums in (Perfetto(export("perfetto", *options)).sums(), chrome_sums(export("chrome", *options))):
+            assert sum(said[BLOCKED] + said[RUNNABLE] for said in sums.values()) == folded["lost"], options
+            assert sum(said[RUNNING] for said in sums.values()) == folded["cpu"], options
+        if "--cpu" in options:
+            result = pinch("report", "-q", "--json", "parts.json", *options, "t.pinch")
+            assert result.status == 0, result.text
+            assert parse_report(read("parts.json", "rb"))["parts"]["ns"] == folded["cpu"] + folded["lost"], options
+
+
 @test("flows are the wake-ups of the trace: when, by whom, of whom")
 def wakes():
     record(program("multi_mutex"))

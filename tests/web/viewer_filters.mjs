@@ -69,8 +69,8 @@ test("waits for what is called so keep their colour, all else is pale; sums, fil
 	assert(!chosen.get(running) && chosen.get(lock) > 0 && chosen.get(lock) <= before.get(lock), `${chosen.get(running)} running, ${chosen.get(lock)} lock of ${before.get(lock)}`);
 	await shot(page, "filter-object", false);
 	await filters(page).getByText("waited for: journal_lock").waitFor();
-	await filters(page).getByText("The overview and the curves are of everything").waitFor();
-	await page.locator("#report").getByText("What is saved has all waits of the selected time and threads").waitFor();
+	await filters(page).getByText("Pale is what is not chosen").waitFor();
+	await page.locator("#report").getByText("What is saved as a trace has all waits of the selected time and threads").waitFor();
 	const { lanes, whole_ns } = page.told, all = lanes.flatMap((one, i) => one.kind === "thread" ? [i] : []).join(",");
 	const ask = path => page.evaluate(path => fetch(path).then(answer => answer.json()), path);
 	const lengths = await ask("waits/lengths?object=journal_lock"), sums = await ask(`stretch?from=${page.told.begin_ns}&to=${whole_ns}&lanes=${all}&object=journal_lock`);

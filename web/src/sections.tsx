@@ -2,6 +2,7 @@
 // The sections of a report, by the parts that there are.
 import { useMemo } from "preact/hooks";
 import { Causes } from "./causes";
+import { ChosenParts } from "./chosen_parts";
 import { ChosenWaits } from "./chosen_waits";
 import { Dependency } from "./dependency";
 import { Flames } from "./flames";
@@ -52,6 +53,7 @@ export function ReportSections({ report }: { report: Report }) {
 	return <>
 		<Verdict report={report} />
 		{report.choice && <ChosenWaits choice={report.choice} />}
+		{report.parts && <ChosenParts parts={report.parts} />}
 		<Causes report={report} />
 		<Findings report={report} />
 		<Balance report={report} />

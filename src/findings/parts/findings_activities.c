@@ -52,7 +52,7 @@ static void add_notes(struct findings *findings)
 		event_filter_put(filter, &note);
 		findings_add_note(
 			findings,
-			"%s: only the activities are of the events that these choose; all other figures are of "
+			"%s: only the activities are of the events that these choose; all other figures but the chosen parts are of "
 			"all events, for they have no meaning for a part of them",
 			note.bytes);
 	}

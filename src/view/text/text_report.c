@@ -106,6 +106,7 @@ static void text_show(const struct report *report, const struct view_style *styl
 	show_target(&page, report);
 	text_verdict_show(&page, report);
 	text_choice_show(&page, report);
+	text_parts_show(&page, report);
 	if (style->pages)
 		text_pages_show(&page, report);
 	else if (style->is_verbose)

@@ -17,6 +17,8 @@ struct text;
 void text_verdict_show(struct page *page, const struct report *report);
 /* Nothing, where the report is of all waits. */
 void text_choice_show(struct page *page, const struct report *report);
+/* The same, where no parts were asked for. */
+void text_parts_show(struct page *page, const struct report *report);
 void text_details_show(struct page *page, const struct report *report);
 
 /* The report as a whole, what comes first of it. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Activities of what is seen, and messages among them: asked for when the view has come to rest, and again while the server still finds some.
 import type { Range } from "../range";
+import { partText } from "./part_query";
 import { isAborted } from "./server";
 import type { Session } from "./session";
 import { rangesOf } from "./tiles";
@@ -50,7 +51,7 @@ export class ActivityStore {
 
 	/** lanes: of threads. */
 	want(range: Range, lanes: number[]): void {
-		const script = this.session.scriptId, path = `drawn-activities?from=${Math.floor(range.from_ns)}&to=${Math.ceil(range.to_ns)}&lanes=${rangesOf([...lanes].sort((a, b) => a - b))}${script ? `&script=${script}` : ""}`;
+		const script = this.session.scriptId, path = `drawn-activities?from=${Math.floor(range.from_ns)}&to=${Math.ceil(range.to_ns)}&lanes=${rangesOf([...lanes].sort((a, b) => a - b))}${partText(this.session.store.state.filters)}${script ? `&script=${script}` : ""}`;
 		const key = `${this.session.trace.whole_ns} ${path}`;	// a trace that has grown has more
 
 		if (key === this.key || !lanes.length)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which threads and states are looked at: by the filters of hosts, processes, threads and causes, which belong to the session. The graph,
-// the lists, the report and what is saved follow those of threads; graph, sums and lists that of causes. Words are alternatives, separated by commas: a part of a name, or a number.
+// the lists, the report and what is saved follow those of threads; graph, sums and lists that of causes. Words are alternatives, separated by commas: a part of a name, or a number; !word leaves out.
 import { stateTitle } from "../states";
 import type { Filters } from "./store";
 import type { Lane, Trace } from "./trace";
@@ -11,8 +11,16 @@ export function wordsOf(text: string | undefined): string[] {
 	return (text ?? "").split(",").map(word => word.trim()).filter(Boolean);
 }
 
+/** Words that begin with ! name what is left out. */
+export function hasExclusion(filters: Filters): boolean {
+	return whoseNames.some(name => wordsOf(filters[name]).some(word => word.startsWith("!")));
+}
+
 function is(words: string[], name: string, id: number): boolean {
-	return !words.length || words.some(word => /^\d+$/.test(word) ? Number(word) === id : name.toLowerCase().includes(word.toLowerCase()));
+	const names = (word: string) => /^\d+$/.test(word) ? Number(word) === id : name.toLowerCase().includes(word.toLowerCase());
+	const without = words.filter(word => word.startsWith("!")).map(word => word.slice(1).trim()).filter(Boolean), only = words.filter(word => !word.startsWith("!"));
+
+	return (!only.length || only.some(names)) && !without.some(names);
 }
 
 function hostOf(trace: Trace, lane: Lane): string | null {

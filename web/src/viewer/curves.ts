@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Curves on top of the lanes: how many threads are in some states, by the tiles of all threads.
+import type { Filters } from "./store";
 import type { Trace } from "./trace";
 
 export interface Curve {
@@ -30,6 +31,13 @@ export function curvesOf(trace: Trace): Curve[] {
 
 	return trace.isOfExecutions ? [] : made.map(({ states, ...curve }) => ({ ...curve, shares: states.map(state => trace.shares.indexOf(state)).filter(share => share >= 0), top: 0,
 		height: curve.name === "running" ? HIGH_PX : LOW_PX })).filter(({ name, shares }) => name === "running" || shares.some(has));
+}
+
+/** Why filters choose nothing of a curve that is seen. */
+export function noneWords(curve: Curve, filters: Filters): string {
+	const isNoObject = filters.object?.trim() && (curve.name === "running" || curve.name === "run-queue");
+
+	return !isNoObject ? "none chosen" : curve.name === "running" ? "none chosen: who runs waits for nothing" : "none chosen: a wait for a CPU is for no lock, file or peer";
 }
 
 /** One below the other. */

@@ -3,7 +3,7 @@
 import type { Range } from "../range";
 import { colour } from "../theme";
 import { plural } from "../format";
-import type { Curve } from "./curves";
+import { type Curve, noneWords } from "./curves";
 import type { Row } from "./lanes";
 import type { MarkStore } from "./marks";
 import { moment, stepFor } from "./moment";
@@ -16,9 +16,9 @@ import { AXIS_PX, CURVES_Y, GAP_PX, OVERVIEW_PX, type Scene } from "./scene";
 import { paintPaths } from "./strip_paths";
 import { short, SvgPen } from "./svg_pen";
 import { type Piece, Tiles } from "./tiles";
-import { CPU_TRACED, type Gap } from "./trace";
+import { CPU_TRACED, type Gap, type Lane } from "./trace";
 
-const TICK_PX = 96, HATCH_PX = 6, FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
+const TICK_PX = 96, HATCH_PX = 6, PALE = 0.22, FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
 
 export class Drawer {
 	private context: CanvasRenderingContext2D;
@@ -220,25 +220,25 @@ ${svg}
 	};
 
 	private makeWeights(): Uint32Array {
-		const { scene, line } = this, { shares } = scene.session.trace;
+		const { scene, line } = this, { trace: { shares }, tiles, tree } = scene.session;
 
-		this.fillTops(scene.view);
+		this.fill(line!, tiles, tree.tops, scene.view);
 		return weightsOf(scene.palette!, sumOf(ACTIVE.map(state => shares.indexOf(state)).filter(share => share >= 0).map(share => line!.of(share)), line!.width),
 			(scene.view.to_ns - scene.view.from_ns) / line!.width);
 	}
 
-	/** What all threads do over a range. */
-	private coverTops(range: Range): Piece[] {
-		const { tiles, tree } = this.scene.session, shift = Tiles.shiftFor((range.to_ns - range.from_ns) / this.canvas.width);
-		const pieces: Piece[] = [];
+	/** The tiles that say what lanes do over a range. */
+	private cover(tiles: Tiles, lanes: readonly Lane[], range: Range): Piece[] {
+		const shift = Tiles.shiftFor((range.to_ns - range.from_ns) / this.canvas.width), pieces: Piece[] = [];
 
-		for (const lane of tree.tops)
+		for (const lane of lanes)
 			tiles.cover(lane.id, shift, range.from_ns, range.to_ns, pieces);
 		return pieces;
 	}
 
-	private fillTops(range: Range): void {
-		this.line!.fill(this.coverTops(range), range);
+	/** What lanes do over a range. */
+	private fill(line: Line, tiles: Tiles, lanes: readonly Lane[], range: Range): void {
+		line.fill(this.cover(tiles, lanes, range), range);
 	}
 
 	private drawOverview(): void {
@@ -255,23 +255,42 @@ ${svg}
 		pen.strokeRect(Math.max(0.5, left), 0.5, Math.max(2, Math.min(scene.width - 1, right) - left), OVERVIEW_PX - 5);
 	}
 
-	/** All of the height is the most threads at once. It is painted again only when more is known. */
+	/** What the threads that are looked at do over all the time, with all of the height for the most at once. It is painted again only when more is known. */
 	private paintOverview(): void {
-		const { scene, context, svg } = this, { whole, palette } = scene, line = this.line!, height = Math.round((OVERVIEW_PX - 4) * scene.ratio), pieces = this.coverTops(whole);
+		const { scene, context, svg, line } = this, { whole, palette, session: { tiles, chosenTiles, lookedAt } } = scene, height = Math.round((OVERVIEW_PX - 4) * scene.ratio);
+		const pieces = this.cover(tiles, lookedAt, whole), chosen = chosenTiles ? this.cover(chosenTiles, lookedAt, whole) : null;
 
 		if (svg) {
-			line.fill(pieces, whole);
-			paintPaths(svg, [{ line, colours: palette!.threads }], 0, OVERVIEW_PX - 4, line.most(), scene.ratio);
+			const { layers, most } = this.overviewLayers(pieces, chosen);
+			paintPaths(svg, layers, 0, OVERVIEW_PX - 4, most, scene.ratio);
 			return;
 		}
-		this.overviewPainted.begin([whole.from_ns, whole.to_ns, line.width, height, palette]);
-		if (!this.overviewPainted.has(0, pieces) || !this.overview) {
-			this.overview = context.createImageData(line.width, height);
-			const pixels = new Uint32Array(this.overview.data.buffer).fill(palette!.ground);
-			line.fill(pieces, whole);
-			paint([{ line, colours: palette!.threads }], pixels, 0, height, line.most(), palette!.hatching);
+		this.overviewPainted.begin([whole.from_ns, whole.to_ns, line!.width, height, palette, lookedAt, chosenTiles]);
+		if (!this.overviewPainted.has(0, [...pieces, ...chosen ?? []]) || !this.overview) {
+			const { layers, most } = this.overviewLayers(pieces, chosen);
+			this.overview = context.createImageData(line!.width, height);
+			paint(layers, new Uint32Array(this.overview.data.buffer).fill(palette!.ground), 0, height, most, palette!.hatching);
 		}
 		context.putImageData(this.overview, 0, 0);
+	}
+
+	/** With filters of parts, the line has the rest of what they choose. Returns the most that a place has. */
+	private fillLookedAt(pieces: Piece[], chosenPieces: Piece[] | null, range: Range): number {
+		const line = this.line!, chosen = this.chosen!;
+
+		line.fill(pieces, range);
+		const most = line.most();
+		if (chosenPieces) {
+			chosen.fill(chosenPieces, range);
+			line.takeOut(chosen);
+		}
+		return most;
+	}
+
+	private overviewLayers(pieces: Piece[], chosenPieces: Piece[] | null): { layers: Layer[]; most: number } {
+		const line = this.line!, { whole, palette } = this.scene, most = this.fillLookedAt(pieces, chosenPieces, whole), all = { line, colours: palette!.threads };
+
+		return { layers: chosenPieces ? [{ line: this.chosen!, colours: palette!.threads }, { line, colours: palette!.ghost }] : [all], most };
 	}
 
 	private drawAxis(): void {
@@ -297,33 +316,56 @@ ${svg}
 	}
 
 	private drawCurves(): void {
-		if (!this.scene.session.curves.length)
+		const { view, session: { curves, tiles, chosenTiles, lookedAt } } = this.scene;
+
+		if (!curves.length)
 			return;
-		this.fillTops(this.scene.view);
-		this.canvas.dataset.scales = this.scene.session.curves.map(curve => `${curve.name}=${this.drawCurve(curve)}`).join("&");
+		this.fillLookedAt(this.cover(tiles, lookedAt, view), chosenTiles ? this.cover(chosenTiles, lookedAt, view) : null, view);
+		const made = curves.map(curve => [curve.name, this.drawCurve(curve)] as const);
+		this.canvas.dataset.scales = made.map(([name, { most }]) => `${name}=${most}`).join("&");
+		this.canvas.dataset.chosen = made.map(([name, { chosen_ns }]) => `${name}=${Math.round(chosen_ns)}`).join("&");
 	}
 
-	/** How many threads are in the states of a curve, on average over each pixel. Returns what its height stands for. */
-	private drawCurve(curve: Curve): number {
-		const { scene, pen, line } = this, { view } = scene, ns_per_px = (view.to_ns - view.from_ns) / line!.width;
-		const top = CURVES_Y + curve.top + 2, height = curve.height - 6, bottom = top + height;
-		const threads = sumOf(curve.shares.map(share => line!.of(share)), line!.width).map(ns => ns / ns_per_px);
-		const most = Math.max(1, Math.ceil(threads.reduce((max, n) => Math.max(max, n), 0) - 1e-6));
+	/** The ns of what filters choose of a curve at each place, and of all of it. */
+	private curveOf(curve: Curve): { chosen: Float64Array; all: Float64Array } {
+		const { session } = this.scene, line = this.line!, isChosen = (share: number) => session.chosenShares === null || (session.chosenShares >>> share & 1) === 1;
+		const chosen = sumOf(curve.shares.filter(isChosen).map(share => (session.chosenTiles ? this.chosen! : line).of(share)), line.width);
+
+		return { chosen, all: sumOf(curve.shares.flatMap(share => session.chosenTiles ? [line.of(share), this.chosen!.of(share)] : [line.of(share)]), line.width) };
+	}
+
+	/** How many threads are in the states of a curve, on average over each pixel; pale is what filters do not choose. Returns what its height stands for, and the time of what is chosen. */
+	private drawCurve(curve: Curve): { most: number; chosen_ns: number } {
+		const { scene, pen, line } = this, { view, session } = scene, ns_per_px = (view.to_ns - view.from_ns) / line!.width;
+		const top = CURVES_Y + curve.top + 2, height = curve.height - 6, { chosen, all } = this.curveOf(curve), isFiltered = session.isOfParts;
+		const most = Math.max(1, Math.ceil(all.reduce((max, ns) => Math.max(max, ns / ns_per_px), 0) - 1e-6));
+
+		if (isFiltered) {
+			pen.globalAlpha = PALE;
+			this.fillCurve(curve, all, ns_per_px * most);
+			pen.globalAlpha = 1;
+		}
+		this.fillCurve(curve, chosen, ns_per_px * most);
+		pen.strokeStyle = colour("line");
+		pen.strokeRect(-1, top - 0.5, scene.width + 2, height + 1);
+		this.drawScale(`${plural(most, "thread")}${isFiltered && chosen.every(ns => ns === 0) ? `, ${noneWords(curve, session.store.state.filters)}` : ""}`, top);
+		return { most, chosen_ns: chosen.reduce((sum, ns) => sum + ns, 0) };
+	}
+
+	/** All of the height is whole_ns. */
+	private fillCurve(curve: Curve, threads_ns: Float64Array, whole_ns: number): void {
+		const { scene, pen } = this, height = curve.height - 6, bottom = CURVES_Y + curve.top + 2 + height;
 
 		pen.fillStyle = colour(curve.colour);
 		pen.beginPath();
 		pen.moveTo(0, bottom);
-		for (let x = 0; x < threads.length; x++) {
-			const y = bottom - Math.min(1, threads[x] / most) * height;
+		for (let x = 0; x < threads_ns.length; x++) {
+			const y = bottom - Math.min(1, threads_ns[x] / whole_ns) * height;
 			pen.lineTo(x / scene.ratio, y);
 			pen.lineTo((x + 1) / scene.ratio, y);
 		}
 		pen.lineTo(scene.width, bottom);
 		pen.fill();
-		pen.strokeStyle = colour("line");
-		pen.strokeRect(-1, top - 0.5, scene.width + 2, height + 1);
-		this.drawScale(plural(most, "thread"), top);
-		return most;
 	}
 
 	/** What the height of a curve stands for. */

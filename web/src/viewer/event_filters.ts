@@ -2,7 +2,7 @@
 // What the user types into the filters of the list, as the server wants it: alternatives are separated by commas,
 // threads and processes are found by part of their name, or by number.
 import type { Range } from "../range";
-import { chosenShares, chosenThreads, wordsOf } from "./chosen";
+import { chosenShares, chosenThreads, hasExclusion, wordsOf } from "./chosen";
 import type { Wanted } from "./event_rows";
 import { timeOf } from "./moment";
 import { partsOf, spansOf } from "./part_query";
@@ -60,11 +60,13 @@ export function wantedOf(kind: RowKind, trace: Trace, filters: Filters, range: R
 
 	if (kind.path !== "events")
 		return { ...wanted, thread: threadsOf(trace, filters) ?? selected,
-			search: own.has("search") ? filters.search : null, cause: own.has("cause") ? causesOf(trace, filters) : null, ...own.has("object") ? partsOf(filters) : {}, least: lengthOf(filters.longer ?? "") };
+			search: own.has("search") ? filters.search : null, cause: own.has("cause") ? causesOf(trace, filters) : null, ...kind.name === "waits" || kind.name === "activities" ? partsOf(filters) : {}, least: lengthOf(filters.longer ?? "") };
 	for (const name of eventFilters) {
 		const text = filters[name] ?? "";
 		wanted[name] = name === "search" ? text : name === "thread" || name === "process" ? namesOf(trace, name, wordsOf(text)) : wordsOf(text);
 	}
+	if (hasExclusion(filters))
+		Object.assign(wanted, { host: [], process: [], thread: threadsOf(trace, filters) });
 	Object.assign(wanted, spansOf(filters.span));
 	if (kind.event)
 		wanted.event = [kind.event];

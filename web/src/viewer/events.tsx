@@ -10,7 +10,7 @@ import { wantedOf } from "./event_filters";
 import { EventRows } from "./event_rows";
 import { titleOf } from "./lanes";
 import { OnlySpan } from "./only_span";
-import { type Column, filtersOf, length, type RowKind, rowKinds, time } from "./row_kinds";
+import { type Column, filtersOf, length, type RowKind, rowKinds, time, WHOLE_WAITS } from "./row_kinds";
 import { download, fileName } from "./save";
 import { lastTop, type ScrollMap, scrollable, scrollOf, topOf } from "./scroll_map";
 import type { Session } from "./session";
@@ -260,8 +260,9 @@ function List({ session, kind }: { session: Session; kind: RowKind }) {
 
 export function EventList({ session }: { session: Session }) {
 	const list = useStored(session.store, state => state.list), kind = rowKinds.find(one => one.name === list)!;
+	const filters = useStored(session.store, state => state.filters);
 
-	return <Section id="events" title={kind.title} isHeavy about={kind.about}
+	return <Section id="events" title={kind.title} isHeavy about={kind.name === "waits" && filters.span?.trim() ? `${kind.about} ${WHOLE_WAITS}` : kind.about}
 		tools={<Choices label="List" of={rowKinds} chosen={list} onChoose={name => session.store.set({ list: name, row: 0 })} />}>
 		<List key={list} session={session} kind={kind} />
 	</Section>;

@@ -34,7 +34,7 @@ export function FilterBar({ session }: { session: Session }) {
 
 	return <div class="choices" role="group" aria-label="Filter of the page"><span class="muted">Only</span>
 		{shown.map(name => <input type="search" class="filter" key={name} value={filters[name] ?? ""} placeholder={HINTS[name]} aria-label={`Only this ${name}`}
-			data-tip={`Graph, lists, report and what is saved are of these alone; several are separated by commas`}
+			data-tip={`Graph, lists, report and what is saved are of these alone; several are separated by commas, and !name leaves out`}
 			onInput={event => set(name, event.currentTarget.value)} onKeyDown={event => event.stopPropagation()} />)}
 		<input type="search" class="filter" value={filters.cause ?? ""} placeholder="cause or state" aria-label="Only this cause" list="causes"
 			data-tip="Other states are pale; sums, lists of waits and wake-ups are of these alone" onInput={event => set("cause", event.currentTarget.value)} onKeyDown={event => event.stopPropagation()} />

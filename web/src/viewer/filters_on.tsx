@@ -10,16 +10,18 @@ const TITLES: Record<FilterName, string> = { host: "host", cpu: "CPU", process: 
 
 const EVERYTHING = "graph, sums, lists, report and what is saved";
 
+const PARTS = "Graph with overview and curves, sums, waits, wake-ups, activities with a chosen part while they lasted";
+
 /** Where each holds, and how. */
 const REACH: Record<FilterName, string> = {
 	host: EVERYTHING, process: EVERYTHING, thread: EVERYTHING,
-	cpu: "Graph, sums, waits and events: what ran on the CPU, and waits after which the thread ran there next. The report does not follow",
+	cpu: `${PARTS}, and events: what ran on the CPU, and waits after which the thread ran there next; the report has a section of these parts. What is saved as a trace does not follow`,
 	subsystem: "Events; circles and messages of the graph: of a message, both events have to be chosen. The rest does not follow",
 	event: "Events; circles and messages of the graph: of a message, both events have to be chosen. The rest does not follow",
 	search: "The list that has this filter",
-	cause: "Graph, sums, waits, wake-ups and the report. Events, activities and what is saved as a trace do not follow",
-	object: "Graph, sums, waits, wake-ups and the report. Events, activities and what is saved as a trace do not follow",
-	span: "Graph, sums, waits, wake-ups and events: what the threads of these executions did while they lasted. Circles, activities and the report do not follow: for one execution, select its time",
+	cause: "Graph with overview and curves, sums, waits, wake-ups and the report. Events, activities and what is saved as a trace do not follow",
+	object: `${PARTS}, and the report. Events and what is saved as a trace do not follow`,
+	span: `${PARTS}, and events: what the threads of these executions did while they lasted; the report has a section of these parts. Circles and what is saved as a trace do not follow: for one execution, select its time`,
 	longer: "Lists of what lasts, and the lengths of waits",
 };
 
@@ -37,7 +39,6 @@ export function FiltersOn({ session }: { session: Session }) {
 		{on.map(name => <button type="button" key={name} aria-label={`Take off the filter of ${TITLES[name]}: ${filters[name]}`} data-tip={`${REACH[name]}. A click takes it off`} onClick={() => off(name)}>
 			{TITLES[name]}: {visible(filters[name]!)} <span aria-hidden="true">{"\u00d7"}</span></button>)}
 		{on.length > 1 && <button type="button" onClick={() => session.store.set({ filters: {}, row: 0 })}>All off</button>}
-		{on.some(name => partNames.includes(name)) && <span class="muted">Pale is what is not chosen. The overview and the curves are of everything{
-			filters.object?.trim() ? "; CPUs do not wait" : ""}.</span>}
+		{on.some(name => partNames.includes(name)) && <span class="muted">Pale is what is not chosen{filters.object?.trim() ? "; CPUs do not wait" : ""}.</span>}
 	</div>;
 }

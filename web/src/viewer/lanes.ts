@@ -57,6 +57,19 @@ export class LaneTree {
 		}
 	}
 
+	/** The fewest lanes that all these threads are below, and no others; null: all threads. */
+	covering(threads: ReadonlySet<number> | null): Lane[] {
+		const { lanes } = this.trace, chosen = lanes.map(lane => lane.kind === "thread" && threads?.has(lane.thread) ? 1 : 0);
+
+		if (!threads)
+			return this.tops;
+		for (let i = lanes.length - 1; i >= 0; i--)
+			if (lanes[i].parent >= 0)
+				chosen[lanes[i].parent] += chosen[i];
+		const below = (lane: Lane): Lane[] => chosen[lane.id] === lane.threads ? [lane] : chosen[lane.id] ? this.children[lane.id].flatMap(id => below(lanes[id])) : [];
+		return this.tops.flatMap(below);
+	}
+
 	/** The nearest lane that is shown, of this or of what it is in. */
 	shown(lane: number, rows: Map<number, Row>): Row | undefined {
 		for (let id = lane; id >= 0; id = this.trace.lanes[id].parent) {

@@ -37,6 +37,13 @@ export function partsOf(filters: Filters): PartQuery {
 	return { object: wordsOf(filters.object).slice(0, WORDS_MAX), cpu: cpusOf(filters.cpu), ...spansOf(filters.span) };
 }
 
+/** Filters of CPUs and spans as pinch report takes them. */
+export function optionsOf(filters: Filters): { cpus: string[]; spans: string[] } {
+	const spans = wordsOf(filters.span).map(word => /^[<>]/.test(word) ? `${word[0]}${Math.round(timeOf(word.slice(1).trim(), "ms") ?? 0)}ns` : word);
+
+	return { cpus: cpusOf(filters.cpu), spans: spans.filter(word => !/^[<>]0ns$/.test(word)) };
+}
+
 /** The same as text behind other parameters; empty: all is chosen. */
 export function partText(filters: Filters): string {
 	return query("", partsOf(filters)).replace("?", "&");

@@ -50,6 +50,9 @@ const eventColumns: Column[] = [
 	{ title: "arguments", name: "arguments", filter: "search", hint: "text in the line", show: row => visible(row.text) },
 ];
 
+/** Of waits, with a filter of spans. */
+export const WHOLE_WAITS = "With a filter of spans: all waits with a part in these executions, as long as they are; sums of states have the parts alone.";
+
 export const rowKinds: RowKind[] = [
 	{ name: "events", title: "Events", one: "event", many: "events", path: "events", event: null, hasScripts: true, columns: eventColumns,
 		about: "All that the trace has, in the order of time. A row shows its moment in the graph, and the graph's cursor its row here." },

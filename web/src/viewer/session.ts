@@ -40,6 +40,7 @@ export class Session {
 	private tileListeners = new Set<() => void>();
 	private made: { of: unknown[]; layout: Layout } | null = null;
 	private filtered: { of: unknown[]; threads: ReadonlySet<number> | null } | null = null;
+	private looked: { of: unknown[]; lanes: Lane[] } | null = null;
 	private drawn: { of: unknown[]; curves: Curve[] } | null = null;
 
 	constructor(readonly server: Server, public trace: Trace, readonly store = new Store(), readonly link = new Link(store)) {
@@ -228,6 +229,15 @@ export class Session {
 		return this.filtered.threads;
 	}
 
+	/** Lanes that stand for the threads that the filters choose: curves and the overview are of these. */
+	get lookedAt(): Lane[] {
+		const of = [this.tree, this.filteredThreads];
+
+		if (!this.looked || of.some((part, i) => part !== this.looked!.of[i]))
+			this.looked = { of, lanes: this.tree.covering(this.filteredThreads) };
+		return this.looked.lanes;
+	}
+
 	/** Tiles of the parts that filters of CPUs, spans and of what waits are for choose; null: there are no such filters. */
 	get chosenTiles(): Tiles | null {
 		const { filters } = this.store.state, of = partNames.map(name => filters[name] ?? "");
@@ -250,6 +260,11 @@ export class Session {
 	/** Bits of the states that the filter of causes chooses; null: all. */
 	get chosenShares(): number | null {
 		return chosenShares(this.trace, this.store.state.filters);
+	}
+
+	/** Whether filters choose parts of what threads did: the rest is pale. */
+	get isOfParts(): boolean {
+		return this.chosenTiles !== null || this.chosenShares !== null;
 	}
 
 	/** Numbers of the threads of which a report is made and events are saved: by filters and selected lanes; null: of all. */

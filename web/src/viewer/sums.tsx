@@ -11,7 +11,7 @@ import { wantedOf } from "./event_filters";
 import { rangeWords } from "./graph";
 import { LengthBoxes, Lengths } from "./lengths";
 import { type PartQuery, partsOf, partText } from "./part_query";
-import { rowKinds } from "./row_kinds";
+import { rowKinds, WHOLE_WAITS } from "./row_kinds";
 import { isAborted, query } from "./server";
 import type { Session } from "./session";
 import { useStored } from "./store";
@@ -99,7 +99,7 @@ function Waits({ session, waits }: { session: Session; waits: WaitLengths }) {
 		return <p class="muted">No wait begins in it.</p>;
 	return <>
 		<h3>Time waited, by the length of the waits</h3>
-		<p class="muted">{plural(waits.count, "wait")}, {duration(waits.ns)} in all{waits.left_out > 0 && `; ${count(waits.left_out)} more are not counted: choose a shorter time`}.</p>
+		<p class="muted">{plural(waits.count, "wait")}, {duration(waits.ns)} in all{waits.left_out > 0 && `; ${count(waits.left_out)} more are not counted: choose a shorter time`}.{session.store.state.filters.span?.trim() ? ` ${WHOLE_WAITS}` : ""}</p>
 		<Lengths lengths={waits.lengths} />
 		<LengthBoxes boxes={waits.boxes} onChoose={thread => session.store.set({ focus: session.tree.laneOfThread.get(thread) ?? null })} />
 		{waits.box_left_out > 0 && <p class="muted">{plural(waits.box_left_out, "thread")} that waited for a shorter time have no box.</p>}

@@ -68,19 +68,29 @@ export function tellLane(row: Row, trace: Trace): string {
 function tellOverview(scene: Scene, x: number): string {
 	const { from_ns, to_ns } = scene.whole;
 
-	return `${scene.session.trace.isOfExecutions ? "All executions together" : "The whole trace"}, ${duration(to_ns - from_ns)}\nat ${moment(scene.wholeTimeAt(x), (to_ns - from_ns) / scene.width, to_ns)}\ndrag to move what is seen`;
+	const what = scene.session.trace.isOfExecutions ? "All executions together" : `The whole trace${scene.session.filteredThreads ? ", of the chosen threads" : ""}`;
+
+	return `${what}, ${duration(to_ns - from_ns)}\nat ${moment(scene.wholeTimeAt(x), (to_ns - from_ns) / scene.width, to_ns)}\ndrag to move what is seen`;
+}
+
+function addTo(sums: Map<number, number>, more: Map<number, number>): void {
+	for (const [share, ns] of more)
+		sums.set(share, (sums.get(share) ?? 0) + ns);
 }
 
 function tellCurve(scene: Scene, x: number, y: number): string {
 	const { session } = scene, from_ns = scene.timeAt(x), to_ns = scene.timeAt(x + 1), shares = new Map<number, number>(), curve = scene.curveAt(y);
-	const threads = (ns: number) => `${(ns / (to_ns - from_ns)).toFixed(2)} threads`;
+	const threads = (ns: number) => `${(ns / (to_ns - from_ns)).toFixed(2)} threads`, chosen = new Map<number, number>();
 
-	for (const lane of session.tree.tops)
-		for (const [share, ns] of sharesIn(session.tiles, lane.id, levelOf(scene), { from_ns, to_ns }))
-			shares.set(share, (shares.get(share) ?? 0) + ns);
+	for (const lane of session.lookedAt) {
+		addTo(shares, sharesIn(session.tiles, lane.id, levelOf(scene), { from_ns, to_ns }));
+		if (session.isOfParts)
+			addTo(chosen, sharesIn(session.chosenTiles ?? session.tiles, lane.id, levelOf(scene), { from_ns, to_ns }));
+	}
 	const lines = [...shares].sort((a, b) => b[1] - a[1]).slice(0, STATES_TOLD)
 		.map(([share, ns]) => `${stateTitle(session.trace.shares[share] ?? "unknown")}: ${threads(ns)}`);
-	const own = curve ? [`${curve.about}: ${threads(curve.shares.reduce((sum, share) => sum + (shares.get(share) ?? 0), 0))}`] : [];
+	const sum = (of: Map<number, number>, bits: number | null) => threads(curve!.shares.reduce((all, share) => all + (bits === null || bits >>> share & 1 ? of.get(share) ?? 0 : 0), 0));
+	const own = curve ? [`${curve.about}: ${sum(shares, null)}`, ...session.isOfParts ? [`of it chosen: ${sum(chosen, session.chosenShares)}`] : []] : [];
 	return [...own, `Threads at ${moment(from_ns, to_ns - from_ns, scene.view.to_ns)}`, ...lines].join("\n");
 }
 
