@@ -36,6 +36,7 @@ const struct report_type *result_own_programs_type(void);
 const struct report_type *result_viewed_type(void);
 const struct report_type *result_now_type(void);
 const struct report_type *result_stretch_type(void);
+const struct report_type *result_means_type(void);
 const struct report_type *result_state_type(void);
 const struct report_type *result_alike_type(void);
 const struct report_type *result_wait_lengths_type(void);

@@ -16,6 +16,7 @@
 #include "serve/event_list.h"
 #include "serve/execution_answers.h"
 #include "serve/execution_groups.h"
+#include "serve/execution_means.h"
 #include "serve/lane_answers.h"
 #include "serve/page_scripts.h"
 #include "serve/part_pages.h"
@@ -212,6 +213,7 @@ static void answer_now(struct viewer *viewer, const struct request *request, str
 								 trace_states_time(&viewed->all, 0))
 						     : 0,
 				  .done = percent_of(viewer) / 100.0,
+				  .was_followed = progress->was_followed,
 				  .trace_bytes = progress->trace_bytes,
 				  .budget_bytes = progress->budget_bytes,
 				  .index_bytes = progress->index_bytes,
@@ -302,6 +304,7 @@ static const struct execution_route {
 	{ "/executions/drawn", execution_answer_drawn, true },
 	{ "/executions/tiles", execution_answer_tiles, true },
 	{ "/executions/slice", execution_answer_slice, true },
+	{ "/executions/means", execution_answer_means, true },
 	{ "/executions/stretch", execution_answer_stretch, true },
 };
 

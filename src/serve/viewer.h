@@ -44,7 +44,8 @@ enum { VIEWER_MESSAGE_BYTES = 200 };
 
 struct viewer_progress {
 	enum view_phase phase;
-	int exit_status; /* of the command; -1: it has not ended, or there is none */
+	bool was_followed; /* it grew while it was viewed */
+	int exit_status;   /* of the command; -1: it has not ended, or there is none */
 	uint64_t trace_bytes, budget_bytes, index_bytes;
 	char message[VIEWER_MESSAGE_BYTES]; /* what went wrong; "": nothing */
 };

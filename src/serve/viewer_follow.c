@@ -54,6 +54,7 @@ static struct viewer_progress progress_of(const struct following *following)
 	struct viewer_progress progress = viewer_progress(following->viewer);
 
 	progress.phase = VIEW_RECORDING;
+	progress.was_followed = true;
 	progress.trace_bytes = growing_states_trace_bytes(following->growing);
 	progress.budget_bytes = following->writer->budget_bytes;
 	progress.index_bytes = growing_states_bytes(following->growing);

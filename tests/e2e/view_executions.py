@@ -137,6 +137,30 @@ def drawn():
     reader.end()
 
 
+@test("means of a time are those of its executions, with the spread and the effect that pinch compare finds")
+def means():
+    reader = viewer()
+    question = "groups=2"
+    listed = reader.json("/executions/list?" + question)
+    result = pinch("compare", "--json", "-", *options(question), "t.pinch")
+    figures = {figure["name"]: figure for figure in parse(result.out, "compare")["figures"]}
+    found = {reader.trace["shares"][state["share"]]: state for state in reader.json(f"/executions/means?{question}&group=1&other=2&from=0&to={1 << 60}")["states"]}
+    for state, figure in (("lock", "lost.lock"), ("running", "cpu.running")):
+        for side in ("first", "second"):
+            assert found[state][side]["n"] == figures[figure][side]["n"]
+            assert all(close(found[state][side][what], figures[figure][side][what]) for what in ("mean", "deviation")), (state, side)
+        assert abs(found[state]["d"] - figures[figure]["d"]) < 1e-6 and 0 <= found[state]["p"] <= 1, found[state]
+    for first, last in ((0, 10 ** 6), (10 ** 5, 3 * 10 ** 6), (10 ** 12, 10 ** 12 + 1)):
+        part = reader.json(f"/executions/means?{question}&group=1&other=2&from={first}&to={last}")
+        for side, number in (("first", 1), ("second", 2)):
+            lanes = len(members(listed, number))
+            each = reader.json(f"/executions/stretch?{question}&group={number}&from={first}&to={last}&lanes=1-{lanes}")["lanes"]
+            sums = {share: sum(lane["ns"][share] for lane in each) / lanes for share in range(len(reader.trace["shares"]))}
+            said = {state["share"]: state[side]["mean"] for state in part["states"]}
+            assert all(close(said.get(share, 0), mean) for share, mean in sums.items()), (first, side, said, sums)
+    reader.end()
+
+
 @test("wrong requests get an error of one line, and the server goes on")
 def wrong_requests():
     reader = viewer()
@@ -145,7 +169,7 @@ def wrong_requests():
                            ("tiles?group=-1&shift=20&index=0&lanes=0", 400), ("slice?group=1&lane=0&time=0", 400), ("slice?group=1&lane=1&time=-1", 400),
                            ("slice?group=1&lane=1&time=99999999999", 404), ("stretch?group=1&from=2&to=1&lanes=0", 400),
                            ("list?groups=9", 500), ("list?feature=nothing", 500), ("list?span=nothing", 500), ("list?cycle=--help", 500),
-                           ("list?between=1,1", 500), ("drawn?group=9", 400), ("drawn", 400), ("report?between=x", 500), ("nothing", 404)):
+                           ("list?between=1,1", 500), ("drawn?group=9", 400), ("drawn", 400), ("means?group=1&other=9&from=0&to=1", 400), ("means?group=1&other=2&from=2&to=1", 400), ("report?between=x", 500), ("nothing", 404)):
         status, _, body = reader.get("/executions/" + path)
         assert status == expected and body.count(b"\n") == 1 and body.endswith(b"\n"), (path, status, body)
     status, headers, body = reader.get("/executions/report?groups=3")

@@ -82,7 +82,7 @@ export class ViewServer {
 	now() {
 		const { key = "made", whole_ns } = this.trace;
 
-		return { phase: this.trace.isLive ? "recording" : "whole", key, whole_ns, done: 0, trace_bytes: 1 << 20, budget_bytes: 0, index_bytes: 1 << 19, what: "made up", message: null };
+		return { phase: this.trace.isLive ? "recording" : "whole", key, whole_ns, done: 0, was_followed: this.trace.isLive ?? false, trace_bytes: 1 << 20, budget_bytes: 0, index_bytes: 1 << 19, what: "made up", message: null };
 	}
 
 	tilesOf(of) {

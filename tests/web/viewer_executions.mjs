@@ -81,7 +81,11 @@ test("the fastest group is above the slowest, each with a row for each execution
 	const means = (await sums.evaluateAll(cells => cells.map(cell => Number(cell.dataset.ns)))), shares = (await json(page, "/trace")).shares;
 	for (const [side, group] of [[0, 1], [1, listed.count]])
 		assert(Math.abs(means[side] - listed.sums[group][shares.indexOf("lock")] / lengthsOf(listed, group).length) < 1, `the mean of group ${group} is ${means[side]}`);
-	await shot(page, "executions", false);
+	const errors = await sums.evaluateAll(cells => cells.map(cell => Number(cell.dataset.error))), p = Number(await page.locator("#sums tr[data-state=lock] td[data-p]").getAttribute("data-p"));
+	assert(errors.every(error => error > 0) && p > 0 && p < 0.05, `the lock differs by ${errors}, by chance with ${p}`);
+	const rows = await page.locator("#sums tr[data-threads] td:nth-child(2), #sums tr[data-threads] td:nth-child(3)").allInnerTexts(), sum = rows.reduce((all, n) => all + Number(n), 0);
+	assert(sum === lengthsOf(listed, 1).length + lengthsOf(listed, listed.count).length, `threads have ${rows} executions`);
+	await shot(page, "executions");
 	await end(page);
 });
 
@@ -106,7 +110,7 @@ test("zoom, selection and a filter of states hold for both; while a time is drag
 	await page.locator("#sums p", { hasText: "since its beginning" }).waitFor();
 	await page.getByRole("group", { name: "States" }).getByRole("button", { name: "running" }).click();
 	await address(page, search => search.get("cause") === "running");
-	await page.waitForFunction(() => [...document.querySelectorAll("#sums tbody tr")].every(row => row.dataset.state === "running"));
+	await page.waitForFunction(() => [...document.querySelectorAll("#sums tr[data-state]")].every(row => row.dataset.state === "running"));
 	const views = [...await viewOf(page, "a"), ...await viewOf(page, "b")];
 	await page.reload();
 	await settled(page);

@@ -15,6 +15,11 @@ const struct document documents[DOCUMENTS] = {
 	{ "trace", result_own_programs_type, false },
 };
 
+const struct report_type *(*const answers[ANSWERS])(void) = {
+	result_viewed_type, result_now_type,   result_stretch_type,      result_means_type,
+	result_state_type,  result_alike_type, result_wait_lengths_type,
+};
+
 const struct document *document_find(const char *name)
 {
 	for (size_t i = 0; i < DOCUMENTS; i++)

@@ -18,5 +18,10 @@ enum { DOCUMENTS = 7 };
 /* The report comes first. */
 extern const struct document documents[DOCUMENTS];
 
+enum { ANSWERS = 7 };
+
+/* What the server of pinch view answers to its page alone: it has types and no schema. */
+extern const struct report_type *(*const answers[ANSWERS])(void);
+
 /* NULL: there is none of this name. */
 const struct document *document_find(const char *name);

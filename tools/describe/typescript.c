@@ -192,6 +192,8 @@ void describe_types(struct text *out)
 
 	for (size_t i = 0; i < DOCUMENTS; i++)
 		types_add(&types, documents[i].type());
+	for (size_t i = 0; i < ANSWERS; i++)
+		types_add(&types, answers[i]());
 	text_put(out, "// Written by tools/describe: src/report/, src/results/.\n");
 	for (size_t i = 0; i < types.type_count; i++)
 		put_struct(out, types.types[i]);

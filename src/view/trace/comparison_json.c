@@ -10,23 +10,7 @@
 #include "view/json/json_fields.h"
 #include "view/trace/comparison_code.h"
 #include "view/trace/comparison_view.h"
-
-static struct result_sample result_of_sample(const struct sample *sample)
-{
-	return (struct result_sample){ sample->count, sample->mean, sample_deviation(sample) };
-}
-
-static struct result_difference result_of(const struct difference *difference)
-{
-	return (struct result_difference){
-		.first = result_of_sample(&difference->of[FIRST_SIDE]),
-		.second = result_of_sample(&difference->of[SECOND_SIDE]),
-		.change = difference->delta,
-		.change_share = difference_share(difference),
-		.d = difference->effect,
-		.p = difference->chance,
-	};
-}
+#include "view/trace/difference_result.h"
 
 static const struct result_figure *results_of_figures(const struct comparison *comparison, struct arena *arena)
 {
@@ -39,7 +23,7 @@ static const struct result_figure *results_of_figures(const struct comparison *c
 		name.length = 0;
 		figure_put_name(&name, i);
 		results[i].name = arena_strdup(arena, name.bytes);
-		results[i].difference = result_of(&difference);
+		results[i].difference = difference_result(&difference);
 	}
 	text_fini(&name);
 	return results;
@@ -60,7 +44,7 @@ static const struct result_reason *results_of_reasons(const struct comparison_vi
 		reason_put(&words, view->comparison, reason);
 		results[i].words = arena_strdup(arena, words.bytes);
 		results[i].node = places[reason->node] + 1;
-		results[i].ns = result_of(&reason->ns);
+		results[i].ns = difference_result(&reason->ns);
 	}
 	text_fini(&words);
 	return results;
@@ -79,7 +63,7 @@ static struct result_comparison_node result_of_node(const struct comparison *com
 		.boldness = difference.boldness,
 		.in_graphs = { node->ns[FIRST_SIDE].count, node->ns[SECOND_SIDE].count },
 		.in_count = SIDES,
-		.ns = result_of(&difference),
+		.ns = difference_result(&difference),
 	};
 }
 
@@ -104,7 +88,7 @@ static struct result_groups result_of_groups(const struct comparison_view *view,
 	struct result_outlier *outliers = arena_alloc(arena, groups->outlier_count * sizeof(*outliers));
 
 	for (size_t i = 0; i < groups->count; i++)
-		results[i].duration_ns = result_of_sample(&view->group_ns[i]);
+		results[i].duration_ns = sample_result(&view->group_ns[i]);
 	for (size_t i = 0; i < groups->outlier_count; i++)
 		outliers[i] = (struct result_outlier){
 			view->outliers[i].since_ns,

@@ -3,7 +3,7 @@
  * Executions as text and as JSON.
  *
  * Owns: executions, comparisons and replays, in all forms.
- * Used by: query, show, cmd.
+ * Used by: query, show, serve, cmd.
  */
 #pragma once
 

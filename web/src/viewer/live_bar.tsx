@@ -33,7 +33,7 @@ function Phase({ now, isPaused }: { now: Now; isPaused: boolean }) {
 	switch (now.phase) {
 	case "recording": return <><strong class={isPaused ? "" : "recording"}>{isPaused ? "Paused, still recording" : now.exit_status === undefined ? "Recording" : "Ending"}</strong>{` ${visible(now.what ?? "")} `}
 		<span class="muted">{onDisk(now)}</span></>;
-	case "indexing": return <>{now.trace_bytes ? `${ended(now)} What is here can be used; names and the index of the whole come: ${share(now.done)}` : `What is here can be used; the index of the rest is being made: ${share(now.done)}`}</>;
+	case "indexing": return <>{now.was_followed ? `${ended(now)} What is here can be used; names and the index of the whole come: ${share(now.done)}` : `What is here can be used; the index of the rest is being made: ${share(now.done)}`}</>;
 	case "stopped": return <>{`What is here stays, and nothing more comes: ${visible(now.message ?? "")}. ${ended(now)}`}</>;
 	default: return <>{ended(now)}</>;
 	}

@@ -6,7 +6,8 @@ import { commonOf, type State } from "./store";
 import type { Lane, Trace } from "./trace";
 
 /** A name without its numbers, which threads of a pool differ in. */
-const collapsed = (name: string) => name.replace(/\d+/g, "*");
+/** Names that differ in numbers only are one. */
+export const collapsed = (name: string) => name.replace(/\d+/g, "*");
 
 /** What a lane is called on both sides, whatever its numbers are: its names from the process on. */
 export function namesOf(trace: Trace): string[] {
