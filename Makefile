@@ -481,7 +481,7 @@ SOURCE_TESTS := "+tests/golden/view/validate.sh" "+tests/pinchtrace.sh $O" \
 TESTS := $(BUILT_TESTS) $(if $(SAN),$(FUZZ_TEST),$(SOURCE_TESTS))
 
 # In a browser; screenshots stay in $O/web-shots.
-WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs %/made_trace.mjs %/recorded_view.mjs %/view_page.mjs %/view_server.mjs,$(wildcard tests/web/*.mjs)))
+WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs %/made_trace.mjs %/recorded_view.mjs %/view_page.mjs %/view_process.mjs %/view_server.mjs,$(wildcard tests/web/*.mjs)))
 
 # Real kernels and real programs, as root: one suite at a time, for an emulated machine takes minutes beside them.
 # make check leaves the long ones to make check-all.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A choice of what people do with the pages of pinch, in Firefox as Debian has it: the picture has the same colours as in Chromium, and
 // wheel, keys, clicks, filters, links and reports do the same. Screenshots stay in $O/web-shots.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { assert, BUILD, close, colours, directory, drawAll, main, makePage, note, open, section, sections, shot, start, stop, test } from "./browser.mjs";
 import { hostileReport, wholeReport } from "./data.mjs";
 import { SHARES } from "./made_trace.mjs";
 import { address, box, canvas, compareLane, details, drawn, end, go, hideOverlays, lane, seen, settled, stateColours, threadSeen, view } from "./view_page.mjs";
+import * as processes from "./view_process.mjs";
 
-const PINCH = join(BUILD, "pinch"), DARK = { "layout.css.prefers-color-scheme.content-override": 0 };
+const DARK = { "layout.css.prefers-color-scheme.content-override": 0 };
 
 test("the picture has each state in its colour and with its share of the height, at every zoom", async () => {
 	const page = await view(), colours = await stateColours(page);
@@ -161,31 +162,17 @@ test("a copied link opens the same picture, details and rows", async () => {
 	await end(page);
 });
 
-const started = [];
-
 /** What pinch view serves of a recorded example. Undefined: nothing can be recorded here. */
 async function viewRecorded() {
 	const trace = join(directory, "recorded.pinch");
 
 	try {
-		execFileSync(PINCH, ["record", "-q", "-o", trace, "--", join(BUILD, "programs/mutex_storm"), "3", "20000"], { stdio: "pipe" });
+		processes.record(trace, [], [join(BUILD, "programs/mutex_storm"), "3", "20000"]);
 	} catch (error) {
 		note(`skipped: recording needs root and a built pinch: ${String(error.stderr ?? error).trim().slice(0, 200)}`);
 		return undefined;
 	}
-	const child = spawn(PINCH, ["view", trace], { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, BROWSER: "", DISPLAY: "" } });
-	started.push(child);
-	const url = await new Promise((resolve, reject) => {
-		let said = "";
-		child.stderr.on("data", bytes => {
-			said += bytes;
-			const link = said.match(/http:\S*token=[0-9a-f]+/);
-			if (link)
-				resolve(link[0]);
-		});
-		child.on("exit", () => reject(new Error(`pinch view ended: ${said}`)));
-	});
-	return { child, url, trace };
+	return { ...await processes.serve([trace]), trace };
 }
 
 test("a recorded trace is looked at with pinch view itself, whose policy forbids nothing that the page does", async () => {
@@ -193,7 +180,7 @@ test("a recorded trace is looked at with pinch view itself, whose policy forbids
 
 	if (!served)
 		return;
-	const { child, url, trace } = served, page = await open(url);
+	const { child, link, trace } = served, page = await open(link);
 	await settled(page);
 	assert(await page.locator(".lane.is-thread").count() >= 3 && await colours(canvas(page)) > 4, `too little is drawn: ${await page.locator(".lane .name").allInnerTexts()}`);
 	assert(!new URL(page.url()).search, "the token stays in the address");
@@ -205,15 +192,13 @@ test("a recorded trace is looked at with pinch view itself, whose policy forbids
 	assert(/lock[\s\S]*\d\s(ns|us|ms|s)/.test(await details(page).innerText()), await details(page).innerText());
 	await page.locator("#report").scrollIntoViewIfNeeded();
 	await page.locator("#verdict").waitFor();
-	const report = JSON.parse(execFileSync(PINCH, ["report", "-q", "--json", "-", trace], { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
+	const report = JSON.parse(execFileSync(processes.PINCH, ["report", "-q", "--json", "-", trace], { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
 	assert((await page.locator(".verdict p").first().innerText()).replace(/\s/g, " ") === report.verdict.lines[0].replace(/\s/g, " "), await page.locator(".verdict p").first().innerText());
 	await page.evaluate(() => scrollTo(0, 0));
 	await shot(page, "firefox-recorded", false);
 	page.problems = page.problems.filter(problem => !problem.startsWith("Canvas2D"));
 	await close(page);
-	child.removeAllListeners("exit");
-	child.kill("SIGINT");
-	assert(await new Promise(resolve => child.on("exit", resolve)) === 0, "the server has not ended as it should");
+	await processes.stop(child);
 });
 
 test("a report has all its sections, drawn; tables are sorted and searched, flame graphs entered; hostile names stay text", async () => {
@@ -273,6 +258,3 @@ test("it is dark when the system is, unless the user wants it light, and the pic
 });
 
 await main("firefox");
-for (const child of started)		// of a test that failed
-	if (child.exitCode === null)
-		child.kill("SIGKILL");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // pinch view itself, with a trace that is recorded here: threads that take turns with a lock.
-import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { BUILD, directory, note } from "./browser.mjs";
+import { directory, note } from "./browser.mjs";
+import * as processes from "./view_process.mjs";
 
-export const PINCH = join(BUILD, "pinch"), TRACE = join(directory, "recorded.pinch");
+export const { PINCH, stop } = processes, TRACE = join(directory, "recorded.pinch");
 const RECORDED = `
 import threading, time
 lock = threading.Lock()
@@ -26,7 +26,7 @@ export function record() {
 	if (existsSync(TRACE))
 		return true;
 	try {
-		execFileSync(PINCH, ["record", "-o", TRACE, "--", "python3", "-c", RECORDED], { stdio: "pipe" });
+		processes.record(TRACE, [], ["python3", "-c", RECORDED]);
 		return true;
 	} catch (error) {
 		note(`skipped: no trace can be recorded here: ${String(error.stderr ?? error).trim().slice(0, 200)}`);
@@ -34,37 +34,9 @@ export function record() {
 	}
 }
 
-const running = new Set();	// a test that fails leaves its server behind
-
-process.on("exit", () => running.forEach(child => child.kill("SIGINT")));
-
 /** A server with the trace, and the link that it prints. */
 export async function serve() {
-	const child = spawn(PINCH, ["view", "--port", "0", TRACE], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, BROWSER: "", DISPLAY: "" } });
-	const url = await new Promise((resolve, reject) => {
-		let said = "";
-		const take = bytes => {
-			said += bytes;
-			const match = /http:\S*token=[0-9a-f]+/.exec(said);
-			if (match)
-				resolve(match[0]);
-		};
-		child.stdout.on("data", take);
-		child.stderr.on("data", take);
-		child.once("exit", () => reject(new Error(`pinch view ended: ${said}`)));
-	});
+	const { child, link } = await processes.serve([TRACE]);
 
-	running.add(child);
-	child.once("exit", () => running.delete(child));
-	child.unref();
-	child.stdout.unref();
-	child.stderr.unref();
-	return { child, url };
-}
-
-export async function stop(child) {
-	const ended = new Promise(resolve => child.on("exit", resolve));
-
-	child.kill("SIGINT");
-	await ended;
+	return { child, url: link };
 }

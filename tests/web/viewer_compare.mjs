@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // pinch view of two traces, in a browser: what is seen of one is seen of the other, and what differs between them. Traces are recorded for it.
 // Screenshots stay in $O/web-shots.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assert, BUILD, close, directory, faults, main, open, section, shot, test } from "./browser.mjs";
+import { assert, close, directory, faults, main, open, section, shot, test } from "./browser.mjs";
 import { address } from "./view_page.mjs";
+import { PINCH, record, serve, stop } from "./view_process.mjs";
 
-const PINCH = join(BUILD, "pinch"), LIMIT_MS = 1000 * (process.env.LIMIT_S ?? 60), NS_PER_MS = 1e6, SUMMED = 1.5;
+const LIMIT_MS = 1000 * (process.env.LIMIT_S ?? 60), NS_PER_MS = 1e6, SUMMED = 1.5;
 
 /** Threads hold a lock in turns, for so many ms; a thread with the name of the second argument lives beside them. */
 const PROGRAM = `
@@ -37,33 +38,10 @@ function recorded() {
 		return traces;
 	writeFileSync(join(directory, "turns.py"), PROGRAM);
 	traces = [["fast", "2", "early"], ["slow", "4", "late"]].map(([trace, ...words]) => {
-		execFileSync(PINCH, ["record", "-q", "-o", `${trace}.pinch`, "--", "/usr/bin/python3", "turns.py", ...words], { cwd: directory, stdio: "ignore" });
+		record(`${trace}.pinch`, [], ["/usr/bin/python3", "turns.py", ...words]);
 		return `${trace}.pinch`;
 	});
 	return traces;
-}
-
-const started = [];
-process.on("exit", () => started.forEach(child => child.exitCode === null && child.kill("SIGKILL")));
-
-async function serve(files) {
-	const child = spawn(PINCH, ["view", ...files], { cwd: directory, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, BROWSER: "", DISPLAY: "" } });
-	let said = "";
-
-	started.push(child);
-	child.ended = new Promise(resolve => child.on("exit", (status, signal) => resolve(status ?? signal)));
-	const link = await new Promise((resolve, reject) => {
-		const timer = setTimeout(() => reject(new Error(`there is no link: ${said}`)), LIMIT_MS);
-		child.stderr.on("data", bytes => {
-			said += bytes;
-			const found = said.match(/http:\S*token=[0-9a-f]+/);
-			if (found) {
-				clearTimeout(timer);
-				resolve(found[0]);
-			}
-		});
-	});
-	return { child, link };
 }
 
 const graph = (page, side) => page.locator(`.side-${side} .graph-canvas canvas`);
@@ -99,8 +77,7 @@ async function view(how = {}) {
 async function end(page) {
 	page.problems = page.problems.filter(problem => !problem.startsWith("Canvas2D: Multiple readback"));	// it is this test that reads
 	await close(page);
-	page.server.kill("SIGINT");
-	assert(await page.server.ended === 0, "the server has not ended as it should");
+	await stop(page.server);
 }
 
 const json = (page, path) => page.evaluate(path => fetch(path).then(response => response.json()), path);

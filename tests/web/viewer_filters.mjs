@@ -1,42 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Filters of the page that choose parts of states: of what waits are for, of CPUs and of spans, with a server of a trace that is recorded for it; of
 // subsystems and events, with a trace that was made up. Screenshots stay in $O/web-shots.
-import { execFileSync, spawn } from "node:child_process";
 import { join } from "node:path";
-import { assert, BUILD, close, directory, main, open, shot, test } from "./browser.mjs";
+import { assert, BUILD, close, main, open, shot, test } from "./browser.mjs";
 import { address, box, downloaded, drawn, end, go, lane, settled, view } from "./view_page.mjs";
+import { record, serve, stop } from "./view_process.mjs";
 
-const PINCH = join(BUILD, "pinch"), LIMIT_MS = 1000 * (process.env.LIMIT_S ?? 60);
-const recordings = { convoy: ["lock_convoy"], spans: ["span_server", "--span", "calls=recvfrom(fd=socket)..sendto"] }, recorded = new Set(), started = [];
+const recordings = { convoy: ["lock_convoy"], spans: ["span_server", "--span", "calls=recvfrom(fd=socket)..sendto"] }, recorded = new Set();
 
-process.on("exit", () => started.forEach(child => child.exitCode === null && child.kill("SIGKILL")));
-
-function record(name) {
+function recordOnce(name) {
 	const [program, ...options] = recordings[name];
 
 	if (!recorded.has(name))
-		execFileSync(PINCH, ["record", "-q", "-o", `${name}.pinch`, ...options, "--", join(BUILD, "programs", program)], { cwd: directory, stdio: "ignore" });
+		record(`${name}.pinch`, options, [join(BUILD, "programs", program)]);
 	recorded.add(name);
 }
 
 /** A page of a recorded trace; the server ends with it. */
 async function viewOf(name, fragment = "") {
-	record(name);
-	const child = spawn(PINCH, ["view", `${name}.pinch`], { cwd: directory, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, BROWSER: "", DISPLAY: "" } });
-	const link = await new Promise((resolve, reject) => {
-		const timer = setTimeout(() => reject(new Error("there is no link")), LIMIT_MS);
-		let said = "";
-		child.stderr.on("data", bytes => {
-			said += bytes;
-			const found = said.match(/http:\S*token=[0-9a-f]+/);
-			if (found) {
-				clearTimeout(timer);
-				resolve(found[0]);
-			}
-		});
-	});
-	started.push(child);
-	const page = await open(link + fragment);
+	recordOnce(name);
+	const { child, link } = await serve([`${name}.pinch`]), page = await open(link + fragment);
+
 	page.child = child;
 	await settled(page);
 	page.told = await page.evaluate(() => fetch("trace").then(answer => answer.json()));
@@ -44,12 +28,9 @@ async function viewOf(name, fragment = "") {
 }
 
 async function endOf(page) {
-	const ended = new Promise(resolve => page.child.on("exit", resolve));
-
 	page.problems = page.problems.filter(problem => !problem.startsWith("Canvas2D: Multiple readback"));
 	await close(page);
-	page.child.kill("SIGINT");
-	await ended;
+	await stop(page.child);
 }
 
 const colour = (page, state) => page.evaluate(name => getComputedStyle(document.documentElement).getPropertyValue(`--c-${name}`).trim(), state);
