@@ -116,26 +116,44 @@ void lane_answer_alike(struct viewed *viewed, const struct request *request, str
 		reply_fail(reply, STATUS_NOT_FOUND, "the thread did not wait then");
 }
 
-static void put_marks(struct viewed *viewed, const struct request *request, const struct mark_choice *choice,
-		      struct reply *reply)
+/* A range of time, CLOCK_MONOTONIC, and lanes. */
+struct lane_stretch {
+	uint64_t from_ns, to_ns;
+	struct lane_list list;
+};
+
+/* From the parameters from, to and lanes. False: the reply says that what is asked for needs them. */
+static bool read_stretch(const struct viewed *viewed, const struct request *request, const char *what,
+			 struct lane_stretch *out, struct reply *reply)
 {
 	uint64_t first_ns = trace_states_time(&viewed->all, 0);
-	struct lane_list list;
 	int64_t from_ns, to_ns;
 
 	if (!request_number(request, "from", INT64_MIN, INT64_MAX, &from_ns) ||
 	    !request_number(request, "to", from_ns, INT64_MAX, &to_ns) ||
-	    !lane_list_read(request, &viewed->lanes, &list))
-		reply_fail(reply, STATUS_BAD_REQUEST,
-			   "marks need a range of time, from and to, and lanes, such as 0-5,9");
-	else
+	    !lane_list_read(request, &viewed->lanes, &out->list)) {
+		reply_fail(reply, STATUS_BAD_REQUEST, "%s need a range of time, from and to, and lanes, such as 0-5,9",
+			   what);
+		return false;
+	}
+	out->from_ns = first_ns + from_ns;
+	out->to_ns = first_ns + to_ns;
+	return true;
+}
+
+static void put_marks(struct viewed *viewed, const struct request *request, const struct mark_choice *choice,
+		      struct reply *reply)
+{
+	struct lane_stretch asked;
+
+	if (read_stretch(viewed, request, "marks", &asked, reply))
 		lane_marks_put_json(viewed->marks,
 				    &(struct mark_question){
-					    .lanes = list.ids,
-					    .lane_count = list.count,
-					    .from_ns = first_ns + from_ns,
-					    .to_ns = first_ns + to_ns,
-					    .first_ns = first_ns,
+					    .lanes = asked.list.ids,
+					    .lane_count = asked.list.count,
+					    .from_ns = asked.from_ns,
+					    .to_ns = asked.to_ns,
+					    .first_ns = trace_states_time(&viewed->all, 0),
 					    .choice = choice,
 				    },
 				    &reply->body);
@@ -157,24 +175,18 @@ void lane_answer_marks(struct viewed *viewed, const struct request *request, str
 
 void lane_answer_stretch(struct viewed *viewed, const struct request *request, struct reply *reply)
 {
-	uint64_t first_ns = trace_states_time(&viewed->all, 0);
 	struct part_choice *choice;
-	struct lane_list list;
-	int64_t from_ns, to_ns;
+	struct lane_stretch asked;
 
-	if (!request_number(request, "from", INT64_MIN, INT64_MAX, &from_ns) ||
-	    !request_number(request, "to", from_ns, INT64_MAX, &to_ns) ||
-	    !lane_list_read(request, &viewed->lanes, &list))
-		reply_fail(reply, STATUS_BAD_REQUEST,
-			   "sums of states need a range of time, from and to, and lanes, such as 0-5,9");
-	else if (part_choices_find(viewed->choices, request, reply, &choice))
+	if (read_stretch(viewed, request, "sums of states", &asked, reply) &&
+	    part_choices_find(viewed->choices, request, reply, &choice))
 		stretch_put_json(&reply->body, &(struct stretch_question){
 						       .all = &viewed->all,
 						       .lanes = &viewed->lanes,
-						       .ids = list.ids,
-						       .count = list.count,
-						       .from_ns = first_ns + from_ns,
-						       .to_ns = first_ns + to_ns,
+						       .ids = asked.list.ids,
+						       .count = asked.list.count,
+						       .from_ns = asked.from_ns,
+						       .to_ns = asked.to_ns,
 						       .choice = choice,
 					       });
 }
