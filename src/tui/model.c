@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tui/model.h"
+#include "tui/model_internal.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,43 +14,6 @@
 #include "tui/terminal/line.h"
 #include "view/page.h"
 #include "view/view.h"
-
-enum { HELP = PAGES, STATES = PAGES + 1, SEARCH_COLUMNS = VIEW_WIDTH_MAX };
-
-struct page_state {
-	struct unfolded *unfolded;
-	size_t sort;
-	bool is_reversed;
-	size_t cursor, top;
-	uint64_t cursor_key; /* of the row that the cursor is on */
-	bool is_at_end;      /* it is the last one */
-};
-
-struct search {
-	char *pattern; /* NULL: none yet */
-	enum search_state state;
-	bool is_backwards;
-	size_t at, left; /* the next row, and how many there are to look at */
-};
-
-struct model {
-	struct model_options options;
-	struct graphs *graphs;       /* NULL: there are none */
-	const struct report *report; /* NULL: none yet */
-	struct page_state states[STATES];
-	enum page_number page;
-	enum page_number page_before; /* the graph of one thread leads back to it */
-	bool has_chosen;              /* of whom the graph is: the user, or a report, once */
-	bool is_users_choice;
-	bool is_help;
-	uint32_t columns, lines;
-	char *filter;
-	struct row_context context;
-	struct rows *rows;
-	bool is_stale; /* the rows are not those of the page as it is */
-	struct search search;
-	uint64_t formatted;
-};
 
 struct model *model_new(const struct model_options *options)
 {
@@ -307,7 +269,7 @@ static void put_mark(struct page *page, const struct row *row, bool is_cursor)
 		page_put(page, has_unicode ? "▸ " : "+ ");
 }
 
-static void put_row(struct model *model, size_t i, uint32_t columns, bool has_color, struct text *line)
+void model_format_row(struct model *model, size_t i, uint32_t columns, bool has_color, struct text *line)
 {
 	const struct row *row = rows_at(model->rows, i);
 	struct view_style style = {
@@ -329,7 +291,7 @@ void model_put_row(struct model *model, size_t i, struct text *line)
 {
 	update(model);
 	text_put(line, "");
-	put_row(model, i, model->columns, model->options.has_color, line);
+	model_format_row(model, i, model->columns, model->options.has_color, line);
 	line_cut(line, model->columns);
 }
 
@@ -561,66 +523,4 @@ const char *model_filter(const struct model *model)
 bool model_is_filtered(const struct model *model)
 {
 	return *model->filter && page_of(model)->has_filter;
-}
-
-void model_search(struct model *model, const char *pattern, bool is_backwards, bool is_here)
-{
-	struct search *search = &model->search;
-	size_t count = model_count(model), cursor = model_cursor(model);
-
-	if (pattern) {
-		free(search->pattern);
-		search->pattern = xstrdup(pattern);
-	}
-	search->state = SEARCH_FAILED;
-	if (search->pattern && *search->pattern && count)
-		search->state = SEARCH_GOING_ON;
-	search->is_backwards = is_backwards;
-	search->left = count;
-	if (!count)
-		return;
-	if (is_here)
-		search->at = cursor;
-	else
-		search->at = (cursor + (is_backwards ? count - 1 : 1)) % count;
-}
-
-/* Capitals in the pattern mean themselves only, as in less with -i. */
-static bool has_pattern(const char *line, const char *pattern)
-{
-	for (const char *c = pattern; *c; c++)
-		if (isupper((unsigned char)*c))
-			return strstr(line, pattern);
-	return strcasestr(line, pattern);
-}
-
-enum search_state model_search_on(struct model *model, size_t rows_max)
-{
-	struct search *search = &model->search;
-	size_t count = model_count(model);
-	struct text line = { 0 };
-
-	for (; search->state == SEARCH_GOING_ON && rows_max; rows_max--) {
-		if (!search->left || !count) {
-			search->state = SEARCH_FAILED;
-			break;
-		}
-		search->at %= count;
-		search->left--;
-		line.length = 0;
-		put_row(model, search->at, SEARCH_COLUMNS, false, &line);
-		if (has_pattern(line.bytes, search->pattern)) {
-			search->state = SEARCH_FOUND;
-			move_to(model, search->at);
-		} else {
-			search->at = (search->at + (search->is_backwards ? count - 1 : 1)) % count;
-		}
-	}
-	text_fini(&line);
-	return search->state;
-}
-
-const char *model_pattern(const struct model *model)
-{
-	return model->search.pattern;
 }
