@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What tracing.c, tracing_targets.c, tracing_findings.c and tracing_report.c share of one run of tracing. */
+/* What tracing.c, tracing_step.c, tracing_targets.c, tracing_findings.c and tracing_report.c share of one run of tracing. */
 #pragma once
 
 #include "base/pause.h"
@@ -7,6 +7,8 @@
 #include "live/deferral.h"
 #include "live/sampling_watch.h"
 #include "live/tracing.h"
+
+enum { POLL_MS_FIRST = 1 }; /* as long as processes begin, and map libraries */
 
 struct tracing {
 	const struct settings *settings;
