@@ -92,7 +92,7 @@ test("zoom, selection and a filter of states hold for both; while a time is drag
 	await page.locator("#sums p", { hasText: "since its beginning" }).waitFor();
 	await page.getByRole("group", { name: "States" }).getByRole("button", { name: "running" }).click();
 	await address(page, search => search.get("cause") === "running");
-	await page.waitForFunction(() => [...document.querySelectorAll("#sums tbody tr")].every(row => row.dataset.state === "running"));
+	await page.waitForFunction(() => [...document.querySelectorAll("#sums tr[data-state]")].every(row => row.dataset.state === "running"));
 	const views = [...await viewOf(page, "a"), ...await viewOf(page, "b")];
 	await page.reload();
 	await settled(page);

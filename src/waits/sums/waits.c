@@ -18,6 +18,7 @@
 #include "waits/sums/wait_locks.h"
 #include "waits/sums/wait_paths.h"
 #include "waits/sums/wait_unseen.h"
+#include "waits/sums/wait_weight.h"
 
 struct waits {
 	const struct files *files;
@@ -204,40 +205,6 @@ static struct wait_end end_of(struct waits *waits, const struct open_wait *wait,
 	if (end.kind != WAKER_LOST)
 		end.open = NULL;
 	return end;
-}
-
-static double probability(uint32_t keep)
-{
-	return keep ? keep * 0x1p-32 : 1;
-}
-
-/*
- * One coin decides about the stacks at both ends of a wait (bpf/sched.bpf.c): with the chance p1 when
- * it begins and p2 when it ends. Sets the weight of the waker's; returns that of the wait's own, 0 when
- * its stack was not kept, and which that is.
- */
-static double weigh(const struct wait_party *party, const struct ev_sched_wake *e, const struct wait_party *waker,
-		    struct wait_end *end, uint64_t *stack)
-{
-	const struct open_wait *wait = party->wait;
-	/* The coin is of the thread that ran, even if it was an interrupt that woke. */
-	bool is_within = waker && waker->thread->pid == party->thread->pid;
-	double p1 = probability(wait->keep), p2 = e ? probability(e->keep) : 1, p = 0;
-
-	if (wait->has_stack) {
-		p = is_within && p2 > p1 ? p2 : p1;
-		*stack = wait->stack;
-	} else if (e && e->flags & WAKE_HAS_WAIT_STACK) {
-		p = p2;
-		*stack = e->wait_stack;
-	}
-	if (!p)
-		return 0;
-	if (!end->waker)
-		end->weight = 1 / p;
-	else if (e && e->flags & WAKE_HAS_STACK)
-		end->weight = 1 / (is_within || p2 < p1 ? p2 : p1);
-	return 1 / p;
 }
 
 /*
@@ -470,7 +437,7 @@ struct wait_added waits_end(struct waits *waits, struct wait_party *party, uint6
 	settle_work(waits, party, e);
 	file = file_of(waits, wait);
 	end = end_of(waits, wait, file, now_ns, e, waker, is_over);
-	place.weight = weigh(party, e, waker, &end, &stack);
+	place.weight = wait_weigh(party, e, waker, &end, &stack);
 	if (wait->is_lock)
 		lock = wait_locks_of(waits->locks, party->thread, wait);
 	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file, stack, lock);
@@ -549,7 +516,7 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 	settle_cause(waits, wait);
 	file = file_of(waits, wait);
 	end = end_of(waits, wait, file, now_ns, NULL, NULL, true);
-	weight = weigh(party, NULL, NULL, &end, &stack);
+	weight = wait_weigh(party, NULL, NULL, &end, &stack);
 	idle_ns = wait_idle_ns(party, wait, wait_ns, &end, file, stack, NULL);
 	sum = &waits->by_cause[wait->cause];
 	journal_save(waits->journal, sum, sizeof(*sum));
