@@ -169,7 +169,7 @@ static int set_format(struct settings *settings, const char *argument)
 }
 
 static const struct option_spec export_options[] = {
-	{ "format", 0, "FORMAT", "perfetto, speedscope, folded, chrome, pprof, csv, firefox, ctf or parquet",
+	{ "format", 0, "FORMAT", "perfetto, speedscope, folded, chrome, pprof, csv, firefox, ctf, parquet or otlp",
 	  set_format },
 	{ "output", 'o', "FILE", "write to FILE, of ctf and parquet a directory; - is standard output (default)",
 	  settings_set_output },
