@@ -178,8 +178,8 @@ static int set_format(struct settings *settings, const char *argument)
 }
 
 static const struct option_spec export_options[] = {
-	{ "format", 0, "FORMAT", "perfetto, speedscope, folded, chrome, pprof, csv, firefox, ctf, parquet or rollup",
-	  set_format },
+	{ "format", 0, "FORMAT",
+	  "perfetto, speedscope, folded, chrome, pprof, csv, firefox, ctf, parquet, otlp or rollup", set_format },
 	{ "output", 'o', "FILE", "write to FILE, of ctf and parquet a directory; - is standard output (default)",
 	  settings_set_output },
 	{ 0 },

@@ -27,8 +27,8 @@
 enum { FIELDS_BYTES_MAX = 4096 };
 
 const struct export_format *const export_formats[] = {
-	&perfetto_format, &speedscope_format, &folded_format,  &chrome_format, &pprof_format, &csv_format,
-	&firefox_format,  &ctf_format,        &parquet_format, &rollup_format, NULL,
+	&perfetto_format, &speedscope_format, &folded_format,  &chrome_format, &pprof_format,  &csv_format,
+	&firefox_format,  &ctf_format,        &parquet_format, &otlp_format,   &rollup_format, NULL,
 };
 
 const struct export_format *export_format_find(const char *name)

@@ -5,4 +5,4 @@
 struct export_format;
 
 extern const struct export_format perfetto_format, speedscope_format, folded_format, chrome_format, pprof_format,
-	csv_format, firefox_format, ctf_format, parquet_format, rollup_format;
+	csv_format, firefox_format, ctf_format, parquet_format, otlp_format, rollup_format;

@@ -4,7 +4,7 @@
  * function does, by where its return address lies: a stack, which an exception or a jump may leave.
  *
  * Owns: spans and their executions, with what each of these spent.
- * Used by: compare, view/trace, view/table, query, lanes, serve, cmd.
+ * Used by: compare, view/trace, view/table, query, lanes, export, serve, cmd.
  */
 #pragma once
 

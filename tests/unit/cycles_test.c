@@ -90,7 +90,8 @@ static void finish(void)
 
 static void add_cycles(uint32_t thread, uint64_t from_ns, uint64_t to_ns)
 {
-	cycles_add(stage.states, &(struct states_question){ &thread, 1, from_ns, to_ns, false, NULL }, CAUSE_SLEEP, &found);
+	cycles_add(stage.states, &(struct states_question){ &thread, 1, from_ns, to_ns, false, NULL }, CAUSE_SLEEP,
+		   &found);
 }
 
 static void find(uint64_t from_ns, uint64_t to_ns)
