@@ -27,10 +27,17 @@ static struct row_lists *rows_of(struct viewed *viewed)
 						   viewed->scripts });
 }
 
+/* A ring may overwrite what they count from. */
+static void pin_times(struct viewed *viewed, uint64_t first_ns)
+{
+	viewed->all.first_ns = first_ns || !viewed->is_growing ? first_ns : trace_states_time(&viewed->all, 0);
+}
+
 static int take_rest(struct viewed *viewed, const struct viewed_options *options)
 {
 	const struct lane_activities_options activities = {
 		.trace_path = options->trace_path,
+		.first_ns = viewed->all.first_ns,
 		.scripts = options->scripts,
 		.script_count = options->script_count,
 		.is_growing = viewed->is_growing,
@@ -68,6 +75,8 @@ static struct viewed *viewed_new(const struct viewed_options *options)
 
 static int finish(struct viewed *viewed, const struct viewed_options *options, int err, struct viewed **out)
 {
+	if (!err)
+		pin_times(viewed, options->first_ns);
 	if (!err)
 		err = take_rest(viewed, options);
 	if (err)

@@ -41,6 +41,7 @@ struct viewed {
 struct viewed_options {
 	const char *trace_path;
 	pthread_mutex_t *lock; /* the viewer's */
+	uint64_t first_ns;     /* since when times count; CLOCK_MONOTONIC, 0: since the first event */
 	const struct fold_rules *fold;
 	bool opens_files;           /* names are those of the files that the trace names, if it has none itself */
 	const char *const *scripts; /* paths: their decoders find activities */
