@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "events.h"
 #include "graph/graph_label.h"
 #include "lanes/lane_activities.h"
 #include "lanes/lane_marks.h"
@@ -148,4 +149,9 @@ int viewed_grow(struct viewed *viewed)
 bool viewed_has_begun(const struct viewed *viewed)
 {
 	return viewed->all.run && states_end_ns(viewed->all.states);
+}
+
+bool viewed_begins_later(const struct viewed *viewed)
+{
+	return viewed->all.run && viewed->all.first_ns && viewed->all.run->header.time_ns > viewed->all.first_ns;
 }

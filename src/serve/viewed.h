@@ -61,5 +61,8 @@ void viewed_close(struct viewed *viewed);
 /* Takes what came since. 0 or a negative errno. */
 int viewed_grow(struct viewed *viewed);
 
+/* Whether it begins later than what was shown first: a ring has overwritten what was before. */
+bool viewed_begins_later(const struct viewed *viewed);
+
 /* Whether there is anything to show. */
 bool viewed_has_begun(const struct viewed *viewed);

@@ -219,6 +219,8 @@ static void answer_now(struct viewer *viewer, const struct request *request, str
 			.phase = progress->phase,
 			.key = key,
 			.whole_ns = viewed ? (int64_t)(states_end_ns(viewed->all.states) - first_ns) : 0,
+			.kept_from_ns = viewed ? (int64_t)(states_begin_ns(viewed->all.states) - first_ns) : 0,
+			.is_overwritten = viewed && viewed_begins_later(viewed),
 			.done = percent_of(viewer) / 100.0,
 			.trace_bytes = progress->trace_bytes,
 			.budget_bytes = progress->budget_bytes,

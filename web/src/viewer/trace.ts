@@ -51,6 +51,7 @@ export interface Now {
 	phase: "whole" | "recording" | "indexing" | "stopped";
 	key: string;
 	whole_ns: number;
+	kept_from_ns?: number;		// what was before has been overwritten by a ring
 	done: number;			// while it is indexed
 	trace_bytes: number;
 	budget_bytes: number;		// 0: there is none
