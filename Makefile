@@ -66,6 +66,7 @@ help:
 	@echo "make bench-cpus   what 2 to 256 CPUs cost collector and analyses (doc/scale.md)"
 	@echo "make bench-page   how soon the page of a report can be used"
 	@echo "make bench-view   how fast pinch view draws traces of 1, 10 and 100 million events"
+	@echo "make bench-view-live   how much longer a program takes under pinch view than under pinch record"
 	@echo "make bench-scope  how fast a scope sends a trace to 1, 4 and 20 clients"
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
 	@echo "make evidence   doc/evidence.md, from doc/evidence/*.json and what the last tests and benches found"
@@ -620,6 +621,11 @@ bench-view: bench-packages
 	@$(MAKE) --no-print-directory -j2 all $O/bench/trace_gen
 	/usr/bin/python3 bench/view.py $O
 
+# What it costs a program to be looked at while it is recorded, beside being recorded: as root, some minutes.
+bench-view-live: bench-packages
+	@$(MAKE) --no-print-directory -j2 all $O/bench/yield_storm
+	/usr/bin/python3 bench/view_live.py $O
+
 # How soon the page of a report can be used, in a browser.
 bench-page: bench-packages
 	@$(MAKE) --no-print-directory -j2 all $O/tests/html_make $O/bench/trace_gen
@@ -716,4 +722,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always libpinchtrace truth causes causes-packages format lint lint-packages repeat attacks bench-view bench-page bench-scope bench-cpus bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check check-all test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs
+.PHONY: always libpinchtrace truth causes causes-packages format lint lint-packages repeat attacks bench-view bench-view-live bench-page bench-scope bench-cpus bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages truth-packages all help demo check check-all test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run sanitized-programs sanitized-programs-made test-programs

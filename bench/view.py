@@ -23,9 +23,11 @@ COLUMNS, LANES, TILE, PICTURES, SHIFT_MIN = 1600, 60, 256, 200, 12
 
 
 class Server:
-    def __init__(self, build, trace):
+    """A pinch view with these arguments, and a reader."""
+
+    def __init__(self, build, *arguments):
         begin = time.monotonic()
-        self.process = subprocess.Popen([os.path.join(build, "pinch"), "view", trace], stderr=subprocess.PIPE)
+        self.process = subprocess.Popen([os.path.join(build, "pinch"), "view", *arguments], stderr=subprocess.PIPE)
         link = re.search(r"http://127.0.0.1:(\d+)(\S+?);", self.process.stderr.readline().decode())
         self.connection = http.client.HTTPConnection("127.0.0.1", int(link.group(1)))
         self.cookie = ""
@@ -120,4 +122,5 @@ def main():
               f"{1e3 * of['p95_s']:>8.1f} {1e3 * of['max_s']:>8.1f} {1e3 * of['p95_cpu_s']:>11.1f} {of['rss_bytes'] / 2 ** 20:>8.0f}", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -202,13 +202,29 @@ out_free:
 	return err;
 }
 
+/* A time of the range, since the first event; UINT64_MAX stays. */
+static uint64_t since_first(uint64_t time_ns, const struct time_range *range, const struct trace_extent *extent)
+{
+	if (!range->is_monotonic || time_ns == UINT64_MAX)
+		return time_ns;
+	return time_ns > extent->first_ns ? time_ns - extent->first_ns : 0;
+}
+
 static int check_range(const struct time_range *range, const struct cut *cut)
 {
 	const struct trace_extent *extent = trace_reader_extent(cut->reader);
+	uint64_t from_ns = since_first(range->from_ns, range, extent);
 	struct text length = { 0 };
 	int err = 0;
 
-	if (range->from_ns > extent->last_ns - extent->first_ns) {
+	if (range->is_monotonic && range->from_ns && extent->begins_late && range->from_ns < extent->first_ns) {
+		text_put_duration(&length, extent->first_ns - range->from_ns);
+		err = fail_plain(-ESTALE,
+				 "%s is a flight recorder's, which has overwritten the begin of that: it begins %s "
+				 "later",
+				 cut->path, length.bytes);
+		text_fini(&length);
+	} else if (from_ns > extent->last_ns - extent->first_ns) {
 		text_put_duration(&length, extent->last_ns - extent->first_ns);
 		err = fail_plain(-EINVAL, "%s ends earlier: it is %s long", cut->path, length.bytes);
 		text_fini(&length);
@@ -218,10 +234,11 @@ static int check_range(const struct time_range *range, const struct cut *cut)
 
 static void cut_init(struct cut *cut, const struct time_range *range)
 {
-	uint64_t first_ns = trace_reader_extent(cut->reader)->first_ns;
+	const struct trace_extent *extent = trace_reader_extent(cut->reader);
+	uint64_t from_ns = since_first(range->from_ns, range, extent), to_ns = since_first(range->to_ns, range, extent);
 
-	cut->from_ns = range->from_ns ? first_ns + range->from_ns : 0;
-	cut->to_ns = range->to_ns < UINT64_MAX - first_ns ? first_ns + range->to_ns : UINT64_MAX;
+	cut->from_ns = from_ns ? extent->first_ns + from_ns : 0;
+	cut->to_ns = to_ns < UINT64_MAX - extent->first_ns ? extent->first_ns + to_ns : UINT64_MAX;
 	cut->prologue = prologue_new();
 	cut->out = (struct prologue_out){ emit, cut, is_chosen };
 	cut->written = space_numbers_new();
@@ -287,8 +304,21 @@ static int cut_run(int argc, char **argv)
 	return status;
 }
 
+static int set_monotonic(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->range.is_monotonic = true;
+	return 0;
+}
+
+static const struct option_spec cut_options[] = {
+	{ "monotonic", 0, NULL, "the times of --from and --to are of CLOCK_MONOTONIC, not since the first event",
+	  set_monotonic },
+	{ 0 },
+};
+
 static const struct option_spec *const options[] = {
-	made_trace_options, range_options, thread_options, common_options, NULL,
+	made_trace_options, range_options, cut_options, thread_options, common_options, NULL,
 };
 
 const struct command cut_command = {

@@ -41,6 +41,7 @@ static int open_pass(struct activity_pass *pass)
 
 	if (err)
 		return err;
+	trace_reader_count_from(pass->trace, options->first_ns);
 	pass->session = session_new(1, 0);
 	pass->threads = threads_new(pass->session);
 	err = decoders_open(pass->session, pass->threads, &decoding, &pass->decoders);

@@ -18,6 +18,7 @@ struct script_text;
 
 struct activity_pass_options {
 	const char *trace_path;
+	uint64_t first_ns;          /* since when times of scripts count; 0: since the first event */
 	const char *const *scripts; /* paths */
 	size_t script_count;
 	const struct script_text *text; /* one more script; NULL: none */

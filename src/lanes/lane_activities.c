@@ -60,6 +60,7 @@ int lane_activities_open(const struct lane_activities_options *options, const st
 	struct lane_activities *activities = xcalloc(1, sizeof(*activities));
 	const struct activity_pass_options passing = {
 		.trace_path = options->trace_path,
+		.first_ns = options->first_ns,
 		.scripts = options->scripts,
 		.script_count = options->script_count,
 		.text = options->text,

@@ -17,6 +17,7 @@ struct text;
 
 struct lane_activities_options {
 	const char *trace_path;
+	uint64_t first_ns;          /* since when times of scripts count; CLOCK_MONOTONIC, 0: since the first event */
 	const char *const *scripts; /* paths: their decoders find activities */
 	size_t script_count;
 	const struct script_text *text; /* one more script, borrowed; NULL: none */

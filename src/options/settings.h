@@ -27,6 +27,7 @@
 /* A part of a trace, since its first event. */
 struct time_range {
 	uint64_t from_ns, to_ns; /* to_ns: UINT64_MAX: to the end */
+	bool is_monotonic;       /* they are of CLOCK_MONOTONIC: pinch cut alone */
 };
 
 enum dump_list { DUMP_EVENTS, DUMP_ACTIVITIES, DUMP_STATISTICS };

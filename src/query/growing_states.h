@@ -11,8 +11,11 @@
 struct growing_states;
 struct states_waiter;
 
-/* -EBADMSG: there is no trace yet; or another negative errno. Nothing is said. */
-int growing_states_open(const char *trace_path, struct growing_states **out);
+/*
+ * eighths: of what a ring has, so much is left out at its begin (trace_reader_open_late()). -EBADMSG: there is no trace yet; or another negative
+ * errno. Nothing is said.
+ */
+int growing_states_open(const char *trace_path, unsigned int eighths, struct growing_states **out);
 void growing_states_close(struct growing_states *growing);
 
 /*
@@ -29,6 +32,18 @@ const char *growing_states_path(const struct growing_states *growing);
 
 /* The writer of the trace has come to its end, as far as the last step saw. */
 bool growing_states_is_ended(const struct growing_states *growing);
+
+/* Whether the oldest part of the trace is overwritten when it has taken what it may. */
+bool growing_states_are_of_ring(const struct growing_states *growing);
+
+/*
+ * Whether what a ring began with when it was opened was overwritten before it was read: then it is not known who threads are. It can be opened
+ * again.
+ */
+bool growing_states_lack_begin(const struct growing_states *growing);
+
+/* The time of the last event that was taken; CLOCK_MONOTONIC, 0: there is none. */
+uint64_t growing_states_until_ns(const struct growing_states *growing);
 
 /* Bytes of the trace, and of the history, by now. */
 uint64_t growing_states_trace_bytes(const struct growing_states *growing);

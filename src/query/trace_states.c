@@ -319,7 +319,9 @@ void trace_states_close(struct trace_states *all)
 
 uint64_t trace_states_time(const struct trace_states *all, uint64_t since_ns)
 {
-	uint64_t first_ns = all->run ? all->run->header.time_ns : states_begin_ns(all->states);
+	uint64_t first_ns = all->first_ns ? all->first_ns
+			    : all->run    ? all->run->header.time_ns
+					  : states_begin_ns(all->states);
 
 	return since_ns < UINT64_MAX - first_ns ? first_ns + since_ns : UINT64_MAX;
 }

@@ -44,8 +44,9 @@ struct trace_states {
 	struct execution_log *executions;
 	struct ev_collect_run *run; /* what was traced; NULL: the trace does not say */
 	struct ev_collect_end *end; /* what it cost; NULL: tracing has not ended, or the trace has no end */
-	char *path;                 /* of the file with the states */
-	bool has_ended;             /* the command that was traced did, before tracing ended */
+	uint64_t first_ns; /* since when times count, for its owner to set; CLOCK_MONOTONIC, 0: since the first event */
+	char *path;        /* of the file with the states */
+	bool has_ended;    /* the command that was traced did, before tracing ended */
 };
 
 /*
@@ -77,7 +78,7 @@ int trace_states_grow(struct trace_states *all);
 /* Says so if parts of the file turned out to be damaged. */
 void trace_states_close(struct trace_states *all);
 
-/* A time since the first event of the trace, as its states have it; UINT64_MAX stays. */
+/* A time since the first event of the trace, or since first_ns, as its states have it; UINT64_MAX stays. */
 uint64_t trace_states_time(const struct trace_states *all, uint64_t since_ns);
 
 /* How threads and waits are called; for the caller to free. is_by_group: see graph_labels_group(). */

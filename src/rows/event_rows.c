@@ -72,6 +72,7 @@ static bool is_of_all(const struct row_choice_options *choice, const char *searc
 static int open_all(struct event_rows *rows, const struct event_rows_options *options)
 {
 	const char *search = options->search && *options->search ? arena_strdup(rows->arena, options->search) : NULL;
+	uint64_t first_ns = options->states ? options->states->first_ns : 0;
 	int err = copy_filter(rows, options);
 	bool has_all;
 
@@ -80,13 +81,13 @@ static int open_all(struct event_rows *rows, const struct event_rows_options *op
 	if (options->script)
 		copy_script(rows, options->script);
 	has_all = is_of_all(&rows->choice, search);
-	err = row_pass_open(rows->path, has_all ? NULL : &rows->choice, search, &rows->pass);
+	err = row_pass_open(rows->path, first_ns, has_all ? NULL : &rows->choice, search, &rows->pass);
 	if (err)
 		return err;
 	rows->index = row_index_new(row_pass_trace(rows->pass), has_all);
 	rows->cpus = row_cpus_new(options->states ? options->states->states : NULL);
 	rows->context = options->states ? options->states->context : NULL;
-	return row_cursor_open(rows->path, rows->index, rows->cpus, &rows->cursor);
+	return row_cursor_open(rows->path, first_ns, rows->index, rows->cpus, &rows->cursor);
 }
 
 int event_rows_open(const char *path, const struct event_rows_options *options, struct event_rows **out)

@@ -25,7 +25,10 @@ struct text;
 struct trace_states;
 
 struct event_rows_options {
-	/* Of the trace, borrowed; NULL: names are not known, and CPUs only if a thread changed them shortly before. */
+	/*
+	 * Of the trace, borrowed: its times count as theirs do; NULL: names are not known, and CPUs only if a thread changed them shortly
+	 * before.
+	 */
 	const struct trace_states *states;
 	struct event_filter filter;       /* copied, with its words */
 	const struct script_text *script; /* copied: its filter has to pass them; NULL: none */

@@ -29,7 +29,8 @@ struct row_cursor {
 	struct row_bits bits;
 };
 
-int row_cursor_open(const char *path, struct row_index *index, struct row_cpus *cpus, struct row_cursor **out)
+int row_cursor_open(const char *path, uint64_t first_ns, struct row_index *index, struct row_cpus *cpus,
+		    struct row_cursor **out)
 {
 	struct row_cursor *cursor = xcalloc(1, sizeof(*cursor));
 	int err = row_reader_open(path, &cursor->rows);
@@ -41,6 +42,7 @@ int row_cursor_open(const char *path, struct row_index *index, struct row_cpus *
 	cursor->index = index;
 	cursor->cpus = cpus;
 	cursor->trace = row_reader_trace(cursor->rows);
+	trace_reader_count_from(cursor->trace, first_ns);
 	trace_reader_ignore_past(cursor->trace);
 	*out = cursor;
 	return 0;

@@ -18,7 +18,8 @@ struct trace_reader;
  * The index is of the same trace; it and cpus, which get all events that are read, are borrowed. 0, or a negative
  * errno after a message.
  */
-int row_cursor_open(const char *path, struct row_index *index, struct row_cpus *cpus, struct row_cursor **out);
+int row_cursor_open(const char *path, uint64_t first_ns, struct row_index *index, struct row_cpus *cpus,
+		    struct row_cursor **out);
 void row_cursor_close(struct row_cursor *cursor);
 
 /* What it reads; nobody else may say from where on. */

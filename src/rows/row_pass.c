@@ -45,7 +45,8 @@ static void bound(struct row_pass *pass, const struct row_choice_options *option
 		pass->to_ns = first_ns + filter->to_ns;
 }
 
-int row_pass_open(const char *path, const struct row_choice_options *choice, const char *search, struct row_pass **out)
+int row_pass_open(const char *path, uint64_t first_ns, const struct row_choice_options *choice, const char *search,
+		  struct row_pass **out)
 {
 	struct row_pass *pass = xcalloc(1, sizeof(*pass));
 	int err = row_reader_open(path, &pass->rows);
@@ -54,6 +55,7 @@ int row_pass_open(const char *path, const struct row_choice_options *choice, con
 		goto out_close;
 	pass->path = path;
 	pass->trace = row_reader_trace(pass->rows);
+	trace_reader_count_from(pass->trace, first_ns);
 	pass->search = search;
 	pass->to_ns = UINT64_MAX;
 	pass->looks_every = choice && choice->text ? 1 : ROWS_BETWEEN_LOOKS; /* a row may take it long */

@@ -14,7 +14,8 @@ struct trace_reader;
  * choice: NULL: all rows, if search is NULL, too. search: a text that is in their lines, in upper or lower case;
  * borrowed. 0, or a negative errno after a message.
  */
-int row_pass_open(const char *path, const struct row_choice_options *choice, const char *search, struct row_pass **out);
+int row_pass_open(const char *path, uint64_t first_ns, const struct row_choice_options *choice, const char *search,
+		  struct row_pass **out);
 void row_pass_close(struct row_pass *pass);
 
 /* What it reads; nobody else may say from where on. */

@@ -38,7 +38,8 @@ struct part_pages {
 	const char *trace_path;
 	bool opens_files;
 	atomic_bool is_growing;
-	pthread_mutex_t lock; /* one is made at a time */
+	_Atomic uint64_t first_ns; /* since when times of parts count; 0: since the first event */
+	pthread_mutex_t lock;      /* one is made at a time */
 	uint64_t uses;
 	struct page kept[KEPT];
 };
@@ -67,9 +68,10 @@ struct part_pages *part_pages_new(const char *trace_path, bool opens_files)
 	return pages;
 }
 
-void part_pages_set_growing(struct part_pages *pages, bool is_growing)
+void part_pages_set_growing(struct part_pages *pages, bool is_growing, uint64_t first_ns)
 {
 	pages->is_growing = is_growing;
+	pages->first_ns = first_ns;
 }
 
 static void forget(struct page *page)
@@ -114,7 +116,7 @@ static struct page *find(struct part_pages *pages, const char *key)
 	return oldest;
 }
 
-/* Of a trace that grows, each length has its own. */
+/* A trace that grows has others each time, also if it is a ring, which stays as long as it is. */
 static void put_key(const struct part_pages *pages, const struct trace_part *part, const struct command_line *line,
 		    struct text *key)
 {
@@ -122,7 +124,8 @@ static void put_key(const struct part_pages *pages, const struct trace_part *par
 
 	trace_part_put_key(part, key);
 	if (!stat(pages->trace_path, &status))
-		text_printf(key, " %lld", (long long)status.st_size);
+		text_printf(key, " %lld %lld.%09ld", (long long)status.st_size, (long long)status.st_mtim.tv_sec,
+			    status.st_mtim.tv_nsec);
 	if (line->other) {
 		text_printf(key, "\n");
 		trace_part_put_key(&line->other->part, key);
@@ -190,9 +193,13 @@ static bool check_part(bool is_read, struct reply *reply)
 	return is_read;
 }
 
-static bool read_part(const struct request *request, struct trace_part *part, struct reply *reply)
+static bool read_part(const struct part_pages *pages, const struct request *request, struct trace_part *part,
+		      struct reply *reply)
 {
-	return check_part(trace_part_read(request, part), reply);
+	bool is_read = trace_part_read(request, part);
+
+	part->first_ns = pages->first_ns;
+	return check_part(is_read, reply);
 }
 
 /* Words of a request that choose waits and parts, as options. */
@@ -249,7 +256,7 @@ void part_pages_report(struct part_pages *pages, const struct request *request, 
 	if (pages->opens_files)
 		line.arguments[line.count++] = "--symbols-from-files";
 	choice_words_init(&words);
-	if (read_choice(request, true, &words, &line, reply) && read_part(request, &part, reply)) {
+	if (read_choice(request, true, &words, &line, reply) && read_part(pages, request, &part, reply)) {
 		pthread_mutex_lock(&pages->lock);
 		answer(pages, &part, &line, reply);
 		pthread_mutex_unlock(&pages->lock);
@@ -271,7 +278,8 @@ void part_pages_compare(struct part_pages *pages, const char *other_path, const 
 
 	if (pages->opens_files)
 		line.arguments[line.count++] = "--symbols-from-files";
-	if (!read_part(request, &part, reply) || !check_part(trace_part_read_second(request, &other.part), reply))
+	if (!read_part(pages, request, &part, reply) ||
+	    !check_part(trace_part_read_second(request, &other.part), reply))
 		return;
 	pthread_mutex_lock(&pages->lock);
 	answer(pages, &part, &line, reply);
@@ -309,7 +317,7 @@ void part_pages_whatif(struct part_pages *pages, const struct request *request, 
 	char word[WORD_BYTES], scale[WORD_BYTES];
 	struct trace_part part;
 
-	if (!read_part(request, &part, reply))
+	if (!read_part(pages, request, &part, reply))
 		return;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && line.count == 3; i++)
 		if (request_text(request, names[i], word, sizeof(word))) {
@@ -414,7 +422,7 @@ void part_pages_save(struct part_pages *pages, const struct request *request, st
 		return;
 	}
 	choice_words_init(&words);
-	if (read_choice(request, false, &words, &line, reply) && read_part(request, &part, reply))
+	if (read_choice(request, false, &words, &line, reply) && read_part(pages, request, &part, reply))
 		save(pages, form, &part, &line, reply);
 	free(words.words);
 }

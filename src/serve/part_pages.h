@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct part_pages;
 struct reply;
@@ -17,8 +18,11 @@ void part_pages_free(struct part_pages *pages);
 
 /* These may be called by several threads. */
 
-/* Whether the trace is being written: then what is made of it is of what there is by then. */
-void part_pages_set_growing(struct part_pages *pages, bool is_growing);
+/*
+ * Whether the trace is being written: then what is made of it is of what there is by then. first_ns: since when the times of requests count, for
+ * a ring overwrites its begin; CLOCK_MONOTONIC, 0: since the first event.
+ */
+void part_pages_set_growing(struct part_pages *pages, bool is_growing, uint64_t first_ns);
 
 /* The page of pinch report --html. cause, object: as its --cause and --object, may be repeated. */
 void part_pages_report(struct part_pages *pages, const struct request *request, struct reply *reply);

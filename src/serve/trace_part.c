@@ -11,7 +11,7 @@
 #include "serve/answer.h"
 #include "serve/own_command.h"
 
-enum { NUMBER_BYTES = 32, THREAD_BYTES = 12, ARGUMENTS_MAX = 10 + 2 * PART_THREADS_MAX };
+enum { NUMBER_BYTES = 32, THREAD_BYTES = 12, ARGUMENTS_MAX = 11 + 2 * PART_THREADS_MAX };
 
 /* What the parameters are called. */
 struct part_names {
@@ -65,10 +65,14 @@ static int cut(const struct trace_part *part, const char *trace_path, const char
 	size_t count = 3;
 	int err;
 
-	snprintf(from, sizeof(from), "%lldns", (long long)part->from_ns);
-	snprintf(to, sizeof(to), "%lldns", (long long)part->to_ns);
-	arguments[count++] = "--from";
-	arguments[count++] = from;
+	snprintf(from, sizeof(from), "%lluns", (unsigned long long)(part->first_ns + part->from_ns));
+	snprintf(to, sizeof(to), "%lluns", (unsigned long long)(part->first_ns + part->to_ns));
+	if (part->first_ns)
+		arguments[count++] = "--monotonic";
+	if (part->from_ns || part->to_ns != INT64_MAX) {
+		arguments[count++] = "--from";
+		arguments[count++] = from;
+	}
 	if (part->to_ns != INT64_MAX) {
 		arguments[count++] = "--to";
 		arguments[count++] = to;

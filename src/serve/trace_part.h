@@ -12,6 +12,7 @@ struct text;
 enum { PART_THREADS_MAX = 512 };
 
 struct trace_part {
+	uint64_t first_ns;      /* since when its times count; CLOCK_MONOTONIC, 0: since the first event */
 	int64_t from_ns, to_ns; /* since the first event; to_ns: INT64_MAX: to the end */
 	uint32_t threads[PART_THREADS_MAX];
 	size_t thread_count; /* 0: all */

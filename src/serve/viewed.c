@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "events.h"
 #include "graph/graph_label.h"
 #include "lanes/lane_activities.h"
 #include "lanes/lane_marks.h"
@@ -26,10 +27,17 @@ static struct row_lists *rows_of(struct viewed *viewed)
 						   viewed->scripts, viewed->choices });
 }
 
+/* A ring may overwrite what they count from. */
+static void pin_times(struct viewed *viewed, uint64_t first_ns)
+{
+	viewed->all.first_ns = first_ns || !viewed->is_growing ? first_ns : trace_states_time(&viewed->all, 0);
+}
+
 static int take_rest(struct viewed *viewed, const struct viewed_options *options)
 {
 	const struct lane_activities_options activities = {
 		.trace_path = options->trace_path,
+		.first_ns = viewed->all.first_ns,
 		.scripts = options->scripts,
 		.script_count = options->script_count,
 		.is_growing = viewed->is_growing,
@@ -73,6 +81,8 @@ static struct viewed *viewed_new(const struct viewed_options *options)
 
 static int finish(struct viewed *viewed, const struct viewed_options *options, int err, struct viewed **out)
 {
+	if (!err)
+		pin_times(viewed, options->first_ns);
 	if (!err)
 		err = take_rest(viewed, options);
 	if (err)
@@ -143,4 +153,9 @@ int viewed_grow(struct viewed *viewed)
 bool viewed_has_begun(const struct viewed *viewed)
 {
 	return viewed->all.run && states_end_ns(viewed->all.states);
+}
+
+bool viewed_begins_later(const struct viewed *viewed)
+{
+	return viewed->all.run && viewed->all.first_ns && viewed->all.run->header.time_ns > viewed->all.first_ns;
 }

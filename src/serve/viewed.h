@@ -44,6 +44,7 @@ struct viewed {
 struct viewed_options {
 	const char *trace_path;
 	struct fair_lock *lock; /* the viewer's */
+	uint64_t first_ns;      /* since when times count; CLOCK_MONOTONIC, 0: since the first event */
 	const struct fold_rules *fold;
 	bool opens_files;           /* names are those of the files that the trace names, if it has none itself */
 	const char *const *scripts; /* paths: their decoders find activities */
@@ -62,6 +63,9 @@ void viewed_close(struct viewed *viewed);
 
 /* Takes what came since. 0 or a negative errno. */
 int viewed_grow(struct viewed *viewed);
+
+/* Whether it begins later than what was shown first: a ring has overwritten what was before. */
+bool viewed_begins_later(const struct viewed *viewed);
 
 /* Whether there is anything to show. */
 bool viewed_has_begun(const struct viewed *viewed);

@@ -43,7 +43,8 @@ struct viewer {
 	struct fold_rules *fold;
 	struct states_waiter *_Atomic waiter; /* NULL: the history of states is not being made */
 	struct fair_lock lock;                /* of all that follows */
-	struct viewed *viewed;                /* NULL: nothing is known yet */
+	struct viewed *viewed;                /* owned; NULL: nothing is known yet */
+	uint64_t first_ns;                    /* since when the page counts times; 0: since the first event */
 	struct viewer_progress progress;
 };
 
@@ -79,9 +80,15 @@ int viewer_read_rules(struct viewer *viewer)
 
 struct viewed_options viewer_viewed_options(struct viewer *viewer)
 {
+	uint64_t first_ns;
+
+	fair_lock_take(&viewer->lock);
+	first_ns = viewer->first_ns;
+	fair_lock_give(&viewer->lock);
 	return (struct viewed_options){
 		.trace_path = viewer->options.path,
 		.lock = &viewer->lock,
+		.first_ns = first_ns,
 		.fold = viewer->fold,
 		.opens_files = viewer->options.opens_files,
 		.scripts = viewer->options.scripts,
@@ -95,10 +102,12 @@ void viewer_show(struct viewer *viewer, struct viewed *viewed, const struct view
 
 	fair_lock_take(&viewer->lock);
 	before = viewed ? viewer->viewed : NULL;
-	if (viewed)
+	if (viewed) {
 		viewer->viewed = viewed;
+		viewer->first_ns = viewed->all.first_ns;
+	}
 	viewer->progress = *progress;
-	part_pages_set_growing(viewer->pages, progress->phase == VIEW_RECORDING);
+	part_pages_set_growing(viewer->pages, progress->phase == VIEW_RECORDING, viewer->first_ns);
 	if (before)
 		viewed_leave(before);
 	fair_lock_give(&viewer->lock);
@@ -200,28 +209,30 @@ static void answer_now(struct viewer *viewer, const struct request *request, str
 {
 	const struct viewer_progress *progress = &viewer->progress;
 	const struct viewed *viewed = viewer->viewed;
+	uint64_t first_ns = viewed ? trace_states_time(&viewed->all, 0) : 0;
 	char key[LANES_KEY_BYTES] = "";
 
 	(void)request;
 	if (viewed)
 		lanes_put_key(viewed->key, key);
-	json_put_document(&reply->body, result_now_type(),
-			  &(struct result_now){
-				  .phase = progress->phase,
-				  .key = key,
-				  .whole_ns = viewed ? (int64_t)(states_end_ns(viewed->all.states) -
-								 trace_states_time(&viewed->all, 0))
-						     : 0,
-				  .done = percent_of(viewer) / 100.0,
-				  .was_followed = progress->was_followed,
-				  .trace_bytes = progress->trace_bytes,
-				  .budget_bytes = progress->budget_bytes,
-				  .index_bytes = progress->index_bytes,
-				  .what = viewer->options.what,
-				  .exit_status = progress->exit_status,
-				  .has_ended = progress->exit_status >= 0,
-				  .message = progress->message[0] ? progress->message : NULL,
-			  });
+	json_put_document(
+		&reply->body, result_now_type(),
+		&(struct result_now){
+			.phase = progress->phase,
+			.key = key,
+			.whole_ns = viewed ? (int64_t)(states_end_ns(viewed->all.states) - first_ns) : 0,
+			.kept_from_ns = viewed ? (int64_t)(states_begin_ns(viewed->all.states) - first_ns) : 0,
+			.is_overwritten = viewed && viewed_begins_later(viewed),
+			.done = percent_of(viewer) / 100.0,
+			.was_followed = progress->was_followed,
+			.trace_bytes = progress->trace_bytes,
+			.budget_bytes = progress->budget_bytes,
+			.index_bytes = progress->index_bytes,
+			.what = viewer->options.what,
+			.exit_status = progress->exit_status,
+			.has_ended = progress->exit_status >= 0,
+			.message = progress->message[0] ? progress->message : NULL,
+		});
 }
 
 static void answer_drawn_activities(struct viewer *viewer, const struct request *request, struct reply *reply)

@@ -50,10 +50,13 @@ struct viewer_progress {
 	char message[VIEWER_MESSAGE_BYTES]; /* what went wrong; "": nothing */
 };
 
-/* How what is viewed is to be opened. */
+/* How what is viewed is to be opened: times go on counting from the first event of what was shown first, which a ring may have overwritten since. */
 struct viewed_options viewer_viewed_options(struct viewer *viewer);
 
-/* Takes what is to be seen from here on, and closes what was before; NULL: the same. */
+/*
+ * Shows viewed from here on, and owns it; NULL: shows the same as before. What was shown before is closed before this returns: as soon as
+ * nobody has the lock who looks at it, and those who run scripts of it are back (turn.h), which may take seconds.
+ */
 void viewer_show(struct viewer *viewer, struct viewed *viewed, const struct viewer_progress *progress);
 
 /* What is seen has grown. 0 or a negative errno. */

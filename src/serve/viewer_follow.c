@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "query/bounded_history.h"
 #include "query/growing_states.h"
 #include "query/trace_states_make.h"
 #include "serve/viewed.h"
@@ -20,8 +21,8 @@ struct following {
 	struct viewer *viewer;
 	const struct viewer_writer *writer;
 	struct states_waiter *waiter;
-	struct growing_states *growing;
-	struct viewed *viewed; /* the viewer has it; NULL: there is nothing to show yet */
+	struct bounded_history *history;
+	struct viewed *viewed; /* the viewer owns it; NULL: there is nothing to show yet */
 	uint64_t due_ns;       /* when it may be shown again */
 };
 
@@ -40,7 +41,7 @@ static int open_trace(struct following *following, const char *path)
 	for (;;) {
 		bool is_writing = following->writer->is_writing(following->writer->data);
 
-		err = growing_states_open(path, &following->growing);
+		err = bounded_history_open(path, following->writer->budget_bytes, &following->history);
 		if (!err || !is_writing || (err != -EBADMSG && err != -ENOENT))
 			return err;
 		err = wait_a_moment(following);
@@ -55,28 +56,45 @@ static struct viewer_progress progress_of(const struct following *following)
 
 	progress.phase = VIEW_RECORDING;
 	progress.was_followed = true;
-	progress.trace_bytes = growing_states_trace_bytes(following->growing);
+	progress.trace_bytes = growing_states_trace_bytes(bounded_history_used(following->history));
 	progress.budget_bytes = following->writer->budget_bytes;
-	progress.index_bytes = growing_states_bytes(following->growing);
+	progress.index_bytes = bounded_history_bytes(following->history);
 	return progress;
+}
+
+/* What can be seen of a history that was flushed. *out: NULL: nothing yet; else the viewer's, if it is shown. 0 or a negative errno. */
+static int open_viewed(struct following *following, const struct growing_states *growing, struct viewed **out)
+{
+	struct viewed_options options = viewer_viewed_options(following->viewer);
+	struct viewed *viewed;
+	int err = viewed_open_growing(&options, growing_states_path(growing), &viewed);
+
+	*out = NULL;
+	if (err)
+		return err;
+	if (viewed_has_begun(viewed))
+		*out = viewed;
+	else
+		viewed_close(viewed);
+	return 0;
+}
+
+static void show_viewed(struct following *following, struct viewed *viewed)
+{
+	struct viewer_progress progress = progress_of(following);
+
+	following->viewed = viewed;
+	viewer_show(following->viewer, viewed, &progress);
 }
 
 static int show_first(struct following *following)
 {
-	struct viewed_options options = viewer_viewed_options(following->viewer);
-	struct viewer_progress progress = progress_of(following);
 	struct viewed *viewed;
-	int err = viewed_open_growing(&options, growing_states_path(following->growing), &viewed);
+	int err = open_viewed(following, bounded_history_used(following->history), &viewed);
 
-	if (err)
-		return err;
-	if (viewed_has_begun(viewed)) {
-		following->viewed = viewed;
-		viewer_show(following->viewer, viewed, &progress);
-	} else {
-		viewed_close(viewed);
-	}
-	return 0;
+	if (!err && viewed)
+		show_viewed(following, viewed);
+	return err;
 }
 
 static int show(struct following *following)
@@ -85,7 +103,7 @@ static int show(struct following *following)
 	struct viewer_progress progress;
 	int got;
 
-	got = growing_states_flush(following->growing);
+	got = growing_states_flush(bounded_history_used(following->history));
 	if (got <= 0)
 		return got;
 	if (!following->viewed) {
@@ -100,18 +118,43 @@ static int show(struct following *following)
 	return got;
 }
 
+/*
+ * The history of what the ring still has takes the place of the one that is shown, if it is there. The viewer closes what was shown when
+ * nobody looks at it any more, and only then the file behind that is closed.
+ */
+static int replace(struct following *following)
+{
+	struct growing_states *next = bounded_history_next(following->history);
+	struct viewed *viewed;
+	int got;
+
+	if (!next)
+		return 0;
+	got = growing_states_flush(next);
+	if (got > 0)
+		got = open_viewed(following, next, &viewed);
+	else
+		viewed = NULL; /* it was looked at, and has nothing more to show */
+	if (got || !viewed)
+		return got;
+	show_viewed(following, viewed);
+	bounded_history_replace(following->history);
+	return 0;
+}
+
 static int follow(struct following *following)
 {
 	for (;;) {
 		bool is_writing = following->writer->is_writing(following->writer->data);
-		int got = growing_states_step(following->growing, step_ns, following->waiter);
-		bool is_over = !got && (growing_states_is_ended(following->growing) || !is_writing);
+		int got = bounded_history_step(following->history, step_ns, following->waiter);
+		bool is_ended = growing_states_is_ended(bounded_history_used(following->history));
+		bool is_over = !got && (is_ended || !is_writing);
+		int err = got < 0 ? got : replace(following);
 
-		if (got < 0)
-			return got;
+		if (err)
+			return err;
 		if (is_over || clock_ns() >= following->due_ns) {
-			int err = show(following);
-
+			err = show(following);
 			if (err || is_over)
 				return err;
 		}
@@ -131,7 +174,7 @@ int viewer_follow(struct viewer *viewer, const struct viewer_writer *writer, str
 	err = open_trace(&following, viewer_viewed_options(viewer).trace_path);
 	if (!err)
 		err = follow(&following);
-	growing_states_close(following.growing);
+	bounded_history_close(following.history);
 	if (!err) {
 		progress = viewer_progress(viewer);
 		progress.phase = VIEW_INDEXING;

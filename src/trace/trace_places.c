@@ -8,6 +8,8 @@
 #include "trace/event_times.h"
 #include "trace/trace_file.h"
 
+enum { EIGHTHS = 8 };
+
 void trace_places_add(struct trace_places *places, const struct trace_place *place)
 {
 	ARRAY_GROW(places->list, places->count, places->capacity, 64);
@@ -137,12 +139,30 @@ static uint64_t late_ns(const struct trace_places *places, const struct trace_fi
 	return end_ns - file->header.last_ns;
 }
 
-/* The chunk that it begins with; as many as there are: none says that it can. */
-static size_t find_beginning(const struct trace_places *places, struct trace_file *file)
+/* Other chunks have none, or round them. */
+static bool has_times(const struct trace_place *place)
 {
-	uint64_t until_ns = late_ns(places, file);
+	return place->kind == TRACE_CHUNK_EVENTS || place->kind == TRACE_CHUNK_PROLOGUE ||
+	       place->kind == TRACE_CHUNK_STATES;
+}
+
+/* When the first chunk behind so much of it begins that has times; 0: none does. */
+static uint64_t ns_behind(const struct trace_places *places, unsigned int eighths)
+{
+	for (size_t i = places->count * eighths / EIGHTHS; i < places->count; i++)
+		if (has_times(&places->list[i]))
+			return places->list[i].first_ns;
+	return 0;
+}
+
+/* The chunk that it begins with; as many as there are: none says that it can. */
+static size_t find_beginning(const struct trace_places *places, struct trace_file *file, unsigned int eighths)
+{
+	uint64_t until_ns = late_ns(places, file), behind_ns = eighths ? ns_behind(places, eighths) : 0;
 	size_t begin = places->count;
 
+	if (behind_ns > until_ns)
+		until_ns = behind_ns;
 	for (size_t i = 0; i < places->count; i++) {
 		const struct trace_place *place = &places->list[i];
 
@@ -156,13 +176,6 @@ static size_t find_beginning(const struct trace_places *places, struct trace_fil
 }
 
 /* --- What readers are shown ----------------------------------------------------------------- */
-
-/* Other chunks have none, or round them. */
-static bool has_times(const struct trace_place *place)
-{
-	return place->kind == TRACE_CHUNK_EVENTS || place->kind == TRACE_CHUNK_PROLOGUE ||
-	       place->kind == TRACE_CHUNK_STATES;
-}
 
 /* So that chunks which should lie between two others are missed; the first one is where all begins. */
 static void note_lost(struct trace_places *shown, const struct trace_place *before, const struct trace_place *place,
@@ -256,7 +269,7 @@ static void show(struct trace_places *places, size_t begin, const struct trace_f
 	*places = shown;
 }
 
-void trace_places_find(struct trace_places *places, struct trace_file *file)
+void trace_places_find(struct trace_places *places, struct trace_file *file, unsigned int eighths)
 {
 	size_t begin;
 
@@ -265,7 +278,7 @@ void trace_places_find(struct trace_places *places, struct trace_file *file)
 	if (!places->is_ended)
 		scan(places, file);
 	sort(places);
-	begin = find_beginning(places, file);
+	begin = find_beginning(places, file, eighths);
 	places->begins_late = begin < places->count && places->list[begin].kind == TRACE_CHUNK_PROLOGUE;
 	show(places, begin, file);
 }

@@ -30,7 +30,8 @@ struct trace_places {
 	bool is_beginning;  /* of another epoch: not for who reads from the beginning on */
 };
 
-void trace_places_find(struct trace_places *places, struct trace_file *file);
+/* eighths: of what a flight recorder's trace has, so much is left out at its begin, if it can begin later. */
+void trace_places_find(struct trace_places *places, struct trace_file *file, unsigned int eighths);
 
 /* The file has grown, and trace_file.size_bytes says so: adds what is whole of it. Of a trace that was not at its end. */
 void trace_places_grow(struct trace_places *places, const struct trace_file *file);

@@ -21,6 +21,7 @@ enum { WRITTEN_LATELY_SECONDS = 3 };
 struct trace_reader {
 	struct trace_file file;
 	struct trace_extent extent;
+	uint64_t counts_from_ns; /* 0: from the first event */
 	struct trace_places places;
 	struct event_forms forms;
 	struct event_decoder *decoder;
@@ -66,6 +67,8 @@ static void measure(struct trace_reader *reader)
 			extent->last_ns = place->last_ns;
 		extent->events += place->count;
 	}
+	if (reader->counts_from_ns)
+		extent->first_ns = reader->counts_from_ns;
 }
 
 static void take_forms(struct trace_reader *reader, const struct trace_form *forms, size_t count)
@@ -99,12 +102,17 @@ static void read_forms(struct trace_reader *reader)
 
 int trace_reader_open(const char *path, struct trace_reader **out)
 {
+	return trace_reader_open_late(path, 0, out);
+}
+
+int trace_reader_open_late(const char *path, unsigned int eighths, struct trace_reader **out)
+{
 	struct trace_reader *reader = xcalloc(1, sizeof(*reader));
 	int err = trace_file_open(&reader->file, path);
 
 	if (err)
 		goto out_close;
-	trace_places_find(&reader->places, &reader->file);
+	trace_places_find(&reader->places, &reader->file, eighths);
 	if (!reader->places.count) {
 		err = -EBADMSG;
 		goto out_close;
@@ -121,6 +129,14 @@ int trace_reader_open(const char *path, struct trace_reader **out)
 out_close:
 	trace_reader_close(reader);
 	return err;
+}
+
+void trace_reader_count_from(struct trace_reader *reader, uint64_t first_ns)
+{
+	if (!first_ns)
+		return;
+	reader->counts_from_ns = first_ns;
+	reader->extent.first_ns = first_ns;
 }
 
 int trace_reader_grow(struct trace_reader *reader)

@@ -22,6 +22,12 @@ struct trace_reader;
 int trace_reader_open(const char *path, struct trace_reader **out);
 void trace_reader_close(struct trace_reader *reader);
 
+/*
+ * The same of a flight recorder's trace that is being written, without so many eighths of what it has, if it can begin later: its oldest part
+ * may be overwritten before it is read.
+ */
+int trace_reader_open_late(const char *path, unsigned int eighths, struct trace_reader **out);
+
 /* Of the file; the reader closes it. */
 int trace_reader_fd(const struct trace_reader *reader);
 
@@ -45,6 +51,12 @@ struct trace_extent {
 };
 
 const struct trace_extent *trace_reader_extent(const struct trace_reader *reader);
+
+/*
+ * Of a flight recorder's trace that goes on: what its times count from was there once, and may be overwritten. trace_extent.first_ns says that
+ * from here on. 0: nothing else than before.
+ */
+void trace_reader_count_from(struct trace_reader *reader, uint64_t first_ns);
 
 /*
  * All chunks, in the order in which they were written. One of TRACE_CHUNK_LOST stands where some are

@@ -55,6 +55,15 @@ class Viewer:
         trace = self.json("/trace")
         return trace if trace["is_ready"] else None
 
+    def recorder(self):
+        """The process that records what is shown: its child that has not become another program."""
+        def line(pid):
+            with open(f"/proc/{pid}/cmdline") as file:
+                return file.read()
+
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as file:
+            return next(int(pid) for pid in file.read().split() if line(pid).startswith(line(self.process.pid)))
+
     def end(self):
         assert stop(self.process, signal.SIGINT) == 0
 

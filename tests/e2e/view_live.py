@@ -140,14 +140,14 @@ def statistics():
 @test("the trace goes where the user wants it, whole and with names; else it is gone with the page")
 def kept():
     reader = Viewer("-o", "kept.pinch", "--", program("lock_convoy"))
-    when(reader, "whole")
+    when_ended(reader, 0)
     reader.end()
     assert pinch("check", "kept.pinch").status == 0
     assert b"journal_lock" in pinch("report", "--json", "-", "kept.pinch").out
     before = set(os.listdir("/var/tmp"))
     reader = Viewer("--", program("lock_convoy"))
     made = [name for name in set(os.listdir("/var/tmp")) - before if name.startswith("pinch-view-")]
-    when(reader, "whole")
+    when_ended(reader, 0)
     reader.end()
     assert made and not any(os.path.exists(f"/var/tmp/{name}") for name in made), made
 
@@ -208,9 +208,7 @@ def no_command():
 def killed():
     reader = Viewer("--", *PYTHON)
     when_long(reader, 1_000_000_000)
-    children = open(f"/proc/{reader.process.pid}/task/{reader.process.pid}/children").read().split()
-    recorder = next(int(pid) for pid in children if open(f"/proc/{pid}/cmdline").read().startswith(open(f"/proc/{reader.process.pid}/cmdline").read()))
-    os.kill(recorder, signal.SIGKILL)
+    os.kill(reader.recorder(), signal.SIGKILL)
     end_turns()
     when_ended(reader, 128 + signal.SIGKILL)
     assert reader.json("/trace")["whole_ns"] > 900_000_000

@@ -133,14 +133,14 @@ static uint64_t stored_bytes(const struct trace_reader *reader)
 }
 
 /* All events from the beginning on are there but in damaged places, where some are missing. */
-static struct reading read_ring(const char *path)
+static struct reading read_late(const char *path, unsigned int eighths)
 {
 	struct reading reading = { 0 };
 	const struct ev_header *header;
 	struct trace_reader *reader;
 	int result;
 
-	CHECK(!trace_reader_open(path, &reader));
+	CHECK(!trace_reader_open_late(path, eighths, &reader));
 	reading.extent = *trace_reader_extent(reader);
 	if (reading.extent.begins_late)
 		reading.begin = read_prologue(reader);
@@ -158,6 +158,11 @@ static struct reading read_ring(const char *path)
 		reading.stored_bytes = stored_bytes(reader);
 	trace_reader_close(reader);
 	return reading;
+}
+
+static struct reading read_ring(const char *path)
+{
+	return read_late(path, 0);
 }
 
 /* --- Room ----------------------------------------------------------------------------------- */
@@ -206,6 +211,56 @@ TEST(a_ring_that_has_turned_has_most_of_its_bytes_and_never_more)
 		total_bytes += reading.stored_bytes;
 	}
 	print_message("%.0f %% of the ring are kept\n", total_bytes / 10.0 / RING_BYTES * 100);
+	trace_end();
+}
+
+TEST(a_ring_can_be_read_without_its_oldest_part_and_from_there_on_whole)
+{
+	struct trace_writer *writer;
+	struct reading whole, reading;
+	size_t begin;
+
+	time_step_ns = 1000;
+	make_events(2, EVENTS);
+	writer = open_ring(RING_BYTES, 0);
+	for (size_t i = 0; i < trace_written.count; i++)
+		write_event(writer, i);
+	CHECK(!trace_writer_close(writer));
+	whole = read_ring(trace_path);
+	begin = whole.begin;
+	for (unsigned int eighths = 1; eighths <= 4; eighths++) {
+		reading = read_late(trace_path, eighths);
+		CHECK(reading.extent.begins_late && !reading.damaged);
+		CHECK_EQUAL(reading.end, trace_written.count);
+		CHECK_THAT(reading.begin, >=, begin);
+		CHECK_THAT(reading.begin, <=, begin + (trace_written.count - whole.begin) / 4);
+		begin = reading.begin;
+	}
+	CHECK_THAT(begin, >, whole.begin + (trace_written.count - whole.begin) / 4);
+	CHECK_THAT(begin, <=, whole.begin + (trace_written.count - whole.begin) / 8 * 5);
+	trace_end();
+}
+
+TEST(times_of_a_ring_can_count_from_an_event_that_is_overwritten)
+{
+	struct trace_writer *writer;
+	struct trace_reader *reader;
+	uint64_t first_ns;
+
+	time_step_ns = 1000;
+	make_events(2, EVENTS);
+	first_ns = trace_event(0)->time_ns;
+	writer = open_ring(RING_BYTES, 0);
+	for (size_t i = 0; i < trace_written.count; i++)
+		write_event(writer, i);
+	CHECK(!trace_writer_close(writer));
+	CHECK(!trace_reader_open(trace_path, &reader));
+	CHECK_THAT(trace_reader_extent(reader)->first_ns, >, first_ns);
+	trace_reader_count_from(reader, first_ns);
+	CHECK_EQUAL(trace_reader_extent(reader)->first_ns, first_ns);
+	CHECK(!trace_reader_grow(reader));
+	CHECK_EQUAL(trace_reader_extent(reader)->first_ns, first_ns);
+	trace_reader_close(reader);
 	trace_end();
 }
 

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { duration, share, size, visible } from "../format";
 import type { Live } from "./live";
+import { moment } from "./moment";
 import type { Session } from "./session";
 import { useStored } from "./store";
 import type { Now } from "./trace";
@@ -43,10 +44,11 @@ function Phase({ now, isPaused }: { now: Now; isPaused: boolean }) {
 export function LiveBar({ session, live }: { session: Session; live: Live }) {
 	const { now, isPaused } = useNow(live), isFollowing = useStored(session.store, state => state.follow !== null);
 
-	if (!now || (now.phase === "whole" && now.exit_status === undefined))
+	if (!now || (now.phase === "whole" && now.exit_status === undefined && now.kept_from_ns === undefined))
 		return null;
 	return <div class="live">
 		<span role="status"><Phase now={now} isPaused={isPaused} /></span>
+		{now.kept_from_ns !== undefined && <span>{`The ring has overwritten what was before ${moment(now.kept_from_ns, 1e8)}.`}</span>}
 		{now.phase === "recording" && <span class="choices" role="group" aria-label="While it is recorded">
 			<button type="button" aria-pressed={isFollowing} data-tip="Stay at the end (E); dragging away ends that" onClick={() => isFollowing ? session.stay() : session.follow()}>Follow</button>
 			<button type="button" aria-pressed={isPaused} data-tip="The picture stands still, the recording goes on (R)" onClick={() => live.pause(!isPaused)}>Pause</button>

@@ -112,11 +112,12 @@ export class Tiles {
 	}
 
 	/**
-	 * The trace has grown. What reached its end is asked for again, as are sums of several threads, if lanes have other places by now: places says
-	 * which; null: none has.
+	 * The trace has grown. What reached its end is asked for again, as is what a ring has overwritten since, and sums of several threads, if lanes
+	 * have other places by now: places says which; null: none has.
 	 */
 	update(trace: Trace, places: ReadonlyMap<number, number> | null): void {
 		const since_ns = this.trace.whole_ns, isOther = trace.is_live !== this.trace.is_live;
+		const keptFrom_ns = trace.begin_ns > this.trace.begin_ns ? trace.begin_ns : -Infinity;
 
 		this.levels.forEach((level, shift) => {
 			const before = [...level];
@@ -124,7 +125,7 @@ export class Tiles {
 				level.clear();
 			for (const [key, kept] of before) {
 				const index = Math.floor(key / LANES_KEY), lane = places ? places.get(key % LANES_KEY) : key % LANES_KEY;
-				kept.isStale ||= isOther || trace.origin_ns + (index + 1) * tileNs(shift) > since_ns || (places !== null && trace.lanes[lane!]?.threads !== 1);
+				kept.isStale ||= isOther || trace.origin_ns + (index + 1) * tileNs(shift) > since_ns || trace.origin_ns + index * tileNs(shift) < keptFrom_ns || (places !== null && trace.lanes[lane!]?.threads !== 1);
 				if (lane === undefined)
 					this.bytes -= kept.bytes;
 				else
