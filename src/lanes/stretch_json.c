@@ -24,9 +24,12 @@ static void add_lane(const struct trace_states *all, const struct lanes *lanes, 
 	}
 }
 
-/* --- Of what is chosen ---------------------------------------------------------------------------- */
+/* --- Of many threads, and of what is chosen --------------------------------------------------------- */
 
-/* Threads of lanes, each once, and in which of them they are. */
+/* Summaries of so many threads push each other out; their changes are all in blocks, each of which is unpacked once. */
+enum { THREADS_ONE_BY_ONE = 512 };
+
+/* Threads of lanes, each once. */
 struct summing {
 	const struct stretch_question *question;
 	struct summed {
@@ -34,7 +37,7 @@ struct summing {
 	} * threads;
 	uint32_t *numbers; /* the same */
 	size_t count;
-	uint64_t (*ns)[SHARES]; /* by lane */
+	uint64_t (*ns)[SHARES]; /* by thread, as in numbers */
 };
 
 static int by_number(const void *a, const void *b)
@@ -61,7 +64,8 @@ static void find_threads(struct summing *summing, const struct lanes *lanes)
 			summing->threads[summing->count++] =
 				(struct summed){ .number = lanes->threads[place].number, .place = place };
 	free(is_in);
-	qsort(summing->threads, summing->count, sizeof(*summing->threads), by_number);
+	if (summing->count)
+		qsort(summing->threads, summing->count, sizeof(*summing->threads), by_number);
 	for (size_t i = 0; i < summing->count; i++)
 		summing->numbers[i] = summing->threads[i].number;
 }
@@ -75,23 +79,63 @@ static void add_part(void *data, size_t which, uint64_t begin_ns, uint64_t end_n
 		begin_ns = question->from_ns;
 	if (end_ns > question->to_ns)
 		end_ns = question->to_ns;
-	for (size_t i = 0; i < question->count && begin_ns < end_ns; i++) {
-		const struct lane *lane = &question->lanes->list[question->ids[i]];
-
-		if (summing->threads[which].place - lane->first_thread < lane->thread_count)
-			summing->ns[i][share] += end_ns - begin_ns;
-	}
+	if (begin_ns < end_ns)
+		summing->ns[which][share] += end_ns - begin_ns;
 }
 
-static void add_chosen(const struct stretch_question *question, uint64_t (*ns)[SHARES])
+static void add_state(void *data, size_t which, const struct state *state, uint32_t cpu)
 {
-	struct summing summing = { .question = question, .ns = ns };
+	(void)cpu;
+	add_part(data, which, state->begin_ns, state->end_ns, state_share(state->kind, state->value.why));
+}
+
+static void add_to_lanes(const struct summing *summing, uint64_t (*ns)[SHARES])
+{
+	const struct stretch_question *question = summing->question;
+
+	for (size_t which = 0; which < summing->count; which++)
+		for (size_t i = 0; i < question->count; i++) {
+			const struct lane *lane = &question->lanes->list[question->ids[i]];
+
+			for (unsigned int share = 0;
+			     share < SHARES && summing->threads[which].place - lane->first_thread < lane->thread_count;
+			     share++)
+				ns[i][share] += summing->ns[which][share];
+		}
+}
+
+static void add_together(const struct stretch_question *question, uint64_t (*ns)[SHARES])
+{
+	struct summing summing = { .question = question };
 
 	find_threads(&summing, question->lanes);
-	part_choice_each_part(question->choice, summing.numbers, summing.count, question->from_ns, question->to_ns,
-			      add_part, &summing);
+	summing.ns = xcalloc(summing.count + 1, sizeof(*summing.ns));
+	if (question->choice)
+		part_choice_each_part(question->choice, summing.numbers, summing.count, question->from_ns,
+				      question->to_ns, add_part, &summing);
+	else
+		states_each_state(question->all->states,
+				  &(struct states_question){
+					  .threads = summing.numbers,
+					  .count = summing.count,
+					  .from_ns = question->from_ns,
+					  .to_ns = question->to_ns,
+					  .pause = question->pause,
+				  },
+				  add_state, &summing);
+	add_to_lanes(&summing, ns);
 	free(summing.threads);
 	free(summing.numbers);
+	free(summing.ns);
+}
+
+static size_t thread_count_of(const struct stretch_question *question)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < question->count; i++)
+		count += question->lanes->list[question->ids[i]].thread_count;
+	return count;
 }
 
 void stretch_put_json(struct text *out, const struct stretch_question *question)
@@ -101,12 +145,14 @@ void stretch_put_json(struct text *out, const struct stretch_question *question)
 	struct result_lane_shares *results = xcalloc(count + 1, sizeof(*results));
 	uint64_t(*ns)[SHARES] = xcalloc(count + 1, sizeof(*ns)), first_ns = trace_states_time(question->all, 0);
 
-	if (question->choice)
-		add_chosen(question, ns);
+	bool is_together = question->choice || thread_count_of(question) > THREADS_ONE_BY_ONE;
+
+	if (is_together)
+		add_together(question, ns);
 	for (size_t i = 0; i < count; i++) {
 		const struct lane *lane = &question->lanes->list[question->ids[i]];
 
-		if (!question->choice)
+		if (!is_together)
 			add_lane(question->all, question->lanes, lane, from_ns, to_ns, ns[i]);
 		results[i] = (struct result_lane_shares){
 			.lane = question->ids[i],

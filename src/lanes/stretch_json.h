@@ -7,6 +7,7 @@
 
 struct lanes;
 struct part_choice;
+struct states_pause;
 struct text;
 struct trace_states;
 
@@ -16,8 +17,9 @@ struct stretch_question {
 	const struct lanes *lanes;
 	const uint32_t *ids; /* [count] of lanes */
 	size_t count;
-	uint64_t from_ns, to_ns;    /* CLOCK_MONOTONIC; to_ns is not in it */
-	struct part_choice *choice; /* of what it chooses alone; NULL: of all */
+	uint64_t from_ns, to_ns;          /* CLOCK_MONOTONIC; to_ns is not in it */
+	struct part_choice *choice;       /* of what it chooses alone; NULL: of all */
+	const struct states_pause *pause; /* NULL: there is none */
 };
 
 void stretch_put_json(struct text *out, const struct stretch_question *question);

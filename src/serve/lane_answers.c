@@ -197,6 +197,7 @@ void lane_answer_stretch(struct viewed *viewed, const struct request *request, s
 						       .from_ns = asked.from_ns,
 						       .to_ns = asked.to_ns,
 						       .choice = choice,
+						       .pause = &viewed->pause,
 					       });
 		part_choices_release(viewed->choices, choice);
 	}

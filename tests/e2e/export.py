@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 
-from lib import LIMIT_S, PINCH, Skip, finish, main, pinch, program, start, test
+from lib import LIMIT_S, PINCH, Skip, finish, main, parse_report, pinch, program, read, start, test
 from lib_export import BLOCKED, RUNNABLE, RUNNING, dump, export, kind_of, number, protoc, record, report
 from lib_hosts import as_host, merge, record_at_once
 

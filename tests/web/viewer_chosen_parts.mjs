@@ -119,8 +119,10 @@ test("curves and the overview have what filters of objects, CPUs, threads and ca
 	await go(page, `list=events&${HIDE}&thread=!${name.tid}`);
 	await page.locator("#events").scrollIntoViewIfNeeded();
 	await page.waitForFunction(tid => {
-		const cells = [...document.querySelectorAll("#events tbody tr .is-thread")].map(cell => cell.textContent.trim());
-		return cells.length > 0 && !cells.some(text => text.endsWith(` ${tid}`));
+		const rows = [...document.querySelectorAll("#events tbody tr")].filter(row => row.querySelector(".is-thread"));
+		const isOf = row => row.querySelector(".is-thread").textContent.trim().endsWith(` ${tid}`);
+		// A switch or a wake-up is of both threads.
+		return rows.length > 0 && rows.filter(isOf).every(row => /sched\.(SWITCH|WAKE)/.test(row.textContent));
 	}, name.tid);
 	assert((await ask(page, `events?thread=${name.thread}`)).rows > 0, "the thread that is left out has no events");
 	await go(page, `${HIDE}&thread=${name.tid}&cpu=0`);
