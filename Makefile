@@ -489,13 +489,18 @@ SOURCE_TESTS := "+tests/golden/view/validate.sh" "+tests/pinchtrace.sh $O" \
 TESTS := $(BUILT_TESTS) $(if $(SAN),$(FUZZ_TEST),$(SOURCE_TESTS))
 
 # In a browser; screenshots stay in $O/web-shots.
-WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs %/made_trace.mjs %/recorded_view.mjs %/view_page.mjs %/view_process.mjs %/view_server.mjs,$(wildcard tests/web/*.mjs)))
+WEB_SUITES := $(filter-out %/browser.mjs %/data.mjs %/open.mjs %/made_trace.mjs %/recorded_view.mjs %/view_page.mjs %/view_process.mjs %/view_server.mjs,$(wildcard tests/web/*.mjs))
+LONG_WEB_SUITES := $(patsubst %,tests/web/%.mjs,exports firefox live_ring tables viewer_chosen_parts viewer_compare viewer_executions \
+	viewer_scripts viewer_speed)
+WEB_TESTS := $(patsubst %,"node %",$(WEB_SUITES))
+SHORT_WEB_TESTS := $(patsubst %,"node %",$(filter-out $(LONG_WEB_SUITES),$(WEB_SUITES)))
 
 # Real kernels and real programs, as root: one suite at a time, for an emulated machine takes minutes beside them.
 # make check leaves the long ones to make check-all.
 ROOT_SUITES := $(filter-out tests/e2e/lib%.py %_model.py,$(wildcard tests/e2e/*.py))
-LONG_SUITES := $(patsubst %,tests/e2e/%.py,bad_input causes code compare cut generated go hostile html java_map java_names java_stacks \
-	klock merge oracle planted record ruby tui unwind unwind_truth whatif)
+LONG_SUITES := $(patsubst %,tests/e2e/%.py,accept_queues agent bad_input causes code compare cut event_loops export_ctf export_firefox \
+	export_otlp generated go hostile html java_map java_names java_stacks klock merge oracle planted record ruby scopes sessions tui unwind \
+	unwind_truth view_chosen_parts view_executions view_ring view_scripts view_tls view_turns whatif)
 ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(ROOT_SUITES))
 SHORT_ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out $(LONG_SUITES),$(ROOT_SUITES)))
 
@@ -531,7 +536,7 @@ endef
 
 check: test-packages causes-packages
 	$(build-checked)
-	@RESULTS=$O/results tests/run $(TESTS) $(SANITIZED_TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(CAUSES_TEST) $(SHORT_ATTACKS) \
+	@RESULTS=$O/results tests/run $(TESTS) $(SANITIZED_TESTS) $(FUZZ_TEST) $(SHORT_WEB_TESTS) $(CAUSES_TEST) $(SHORT_ATTACKS) \
 		$(SHORT_ROOT_TESTS)
 
 check-all: test-packages causes-packages kernel-packages
