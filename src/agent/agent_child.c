@@ -94,7 +94,7 @@ bool agent_child_has_succeeded(const struct agent_child *child)
 	return child->has_ended && WIFEXITED(child->status) && !WEXITSTATUS(child->status);
 }
 
-bool agent_child_wait(struct agent_child *child, bool is_waiting)
+bool agent_child_wait(struct agent_child *child)
 {
 	struct rusage used;
 	pid_t got;
@@ -102,7 +102,7 @@ bool agent_child_wait(struct agent_child *child, bool is_waiting)
 	if (!child->pid)
 		return child->has_ended;
 	do
-		got = wait4(child->pid, &child->status, is_waiting ? 0 : WNOHANG, &used);
+		got = wait4(child->pid, &child->status, WNOHANG, &used);
 	while (got < 0 && errno == EINTR);
 	if (!got)
 		return false;

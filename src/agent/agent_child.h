@@ -23,7 +23,7 @@ void agent_child_fini(struct agent_child *child);
  */
 int agent_child_start(struct agent_child *child, const char *const *arguments, unsigned int cpu_seconds_max);
 
-/* Whether it has ended, waiting for it or not. */
-bool agent_child_wait(struct agent_child *child, bool is_waiting);
+/* Whether it has ended. */
+bool agent_child_wait(struct agent_child *child);
 
 bool agent_child_has_succeeded(const struct agent_child *child);

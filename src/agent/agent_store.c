@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "agent/agent_store.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/out/out_path.h"
 #include "base/text.h"
 
 enum { DIRECTORY_MODE = 0750, HOST_BYTES = 65 };
@@ -24,7 +27,7 @@ struct agent_store {
 
 /* A trace, with the history beside it, if there is one. */
 struct kept {
-	char *path;
+	char *name;
 	uint64_t bytes;
 	bool has_reason;
 };
@@ -35,9 +38,19 @@ struct kept_list {
 	uint64_t bytes;
 };
 
+/* Nobody else may have a say in what is written and removed there. */
 static int make_directory(const char *path)
 {
-	return mkdir(path, DIRECTORY_MODE) && errno != EEXIST ? fail(-errno, "cannot make the directory %s", path) : 0;
+	struct stat status;
+
+	if (mkdir(path, DIRECTORY_MODE) && errno != EEXIST)
+		return fail(-errno, "cannot make the directory %s", path);
+	if (lstat(path, &status))
+		return fail(-errno, "cannot use the directory %s", path);
+	if (!S_ISDIR(status.st_mode) || !is_private_directory(&status))
+		return fail_plain(
+			-EPERM, "%s is no directory that this user alone can write: give another one with --to", path);
+	return 0;
 }
 
 static int make_below(const struct agent_store *store, const char *name)
@@ -111,32 +124,60 @@ int agent_store_paths(const struct agent_store *store, const char *reason, struc
 	return 0;
 }
 
-/* --- Room --------------------------------------------------------------------------------------- */
-
-/* Date, time and reason: 2026-11-28-120000.123-signal.pinch */
-static bool has_reason(const char *name)
+void agent_store_mark(struct agent_paths *paths, const char *reason)
 {
-	enum { DATE_AND_TIME = sizeof("2026-11-28-120000.123") - 1 };
+	static const char end[] = ".pinch", states_end[] = ".states";
+	size_t length = paths->trace.length - strlen(end);
+	struct text marked = { 0 }, states = { 0 };
 
-	return strlen(name) > DATE_AND_TIME && name[DATE_AND_TIME] == '-';
+	text_put_bytes(&marked, paths->trace.bytes, length);
+	text_printf(&marked, "-%s%s", reason, end);
+	/* The history beside it, which has its name, is made again when it is wanted. */
+	text_printf(&states, "%s%s", paths->trace.bytes, states_end);
+	unlink(states.bytes);
+	if (!rename(paths->trace.bytes, marked.bytes)) {
+		paths->trace.length = 0;
+		text_put(&paths->trace, marked.bytes);
+	}
+	text_fini(&marked);
+	text_fini(&states);
 }
 
-static void take_file(struct kept_list *kept, const char *directory, const char *name)
+/* --- Room --------------------------------------------------------------------------------------- */
+
+/* What names of traces begin with; 0 stands for a digit. What has another name is not the agent's. */
+static const char moment_form[] = "0000-00-00-000000.000";
+enum { MOMENT_BYTES = sizeof(moment_form) - 1 };
+
+static bool is_own_name(const char *name)
 {
-	struct text path = { 0 };
+	const char *end = strstr(name, ".pinch");
+
+	for (size_t i = 0; i < MOMENT_BYTES; i++)
+		if (moment_form[i] == '0' ? !isdigit((unsigned char)name[i]) : name[i] != moment_form[i])
+			return false;
+	return end && (!strcmp(end, ".pinch") || !strcmp(end, ".pinch.states"));
+}
+
+/* 2026-11-28-120000.123-signal.pinch */
+static bool has_reason(const char *name)
+{
+	return name[MOMENT_BYTES] == '-';
+}
+
+static void take_file(struct kept_list *kept, int directory, const char *name)
+{
 	struct stat status;
 
-	text_printf(&path, "%s/%s", directory, name);
-	if (!lstat(path.bytes, &status) && S_ISREG(status.st_mode)) {
-		ARRAY_GROW(kept->list, kept->count, kept->capacity, 64);
-		kept->list[kept->count++] = (struct kept){
-			.path = xstrdup(path.bytes),
-			.bytes = (uint64_t)status.st_blocks * 512,
-			.has_reason = has_reason(name),
-		};
-		kept->bytes += (uint64_t)status.st_blocks * 512;
-	}
-	text_fini(&path);
+	if (!is_own_name(name) || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
+		return;
+	ARRAY_GROW(kept->list, kept->count, kept->capacity, 64);
+	kept->list[kept->count++] = (struct kept){
+		.name = xstrdup(name),
+		.bytes = (uint64_t)status.st_blocks * 512,
+		.has_reason = has_reason(name),
+	};
+	kept->bytes += (uint64_t)status.st_blocks * 512;
 }
 
 /* Those that go first come first; a trace before the files beside it, whose names begin with its own. */
@@ -146,32 +187,45 @@ static int compare(const void *a, const void *b)
 
 	if (left->has_reason != right->has_reason)
 		return left->has_reason - right->has_reason;
-	return strcmp(left->path, right->path);
+	return strcmp(left->name, right->name);
+}
+
+/* The directory is opened as it is: a link is not followed. */
+static DIR *open_traces(const struct agent_store *store)
+{
+	struct text path = { 0 };
+	DIR *files;
+	int fd;
+
+	text_printf(&path, "%s/traces", store->directory);
+	fd = open(path.bytes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	text_fini(&path);
+	files = fd < 0 ? NULL : fdopendir(fd);
+	if (fd >= 0 && !files)
+		close(fd);
+	return files;
 }
 
 void agent_store_trim(struct agent_store *store)
 {
 	struct kept_list kept = { 0 };
-	struct text directory = { 0 };
 	const struct dirent *entry;
-	DIR *files;
+	DIR *files = open_traces(store);
 
-	text_printf(&directory, "%s/traces", store->directory);
-	files = opendir(directory.bytes);
-	while (files && (entry = readdir(files)))
-		take_file(&kept, directory.bytes, entry->d_name);
-	if (files)
-		closedir(files);
+	if (!files)
+		return;
+	while ((entry = readdir(files)))
+		take_file(&kept, dirfd(files), entry->d_name);
 	if (kept.count)
 		qsort(kept.list, kept.count, sizeof(*kept.list), compare);
 	for (size_t i = 0; i < kept.count; i++) {
-		if (kept.bytes > store->size_bytes && !unlink(kept.list[i].path))
+		if (kept.bytes > store->size_bytes && !unlinkat(dirfd(files), kept.list[i].name, 0))
 			kept.bytes -= kept.list[i].bytes;
-		free(kept.list[i].path);
+		free(kept.list[i].name);
 	}
 	store->bytes = kept.bytes;
+	closedir(files);
 	free(kept.list);
-	text_fini(&directory);
 }
 
 uint64_t agent_store_bytes(const struct agent_store *store)

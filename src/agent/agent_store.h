@@ -26,6 +26,9 @@ void agent_paths_fini(struct agent_paths *paths);
 /* Of a window that begins now. reason: "" or a word that triggered it, of letters. 0 or a negative errno, after a message. */
 int agent_store_paths(const struct agent_store *store, const char *reason, struct agent_paths *paths);
 
+/* The trace of that window was recorded for a reason after all: its name gets it. */
+void agent_store_mark(struct agent_paths *paths, const char *reason);
+
 /* Removes the oldest traces until they have their size; those with a reason last. */
 void agent_store_trim(struct agent_store *store);
 

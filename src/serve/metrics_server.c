@@ -215,8 +215,9 @@ static void *begin_thread(const struct mg_context *context, int type)
 {
 	(void)context;
 	(void)type;
-	confine_paths(NULL, 0);
+	/* First what lets others be given up without privileges. */
 	confine_without_calls(never_needed, sizeof(never_needed) / sizeof(*never_needed));
+	confine_paths(NULL, 0);
 	confine_capabilities(NULL, 0);
 	return NULL;
 }

@@ -30,7 +30,8 @@ void turn_return(struct turn *turn)
 
 void turn_give_way(struct turn *turn)
 {
-	if (!fair_lock_is_wanted(turn->lock))
+	/* Nobody leaves while somebody waits for all. */
+	if (turn->ending || !fair_lock_is_wanted(turn->lock))
 		return;
 	turn_leave(turn);
 	turn_return(turn);

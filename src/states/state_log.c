@@ -376,9 +376,9 @@ static void change_cause(struct state_log *log, struct logged *logged, enum wait
 	if (cause == logged->meaning.why || (is_written && !late_log_has_space(&log->late)))
 		return;
 	logged->meaning.why = cause;
-	if (is_written)
+	if (is_written && !logged->first_share)
 		logged->first_share = before;
-	else
+	if (!is_written)
 		share_log_correct(&logged->shares, share_of(logged));
 }
 
@@ -492,8 +492,7 @@ static void on_change(void *data, const struct state_change *change)
 		return; /* it spins no longer, which shows when it runs */
 	if (change->wake && change->wake->flags & WAKE_HAS_WAIT_STACK)
 		emit_stack(log, change->thread, logged, change->wake->wait_stack);
-	if (kind != RECORD_BLOCKED)
-		settle_wait(log, change->thread, logged, change->wake);
+	settle_wait(log, change->thread, logged, change->wake);
 	if (change->time_ns > log->now_ns)
 		log->now_ns = change->time_ns;
 	if (logged->kind != RECORD_END || kind != RECORD_END)
@@ -684,7 +683,7 @@ static void flush_thread(struct state_log *log, struct logged *thread)
 	state_places_fini(&thread->places);
 	if (thread->kind == RECORD_END || !thread->total.has_begun)
 		return;
-	if (thread->kind == RECORD_BLOCKED && !thread->meaning.stack)
+	if (thread->kind == RECORD_BLOCKED)
 		flush_wait(log, thread);
 	else
 		add_to_total(log, thread);

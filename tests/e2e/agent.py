@@ -117,6 +117,18 @@ def triggers():
     assert [t for t in traces() if t.endswith("-signal.pinch")] == traces()[-1:], traces()
 
 
+@test("a signal that comes while a window is recorded gives that one its reason, and ends no child")
+def marked():
+    agent = Agent(window="2s")
+    wait_until(traces, "a window has begun", WINDOW_LIMIT_S)
+    for pid in [agent.process.pid, *map(int, read(f"/proc/{agent.process.pid}/task/{agent.process.pid}/children").split())]:
+        os.kill(pid, signal.SIGUSR1)
+    agent.await_windows(1)
+    assert agent.metrics()["pinch_agent_failed_windows_total"] == 0
+    assert not agent.end().status
+    assert traces()[0].endswith("-signal.pinch") and not pinch("report", "-q", traces()[0]).status, traces()
+
+
 @test("threads that wait for CPUs begin one")
 def pressure():
     if not os.path.exists("/proc/pressure/cpu"):
@@ -148,6 +160,40 @@ def middle():
     wait_until(lambda: glob.glob("kept/traces/*.pinch"), "a window has begun", WINDOW_LIMIT_S)
     assert not agent.end().status
     assert len(rollups()) == 1 and not glob.glob("kept/rollups/*/*.part"), rollups()
+
+
+@test("signals for all of a service end a window early, and lose nothing")
+def service():
+    agent = Agent(window="600s")
+    wait_until(traces, "a window has begun", WINDOW_LIMIT_S)
+    children = list(map(int, read(f"/proc/{agent.process.pid}/task/{agent.process.pid}/children").split()))
+    for pid in children:
+        os.kill(pid, signal.SIGTERM)
+    result = agent.end()
+    assert not result.status and len(rollups()) == 1, result.text
+    assert json.loads(read(rollups()[0]).splitlines()[0])["bpf_ns"] > 0, "the trace has its end"
+
+
+@test("what is not the agent's is not removed; a directory that others can write is refused")
+def others():
+    os.makedirs("kept/traces", mode=0o700)
+    for name in ("notes.txt", "2026-11-28-000000.000.pinch.txt", "mine.pinch"):
+        with open(f"kept/traces/{name}", "wb") as file:
+            file.write(b"x" * (2 << 20))
+    with open("kept/traces/2026-01-01-000000.000.pinch", "wb") as file:
+        file.write(b"x" * (2 << 20))
+    agent = Agent("--keep", "1M")
+    agent.await_windows(1)
+    assert not agent.end().status
+    left = os.listdir("kept/traces")
+    assert {"notes.txt", "2026-11-28-000000.000.pinch.txt", "mine.pinch"} <= set(left), left
+    assert "2026-01-01-000000.000.pinch" not in left, left
+    os.chmod("kept/traces", 0o777)
+    result = pinch("agent", "--to", "kept")
+    assert result.status == 1 and "that this user alone can write" in result.text, result.text
+    os.mkdir("linked", 0o700)
+    os.symlink("/tmp", "linked/traces")
+    assert pinch("agent", "--to", "linked").status == 1
 
 
 @test("what fails is said, counted, and tried again later; the agent goes on")

@@ -9,7 +9,7 @@
  * root's. So is a file of the user's in a directory that is closed to us, or mounted by itself.
  *
  * Owns: each file that is written, its name, and how it takes its place.
- * Used by: session, trace, symbol, view, engine, query, rows, export, derive, scope, live, cmd.
+ * Used by: session, trace, symbol, view, engine, query, rows, export, derive, scope, live, agent, cmd.
  */
 #pragma once
 
