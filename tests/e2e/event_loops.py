@@ -13,8 +13,8 @@ import lib
 from lib import base_name, main, parse_report, pinch, program, read, read_line, script, start, stop, test
 
 CLIENTS, PAUSE_S, PEER_S, TRIES = 3, 0.04, 0.01, 3
-# A look finds unread input if it falls into a long iteration, and there may be two looks a second.
-INPUT_S, INPUT_LOOKS_MIN = 5, 2
+# A look finds unread input if it falls into a long iteration, and there may be two looks a second: three that do are luck.
+INPUT_S, INPUT_LOOKS_MIN = 5, 1
 SLOW_NS, SLOW_INPUT_NS = 50_000_000, 200_000_000
 
 
@@ -126,7 +126,7 @@ def check_blocked(report):
     assert loop["iterations"] >= 30 and loop["asked_iterations"] >= loop["iterations"] / 2, loop
     assert loop["long_iterations"] >= 5, loop
     assert loop["max_ns"] >= SLOW_NS > loop["p50_ns"] * 5, loop
-    assert loop["unread_looks"] >= 3 and 4_000_000 <= loop["unread_ns"] <= loop["max_ns"], loop
+    assert loop["unread_looks"] >= INPUT_LOOKS_MIN and 4_000_000 <= loop["unread_ns"] <= loop["max_ns"], loop
     assert "slow_handler" in first_functions(loop["longest"]), loop["longest"]["code"]
     assert "slow_handler" in first_functions(loop["long_work"]), loop["long_work"]["code"]
     finding, = held_up(report)
