@@ -2,9 +2,6 @@
 #include "agent/agent_child.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -12,34 +9,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "serve/own_command.h"
 
-enum { ARGUMENTS_MAX = 32, GRACE_SECONDS = 5, MESSAGES_BYTES_MAX = 4096 };
-
-extern char **environ;
-
-static int spawn(pid_t *pid, int messages_fd, const char *const *arguments)
-{
-	const char *all[ARGUMENTS_MAX + 2] = { "pinch" };
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	int err;
-
-	for (size_t i = 0; i < ARGUMENTS_MAX && arguments[i]; i++)
-		all[i + 1] = arguments[i];
-	sigemptyset(&none);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, messages_fd, STDERR_FILENO);
-	err = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, (char *const *)all, environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&actions);
-	return -err;
-}
+enum { GRACE_SECONDS = 5, MESSAGES_BYTES_MAX = 4096 };
 
 int agent_child_start(struct agent_child *child, const char *const *arguments, unsigned int cpu_seconds_max)
 {
@@ -53,7 +25,7 @@ int agent_child_start(struct agent_child *child, const char *const *arguments, u
 		err = -errno;
 	*child = (struct agent_child){ .messages_fd = child->messages_fd };
 	if (!err)
-		err = spawn(&child->pid, child->messages_fd, arguments);
+		err = own_command_start(arguments, child->messages_fd, child->messages_fd, &child->pid);
 	if (err) {
 		child->pid = 0;
 		return fail(err, "cannot start pinch %s", arguments[0]);

@@ -24,7 +24,7 @@ int metrics_server_check(const char *address);
 /* address: one that was checked. 0 or a negative errno, after a message. */
 int metrics_server_open(const char *address, const struct metrics_source *source, struct metrics_server **out);
 
-/* Whoever waits is told that tracing has ended. */
+/* Who waits gets the answer that tracing ends. */
 void metrics_server_close(struct metrics_server *server);
 
 uint16_t metrics_server_port(const struct metrics_server *server);

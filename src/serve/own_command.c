@@ -39,7 +39,7 @@ static int open_output(struct output *output, struct text *text)
 	return 0;
 }
 
-static int start(const char *const *arguments, const struct output outputs[2], pid_t *pid)
+int own_command_start(const char *const *arguments, int out_fd, int messages_fd, pid_t *pid)
 {
 	const char *all[ARGUMENTS_MAX + 2] = { "pinch" };
 	posix_spawn_file_actions_t actions;
@@ -55,8 +55,8 @@ static int start(const char *const *arguments, const struct output outputs[2], p
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, outputs[0].write, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, outputs[1].write, STDERR_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, messages_fd, STDERR_FILENO);
 	err = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, (char *const *)all, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
@@ -109,7 +109,7 @@ int own_command_run(const char *const *arguments, struct text *out, struct text 
 	if (!err)
 		err = open_output(&outputs[1], messages);
 	if (!err)
-		err = start(arguments, outputs, &pid);
+		err = own_command_start(arguments, outputs[0].write, outputs[1].write, &pid);
 	close_end(&outputs[0].write);
 	close_end(&outputs[1].write);
 	if (!err) {

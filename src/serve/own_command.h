@@ -2,6 +2,8 @@
 /* pinch itself, in another process. */
 #pragma once
 
+#include <sys/types.h>
+
 struct text;
 
 /*
@@ -9,3 +11,6 @@ struct text;
  * failed; or another negative errno: it could not be started.
  */
 int own_command_run(const char *const *arguments, struct text *out, struct text *messages);
+
+/* Begins one, which writes to these descriptors and reads nothing; the caller waits for it. 0 or a negative errno; nothing is said. */
+int own_command_start(const char *const *arguments, int out_fd, int messages_fd, pid_t *pid);

@@ -38,7 +38,7 @@ static const char *const unit_names[] = { [SECONDS] = "seconds", [BYTES] = "byte
 struct series {
 	char *labels;      /* "" or "{a=\"b\"}" */
 	uint64_t key;      /* of family and labels */
-	uint64_t value;    /* as it is told */
+	uint64_t value;    /* as it is written */
 	uint64_t now;      /* in the report of this turn: of rows with the same labels, the sum */
 	uint64_t last;     /* in the one before */
 	unsigned int part; /* of a family: what one of its series loses, others of this part have got */
@@ -97,7 +97,7 @@ static void put_label(struct metrics *metrics, const char *name, const char *val
 	text_fini(&shown);
 }
 
-/* A gauge that the last report did not have is told no more: its space is for another one. */
+/* A gauge that the last report did not have is not written any more: its space is for another one. */
 static struct series *reuse(struct metrics *metrics, struct family *family)
 {
 	for (size_t i = 0; i < family->count; i++) {
@@ -265,7 +265,7 @@ static void take_totals(struct metrics *metrics, const struct report *report)
 	put(metrics, FAMILY_gap_seconds, report->losses.gap_ns);
 }
 
-/* --- What is told ------------------------------------------------------------------------------- */
+/* --- What is written ---------------------------------------------------------------------------- */
 
 /* Locks that the report has no more are those with less time than others: they have what they had. */
 static void tell_counter(const struct metrics *metrics, struct series *series)
@@ -276,7 +276,7 @@ static void tell_counter(const struct metrics *metrics, struct series *series)
 
 /*
  * A thread that gets another name is of another group from then on, with all that it ever did; and why a thread waits may be known
- * late. What was told stays where it was told: so no counter falls, and their sum is that of the report.
+ * late. What was written stays with the series that had it: so no counter falls, and their sum is that of the report.
  */
 static void tell_shared(const struct metrics *metrics, struct family *family)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A report that grows, as metrics for Prometheus and whatever else reads its text format or OpenMetrics 1.0. A counter never falls, and
- * what was told once is told again, also when the report has it no more: so rates are right.
+ * what was written once is written again, also when the report has it no more: so rates are right.
  *
  * Owns: the figures of a report that grows, as series of metrics.
  * Used by: cmd.

@@ -5,7 +5,7 @@
 #include "view/page.h"
 #include "view/text/text_sections.h"
 
-static void put_names(struct page *page, struct text *text, const char *label, const char *const *names, size_t count)
+void text_put_names(struct page *page, struct text *text, const char *label, const char *const *names, size_t count)
 {
 	if (!count)
 		return;
@@ -50,9 +50,9 @@ void text_choice_show(struct page *page, const struct report *report)
 		return;
 	page_heading(page, "Chosen waits",
 		     "findings, causes, what-if, waits, locks and files are of these; all else is of all");
-	put_names(page, &text, "cause", choice->causes, choice->cause_count);
-	put_names(page, &text, "object", choice->objects, choice->object_count);
-	put_names(page, &text, "threads", choice->waiters, choice->waiter_count);
+	text_put_names(page, &text, "cause", choice->causes, choice->cause_count);
+	text_put_names(page, &text, "object", choice->objects, choice->object_count);
+	text_put_names(page, &text, "threads", choice->waiters, choice->waiter_count);
 	page_color(page, PAGE_BOLD);
 	page_paragraph(page, "  ", text.bytes);
 	text_fini(&text);

@@ -10,26 +10,14 @@
 
 enum { NAME_COLUMNS = 26, TIME_COLUMNS = 10, BRIEF_STATES = 4 };
 
-static void put_names(struct page *page, struct text *text, const char *label, const char *const *names, size_t count)
-{
-	if (!count)
-		return;
-	text_put(text, text->length ? "; " : "");
-	text_put(text, label);
-	for (size_t i = 0; i < count; i++) {
-		text_put(text, i ? ", " : " ");
-		page_text_name(page, text, names[i]);
-	}
-}
-
 static void show_asked(struct page *page, const struct report_parts *parts)
 {
 	struct text text = { 0 };
 
-	put_names(page, &text, "CPU", parts->cpus, parts->cpu_count);
-	put_names(page, &text, "spans", parts->spans, parts->span_count);
-	put_names(page, &text, "cause", parts->causes, parts->cause_count);
-	put_names(page, &text, "object", parts->objects, parts->object_count);
+	text_put_names(page, &text, "CPU", parts->cpus, parts->cpu_count);
+	text_put_names(page, &text, "spans", parts->spans, parts->span_count);
+	text_put_names(page, &text, "cause", parts->causes, parts->cause_count);
+	text_put_names(page, &text, "object", parts->objects, parts->object_count);
 	page_color(page, PAGE_BOLD);
 	page_paragraph(page, "  ", text.bytes);
 	text_fini(&text);

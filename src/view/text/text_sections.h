@@ -61,3 +61,6 @@ void text_pages_show(struct page *page, const struct report *report);
 
 /* Its figures, name and first line, to the end of the line. */
 void text_put_hot_function(struct page *page, const struct report_hot_function *hot);
+
+/* "label a, b" behind what the text has; of no names nothing. */
+void text_put_names(struct page *page, struct text *text, const char *label, const char *const *names, size_t count);
